@@ -7,6 +7,6 @@ def wheel(extra: str = "") -> str:
     """Return the wheel as an argument of pip, with an extra if one is given.
 
     Messages and pages name the file, never the bare name `rampsim`. That name is not registered on the public index, so
-    whoever registers it could run code on every machine that follows the message.
+    anyone could register it and run code on every machine that follows the message.
     """
     return f"./rampsim-{__version__}-py3-none-any.whl" + (f"[{extra}]" if extra else "")

@@ -22,8 +22,8 @@ MOST_WORDS = 40
 """The longest sentence of a page."""
 
 OPENING = re.compile(
-    r"(?:What|Whatever|Whoever|Whose|Whom|Who|Where|How|As|Those|One that|One which|That of|That which|All that"
-    r"|All there|Nobody|Nothing that|The one that|The same as|Also)\b"
+    r"(?:What|Whatever|Whoever|Whose|Whom|Who|Where|How(?! (?:many|often|long|far)\b)|As|Those|One that|One which"
+    r"|That of|That which|All that|All there|Nobody|Nothing that|The one that|The same as|Also)\b"
 )
 """A docstring starts with a verb or a noun phrase."""
 

@@ -198,8 +198,9 @@ def _reads(operation: Operation) -> bool:
 
 def _guess(operation: Operation, code: str) -> str:
     """The decision by which an operation answers a code, "" where the specification says so."""
-    if code in operation.guessed:
-        return operation.guessed[code]
+    basis = operation.errors.get(code, "specified")
+    if basis != "specified":
+        return basis
     row = vocabulary().errors[code]
     if row.basis != "specified":
         return row.basis

@@ -1,5 +1,7 @@
 """Descriptions of the fields of shapes and bodies: the strings below them in the source.
 
+A field with one possible value needs no string: its description is made from the value.
+
 Only this module reads them, so that they cost a running server nothing.
 """
 
@@ -56,6 +58,9 @@ def _explain(schema: JsonSchemaValue, cls: type[Any] | None) -> JsonSchemaValue:
         member = schema.get("properties", {}).get((models[name].alias if name in models else None) or name)
         if member is not None:
             member["description"] = text
+    for member in schema.get("properties", {}).values():
+        if "const" in member:
+            member.setdefault("description", f"Always `{member['const']}`.")
     return schema
 
 

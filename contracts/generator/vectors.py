@@ -48,7 +48,7 @@ def document() -> JsonObject:
         lambda: now_ms,
         _events(numbers, "transaction.awaiting_payment", _ONRAMP),
         _events(numbers, "transaction.completed", {**_ONRAMP, "status": "completed"}),
-        TOOLING.examined().altered,
+        TOOLING.playbook().altered,
     )
     cases = [case for make in (*SIGNING.values(), vectors_only) for case in make(material)]
     return {"key": KEY, "now_ms": now_ms, "vectors": [_vector(case) for case in cases]}

@@ -1,221 +1,221 @@
-"""What is played to a receiver beyond single requests: events it does not know, orders of delivery, outages."""
+"""Rules with more than single requests: unknown events, orders of delivery, outages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from simulator.certification.examining import Broken, Exam, Exchange
 from simulator.certification.service import Step
+from simulator.certification.session import Broken, Exchange, Session
 from simulator.certification.signing import SIGNING
 from simulator.certification.stage import Order, Unplayed
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
 
 _AGAIN = 10
-"""How many times longer a second read is waited for than the first: a busy receiver must not look like a deaf one."""
+"""Factor of patience for the second read, so that a busy receiver is not taken for one that ignores the event."""
 
 
-def quick_acknowledgement(exam: Exam) -> None:
-    order = exam.order()
-    for exchange in _story(exam, order):
-        if exchange.milliseconds > exam.quick_seconds * 1000 or "timeout" in str(exchange.error):
+def quick_acknowledgement(session: Session) -> None:
+    order = session.order()
+    for exchange in _history(session, order):
+        if exchange.milliseconds > session.quick_seconds * 1000 or "timeout" in str(exchange.error):
             raise Broken.by(exchange)
 
 
-def no_redirect(exam: Exam) -> None:
-    for sent, event in (("an event", exam.event()), ("the test request of a registration", _test_event(exam))):
-        exchange = exam.send(sent, event)
+def no_redirect(session: Session) -> None:
+    for sent, event in (("an event", session.event()), ("the test request of a registration", _test_event(session))):
+        exchange = session.send(sent, event)
         if exchange.status is None or 300 <= exchange.status < 400:
             raise Broken.by(exchange)
 
 
-def registration_200(exam: Exam) -> None:
-    exchange = exam.send("the signed webhook.test of a registration", _test_event(exam))
+def registration_200(session: Session) -> None:
+    exchange = session.send("the signed webhook.test of a registration", _test_event(session))
     if exchange.status != 200:
         raise Broken.by(exchange)
 
 
-def garbled_timestamp(exam: Exam) -> None:
-    for case in SIGNING["garbled-timestamp"](exam.material):
-        exchange = exam.transmit(case)
-        # The service never sends this: whoever breaks over it has not taken it for genuine.
+def garbled_timestamp(session: Session) -> None:
+    for case in SIGNING["garbled-timestamp"](session.material):
+        exchange = session.transmit(case)
+        # The service never sends this, so a receiver that fails on it (5xx) has not accepted it either.
         if exchange.ok:
             raise Broken.by(exchange)
 
 
-def unknown_type(exam: Exam) -> None:
-    # Both tell of a transaction that the receiver knows: their types alone are new.
+def unknown_type(session: Session) -> None:
+    # The transaction of both is known to the receiver. Only their types are new.
     for kind in ("transaction.held_for_review", "compliance.review_opened"):
-        exam.accepted(exam.send(f"{kind}, about a transaction", {**exam.event(), "type": kind}))
+        session.accepted(session.send(f"{kind}, about a transaction", {**session.event(), "type": kind}))
 
 
-def unknown_enum(exam: Exam) -> None:
-    changed = _with_object(exam.event(), status="under_review")
-    exam.accepted(exam.send("a transaction with the status under_review", changed))
-    changed = _with_object(exam.event(), network="solana", asset="EURC", type="topup")
-    exam.accepted(exam.send("a transaction of a new type, asset and network", changed))
+def unknown_enum(session: Session) -> None:
+    changed = _with_object(session.event(), status="under_review")
+    session.accepted(session.send("a transaction with the status under_review", changed))
+    changed = _with_object(session.event(), network="solana", asset="EURC", type="topup")
+    session.accepted(session.send("a transaction of a new type, asset and network", changed))
 
 
-def extra_field(exam: Exam) -> None:
-    event = exam.event()
+def extra_field(session: Session) -> None:
+    event = session.event()
     more = {**_with_object(event, risk={"score": 12, "labels": ["new"]}, memo=None), "api_version": "2027-01-01"}
-    exam.accepted(exam.send("an event with members that are new, in the envelope and in its object", more))
+    session.accepted(session.send("an event with new fields, in the envelope and in its object", more))
 
 
-def booked_once(exam: Exam) -> None:
-    order = exam.order()
-    exam.accepted(*_story(exam, order))
-    exam.claim(order, "it was paid and delivered, each event came once and in order")
+def booked_once(session: Session) -> None:
+    order = session.order()
+    session.accepted(*_history(session, order))
+    session.claim(order, "it was paid and delivered, and each event came once and in order")
 
 
-def refund_not_booked(exam: Exam) -> None:
-    refund, completed = exam.stage.service.examined.refund, exam.story[-1].event
+def refund_not_booked(session: Session) -> None:
+    refund, completed = session.stage.service.playbook.refund, session.history[-1].event
     if not refund:
-        raise Unplayed("the service undoes no order")
-    order = exam.order()
-    exam.accepted(*_all_but_the_last(exam, order))
+        raise Unplayed("the service does not refund orders")
+    order = session.order()
+    session.accepted(*_all_but_the_last(session, order))
     order.live(*refund)
     for step in refund:
-        exam.accepted(exam.send(step.event, order.event(step.event)))
-    exam.claim(order, "it failed after it was paid, and the payer got the money back", paid_out=False)
-    order = exam.order("-after-completed")
-    exam.accepted(*_story(exam, order))
+        session.accepted(session.send(step.event, order.event(step.event)))
+    session.claim(order, "it failed after it was paid, and the payer was refunded", paid_out=False)
+    order = session.order("-after-completed")
+    session.accepted(*_history(session, order))
     order.live(refund[-1])
-    exam.accepted(exam.send(f"{refund[-1].event}, after {completed}", order.event(refund[-1].event)))
-    exam.claim(order, "it was completed, and then the payer got the money back", paid_out=False)
+    session.accepted(session.send(f"{refund[-1].event}, after {completed}", order.event(refund[-1].event)))
+    session.claim(order, "it was completed, and then the payer was refunded", paid_out=False)
 
 
-def forged_not_booked(exam: Exam) -> None:
+def forged_not_booked(session: Session) -> None:
     for rule in ("unknown-signature", "stale-timestamp", "altered-body"):
-        for case in SIGNING[rule](exam.material):
-            exam.transmit(case)
-    exam.claim_unpaid("only forged events say that it was completed")
+        for case in SIGNING[rule](session.material):
+            session.transmit(case)
+    session.claim(session.unpaid, "it is completed only in forged events", paid_out=False)
 
 
-def duplicate_event(exam: Exam) -> None:
-    order = exam.order()
-    exam.accepted(*_story(exam, order))
-    completed = exam.story[-1].event
+def duplicate_event(session: Session) -> None:
+    order = session.order()
+    session.accepted(*_history(session, order))
+    completed = session.history[-1].event
     event = order.event(completed)
     for time in ("second", "third"):
-        exam.accepted(exam.send(f"the same {completed} for the {time} time", event))
-    exam.claim(order, f"its {completed} came three times")
+        session.accepted(session.send(f"the same {completed} for the {time} time", event))
+    session.claim(order, f"its {completed} came three times")
 
 
-def same_type_again(exam: Exam) -> None:
-    schedule = exam.schedule()
+def same_type_again(session: Session) -> None:
+    schedule = session.schedule()
     first, second = (run.event for run in schedule.runs)
     kind = first["type"]
     known = schedule.reads()
-    exam.accepted(exam.send(f"{kind} of the first run", first))
-    is_read_after_events = schedule.await_read(known, exam.outage_seconds)
+    session.accepted(session.send(f"{kind} of the first run", first))
+    is_read_after_events = schedule.await_read(known, session.outage_seconds)
     known = schedule.reads()
-    exchange = exam.send(f"{kind} of the second run: another event of the same object and type", second)
-    exam.accepted(exchange)
-    if is_read_after_events and not schedule.await_read(known, _AGAIN * exam.outage_seconds):
+    exchange = session.send(f"{kind} of the second run: another event of the same object and type", second)
+    session.accepted(exchange)
+    if is_read_after_events and not schedule.await_read(known, _AGAIN * session.outage_seconds):
         got = f"{exchange.got}, but the receiver read the payment after the first event and not after the second"
         raise Broken(exchange.sent, got, exchange=exchange)
-    exam.claim_runs(schedule, "its two runs succeeded, and each was reported by an event of its own")
+    session.claim_runs(schedule, "its two runs succeeded, and each had its own event")
 
 
-def late_after_final(exam: Exam) -> None:
-    first, *between, completed = _events(exam)
-    order = exam.order()
-    exam.accepted(exam.send(first, order.event(first)))
-    order.live(*exam.story[1:])
-    exam.accepted(exam.send(completed, order.event(completed)))
+def late_after_final(session: Session) -> None:
+    first, *between, completed = _events(session)
+    order = session.order()
+    session.accepted(session.send(first, order.event(first)))
+    order.live(*session.history[1:])
+    session.accepted(session.send(completed, order.event(completed)))
     for kind in between:
-        exam.accepted(exam.send(f"{kind}, after {completed}", order.event(kind)))
-    exam.claim(order, f"earlier events came late, after {completed}")
+        session.accepted(session.send(f"{kind}, after {completed}", order.event(kind)))
+    session.claim(order, f"earlier events came late, after {completed}")
 
 
-def out_of_order(exam: Exam) -> None:
-    *before, processing, completed = _events(exam)
-    order = _finished(exam)
-    exam.accepted(exam.send(f"{completed}, before any other event of it", order.event(completed)))
+def out_of_order(session: Session) -> None:
+    *before, processing, completed = _events(session)
+    order = _finished(session)
+    session.accepted(session.send(f"{completed}, before any other event of it", order.event(completed)))
     for kind in (processing, *before):
-        exam.accepted(exam.send(kind, order.event(kind)))
-    exam.claim(order, f"its {completed} was the first event that came")
+        session.accepted(session.send(kind, order.event(kind)))
+    session.claim(order, f"its {completed} was the first event that came")
 
 
-def two_at_once(exam: Exam) -> None:
-    first, *_, processing, completed = _events(exam)
-    order = _finished(exam)
-    exam.accepted(exam.send(first, order.event(first)))
+def two_at_once(session: Session) -> None:
+    first, *_, processing, completed = _events(session)
+    order = _finished(session)
+    session.accepted(session.send(first, order.event(first)))
     together = [
         (f"{completed}, together with the other two", order.event(completed)),
         (f"{processing}, together with the other two", order.event(processing)),
         (f"the same {completed}, together with the other two", order.event(completed)),
     ]
-    exam.accepted(*exam.send_together(together))
-    exam.claim(order, f"its {completed} came twice at the same moment, and {processing} with it")
+    session.accepted(*session.send_together(together))
+    session.claim(order, f"its {completed} came twice, concurrently with {processing}")
 
 
-def retry_after_failure(exam: Exam) -> None:
-    order, completed = exam.order(), exam.story[-1].event
-    exam.accepted(*_all_but_the_last(exam, order))
-    order.live(exam.story[-1])
+def retry_after_failure(session: Session) -> None:
+    order, completed = session.order(), session.history[-1].event
+    session.accepted(*_all_but_the_last(session, order))
+    order.live(session.history[-1])
     event = order.event(completed)
     down = {"match": {"method": "GET"}, "respond": {"status": 503, "code": "service_unavailable"}}
-    with exam.stage.fault(down) as outage:
-        first = exam.send(f"{completed}, while the interface answers 503 to every GET", event)
+    with session.stage.fault(down) as outage:
+        first = session.send(f"{completed}, while the API returns 503 to every GET", event)
         if first.ok:
-            exam.stage.await_calm(outage, exam.outage_seconds)
+            session.stage.await_calm(outage, session.outage_seconds)
     if not first.ok:
-        exam.accepted(exam.send(f"the same again, as it was answered {first.status}; the interface is up again", event))
-    exam.claim(order, f"the interface was down when its {completed} came")
+        session.accepted(session.send(f"the same again after {first.status}; the API is up again", event))
+    session.claim(order, f"the API was down when its {completed} came")
 
 
-def calls_back_before_answering(exam: Exam) -> None:
-    order, completed = exam.order(), exam.story[-1].event
-    exam.accepted(*_all_but_the_last(exam, order))
-    order.live(exam.story[-1])
+def calls_back_before_answering(session: Session) -> None:
+    order, completed = session.order(), session.history[-1].event
+    session.accepted(*_all_but_the_last(session, order))
+    order.live(session.history[-1])
     event = order.event(completed)
-    seconds = exam.patience_seconds + 2
-    with exam.stage.fault({"match": {"method": "GET"}, "delay": seconds}):
-        exchange = exam.send(f"{completed}, while the interface takes {seconds:g} s for every GET", event)
+    seconds = session.patience_seconds + 2
+    with session.stage.fault({"match": {"method": "GET"}, "delay": seconds}):
+        exchange = session.send(f"{completed}, while the API takes {seconds:g} s for every GET", event)
     if exchange.status is None:
         raise Broken.by(exchange)
     if not exchange.ok:
-        # A refusal in time loses nothing: the service sends the event again.
-        exam.accepted(exam.send(f"the same again, as it was answered {exchange.status}; the interface is quick", event))
+        # After a timely refusal nothing is lost: the service sends the event again.
+        session.accepted(session.send(f"the same again after {exchange.status}; the API is fast again", event))
 
 
-def _events(exam: Exam) -> list[str]:
-    """The events in the life of an order. Unplayed where there are fewer than three."""
-    if len(exam.story) < 3:
+def _events(session: Session) -> list[str]:
+    """Return the events of an order. Raise `Unplayed` if there are fewer than three."""
+    if len(session.history) < 3:
         raise Unplayed("an order of the service has too few events")
-    return [step.event for step in exam.story]
+    return [step.event for step in session.history]
 
 
-def _lives(exam: Exam, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
-    """Steps in the life of an order, each reported when it has happened."""
+def _lives(session: Session, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
+    """Let the steps of an order happen, and send the event of each."""
     for step in steps:
         order.live(step)
-        yield exam.send(step.event, order.event(step.event))
+        yield session.send(step.event, order.event(step.event))
 
 
-def _all_but_the_last(exam: Exam, order: Order) -> Iterator[Exchange]:
-    return _lives(exam, order, exam.story[:-1])
+def _all_but_the_last(session: Session, order: Order) -> Iterator[Exchange]:
+    return _lives(session, order, session.history[:-1])
 
 
-def _story(exam: Exam, order: Order) -> Iterator[Exchange]:
-    return _lives(exam, order, exam.story)
+def _history(session: Session, order: Order) -> Iterator[Exchange]:
+    return _lives(session, order, session.history)
 
 
-def _finished(exam: Exam) -> Order:
-    """An order that has come to its good end before the receiver hears anything of it."""
-    order = exam.order()
-    order.live(*exam.story)
+def _finished(session: Session) -> Order:
+    """Return a completed order of which no event was sent."""
+    order = session.order()
+    order.live(*session.history)
     return order
 
 
-def _test_event(exam: Exam) -> JsonObject:
+def _test_event(session: Session) -> JsonObject:
     endpoint = {
-        "id": "wh_certify", "url": exam.url, "events": ["*"], "description": None, "status": "enabled",
-        "created_at": format_timestamp(exam.stage.now_ms()),
+        "id": "wh_certify", "url": session.url, "events": ["*"], "description": None, "status": "enabled",
+        "created_at": format_timestamp(session.stage.now_ms()),
     }  # fmt: skip
-    return exam.stage.envelope("webhook.test", endpoint)
+    return session.stage.envelope("webhook.test", endpoint)
 
 
 def _with_object(event: JsonObject, **members: object) -> JsonObject:

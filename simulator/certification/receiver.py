@@ -1,9 +1,9 @@
-"""A webhook receiver that does everything right, small enough to be read: `rampsim certify` finds nothing wrong in it.
+"""A correct webhook receiver, small enough to read. It passes all rules of `rampsim certify`.
 
     python -m simulator.certification.receiver --port 5000 --file shop.db
 
-It verifies before it reads, stores before it answers, and works afterwards: the worker reads the transaction anew and
-writes its order into the books, which GET /books shows. It needs nothing but the standard library.
+It verifies before it reads, stores before it responds, and works afterwards: a worker reads the transaction from the
+API and writes its order into the books, which GET /books returns. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 WINDOW_MS = 5 * 60 * 1000
 MOST_BYTES = 1024 * 1024
 DELIVERED = {"onramp": ("destination_amount", "asset"), "send": ("net_amount", "symbol")}
-"""By type of transaction: where it says which amount of which currency the customer receives."""
+"""The fields of the received amount and its currency, by type of transaction."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS inbox (number INTEGER PRIMARY KEY, event_id TEXT UNIQUE, body BLOB, done INTEGER DEFAULT 0);
 CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEXT, currency TEXT);
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEX
 
 
 def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: int) -> bool:
-    """Whether the service has just signed these bytes; a header that is missing is an empty text."""
+    """Return True if the service has just signed these bytes. A missing header is an empty string."""
     if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > WINDOW_MS:
         return False
     expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
@@ -41,7 +41,7 @@ def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: in
 
 
 def transaction_of(event: Any) -> str | None:
-    """The id of the transaction to read anew; None for other events, which are done once they are stored."""
+    """Return the id of the transaction to read, or None for other events, which need no more than storing."""
     thing = event["data"]["object"]
     if event["type"] == "recurring_payment.run_succeeded":
         return str(thing["run"]["transaction_id"])
@@ -49,13 +49,13 @@ def transaction_of(event: Any) -> str | None:
 
 
 class Service:
-    """Reads transactions from the interface. It signs in when it has to."""
+    """Reads transactions from the API. Gets a token when it needs one."""
 
     def __init__(self, base_url: str, public_key: str, secret_key: str) -> None:
         self.base_url, self.keys, self.token = base_url, {"public_key": public_key, "secret_key": secret_key}, ""
 
     def transaction(self, transaction_id: str) -> Any:
-        """The transaction as it is now, None when there is none. OSError while the interface does not answer."""
+        """Return the current transaction, or None if there is none. Raise `OSError` while the API is down."""
         for _ in range(2):
             try:
                 return self._ask(f"/transactions/{quote(transaction_id, safe='')}")
@@ -84,13 +84,13 @@ class Shop:
         self.rows.executescript(TABLES)
 
     def store(self, event_id: str, body: bytes) -> None:
-        """Keep an event until it is done. To look whether it is here and to add it is one step."""
+        """Save an event until it is processed. Checking for it and adding it is one step."""
         with self.lock, self.rows:
             self.rows.execute("INSERT OR IGNORE INTO inbox (event_id, body) VALUES (?, ?)", (event_id, body))
         self.more.set()
 
     def work(self) -> None:
-        """Do what is in the inbox, for ever. While the interface is down, the same event is tried again."""
+        """Process the inbox forever. While the API is down, retry the same event."""
         pause = 0.1
         while True:
             self.more.clear()
@@ -107,7 +107,7 @@ class Shop:
                 pause = min(2 * pause, 60)
 
     def book(self, number: int, body: bytes) -> None:
-        """Bring the order of an event into the state that its transaction has now, and the event is done."""
+        """Update the order of an event to the current state of its transaction, and mark the event as done."""
         named = transaction_of(json.loads(body))
         found = None if named is None else self.service.transaction(named)
         with self.lock, self.rows:
@@ -121,7 +121,7 @@ class Shop:
             self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
 
     def books(self) -> str:
-        """A line of JSON for each order; `amount` is what the customer has received."""
+        """Return a line of JSON for each order. `amount` is what the customer has received."""
         with self.lock:
             found = self.rows.execute("SELECT name, state, amount, currency FROM orders ORDER BY name").fetchall()
         names = ("order", "state", "amount", "currency")
@@ -129,7 +129,7 @@ class Shop:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """POST takes an event, GET shows the books."""
+    """POST receives an event, GET returns the books."""
 
     shop: Shop
     key: str
@@ -143,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(self.receive(self.rfile.read(length)))
 
     def receive(self, body: bytes) -> int:
-        """Verify, store, and answer; the rest is done afterwards. The status of the answer."""
+        """Verify and store an event. Return the status of the response. The worker does the rest."""
         if not self.verify(body):
             return 401
         self.shop.store(json.loads(body)["id"], body)
@@ -163,11 +163,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of each request."""
+        """Do not log requests."""
 
 
 def server_of(key: str, shop: Shop, *, port: int = 0, handler: type[Handler] = Handler) -> ThreadingHTTPServer:
-    """A receiver on loopback that is ready to serve; its worker runs already. Port 0 picks a free one."""
+    """Return a receiver on loopback with a running worker, ready to serve. Port 0 picks a free port."""
     threading.Thread(target=shop.work, daemon=True).start()
     return ThreadingHTTPServer(("127.0.0.1", port), type("Receiver", (handler,), {"shop": shop, "key": key}))
 
@@ -176,10 +176,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m simulator.certification.receiver", description=__doc__)
     parser.add_argument("--port", type=int, default=5000)
     parser.add_argument("--key", default="whk_test_simulator", help="the webhook key")
-    parser.add_argument("--base-url", default="http://127.0.0.1:8642/v1", help="where transactions are read anew")
+    parser.add_argument("--base-url", default="http://127.0.0.1:8642/v1", help="where transactions are read")
     parser.add_argument("--public-key", default="pk_test_simulator")
     parser.add_argument("--secret-key", default="sk_test_simulator")
-    parser.add_argument("--file", default=":memory:", help="the SQLite file that keeps inbox and books")
+    parser.add_argument("--file", default=":memory:", help="the SQLite file of inbox and books")
     given = parser.parse_args()
     shop = Shop(given.file, Service(given.base_url, given.public_key, given.secret_key))
     with server_of(given.key, shop, port=given.port) as server:

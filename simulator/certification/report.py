@@ -1,18 +1,17 @@
-"""What came of an examination: for people, as JSON, and as JUnit for CI."""
+"""The report of a certification run: for people, as JSON, and as JUnit for CI."""
 
 from __future__ import annotations
 
-import json
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from textwrap import fill
 
-from simulator.certification.examining import Broken, Exchange, Verdict
 from simulator.certification.rules import Rule
+from simulator.certification.session import Broken, Exchange, Verdict
 from simulator.engine.text.citations import links_of, read_by
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.reports import Case, Failure, Suite, json_report, junit
 from simulator.kernel.dataclass import dataclass
 
 _SHOWN_BYTES = 1000
@@ -23,11 +22,7 @@ _WORDS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "skipped": "ski
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one rule.
-
-    `blocked_by`: the rules that do not hold, and without which it says nothing; `broken_by`: the request that the
-    receiver did not answer as it should; `note`: what was not looked at.
-    """
+    """The result of one rule."""
 
     rule: Rule
     verdict: Verdict
@@ -36,23 +31,33 @@ class Result:
     advice: str
     exchanges: Sequence[Exchange] = ()
     blocked_by: Sequence[str] = ()
+    """Failed rules that this rule depends on."""
     broken_by: Exchange | None = None
+    """The request that the receiver handled wrongly."""
     note: str = ""
+    """The rules that were not checked."""
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The rules that have to hold before one that needs this one says anything."""
+        """The rules that must hold before a rule that depends on this one can be judged."""
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
     def line(self) -> str:
-        """One line of progress."""
+        """The result as a line of progress."""
         said = {
             "pass": f"{self.rule.title}{self.note}",
             "fail": f"{self.rule.title}: no, {self.got}",
             "skipped": self.got,
         }[self.verdict]
         return f"{_WORDS[self.verdict]:7}  {self.rule.name:27}  {said}"
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The labels and texts that explain a failure."""
+        rule = self.rule
+        rows = [("sent", self.sent), *_request(self), ("came back", self.got), ("wanted", rule.wanted)]
+        return [*rows, ("by", rule.clause), ("read", read_by(rule.clause)), ("fix", self.advice)]
 
     def document(self) -> JsonObject:
         rule = self.rule
@@ -69,11 +74,18 @@ class Result:
             "exchanges": [_shown(one) for one in self.exchanges],
         }
 
+    def case(self) -> Case:
+        failure = None
+        if self.verdict == "fail":
+            text = "\n".join(f"{name}: {text}" for name, text in self.rows if name not in ("", "read"))
+            failure = Failure(f"{self.rule.title}: no. Came back: {self.got}", text)
+        return Case("certify", self.rule.name, failure, skipped=self.got if self.verdict == "skipped" else "")
+
 
 def passed(rule: Rule, exchanges: Sequence[Exchange], *, unread: str = "") -> Result:
-    """The result of a rule that holds. `unread` says why the books did not judge it, "" where they did."""
-    sent, got = (_joined([getattr(one, name) for one in exchanges]) for name in ("sent", "got"))
-    note = f" (as far as answers tell; {unread})" if unread and rule.booked else ""
+    """Return the result of a rule that holds. `unread`: why the books were not compared, "" if they were."""
+    sent, got = ("; ".join(getattr(one, name) for one in exchanges) for name in ("sent", "got"))
+    note = f" (judged by responses only: {unread})" if unread and rule.booked else ""
     return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)
 
 
@@ -82,19 +94,17 @@ def failed(rule: Rule, broken: Broken, exchanges: Sequence[Exchange]) -> Result:
     return Result(rule, "fail", broken.sent, broken.got, advice, exchanges, broken_by=broken.exchange)
 
 
-def skipped(rule: Rule, why: str) -> Result:
-    return Result(rule, "skipped", "", why, "")
+def skipped(rule: Rule, why: str, by: Sequence[str] = ()) -> Result:
+    return Result(rule, "skipped", "", why, "", blocked_by=by)
 
 
 def blocked(rule: Rule, by: Sequence[str]) -> Result:
-    return Result(
-        rule, "skipped", "", f"{' and '.join(by)} {'has' if len(by) == 1 else 'have'} to hold first", "", (), by
-    )
+    return skipped(rule, f"{' and '.join(by)} must hold first", by)
 
 
 @dataclass
 class Report:
-    """One examination: of what, with what, and what came of each rule."""
+    """One certification run."""
 
     url: str
     key: str
@@ -111,25 +121,22 @@ class Report:
         return [one for one in self.results if one.verdict == verdict]
 
     def head(self) -> str:
-        """What is about to happen."""
+        """Return the lines to print before the run."""
         return "\n".join(
             (
                 f"Certifying the webhook receiver at {self.url}",
                 f"  key        {self.key}",
                 f"  simulator  {self.simulator}",
-                f"             The payments that events tell of are at {self.keys['base_url']},",
+                f"             The payments in the events are at {self.keys['base_url']},",
                 f"             with the keys {self.keys['public_key']} and {self.keys['secret_key']}.",
             )
         )
 
     def readable(self) -> str:
-        """Each rule that does not hold with all there is to say of it, and the verdict at the end."""
+        """Return the details of each failed rule, then the verdict."""
         lines: list[str] = []
         for one in self.found("fail"):
-            rule = one.rule
-            rows = [("sent", one.sent), *_request(one), ("came back", one.got), ("wanted", rule.wanted)]
-            rows += [("by", rule.clause), ("read", read_by(rule.clause)), ("mend", one.advice)]
-            lines += ["", f"{rule.name}: {rule.title}", *(_row(name, text) for name, text in rows)]
+            lines += ["", f"{one.rule.name}: {one.rule.title}", *(_row(name, text) for name, text in one.rows)]
         return "\n".join([*lines, "", self._verdict(), ""])
 
     def _verdict(self) -> str:
@@ -142,36 +149,23 @@ class Report:
         return f"{'Certified' if self.certified else 'Not certified'}: {tail} ({self.seconds:.1f} s)."
 
     def json(self) -> str:
-        document = {
-            "url": self.url,
-            "verdict": "certified" if self.certified else "failed",
-            "simulator": self.simulator,
-            "seconds": round(self.seconds, 1),
-            "rules": [one.document() for one in self.results],
-        }
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        return json_report(
+            {
+                "url": self.url,
+                "verdict": "certified" if self.certified else "failed",
+                "simulator": self.simulator,
+                "seconds": round(self.seconds, 1),
+                "rules": [one.document() for one in self.results],
+            }
+        )
 
     def junit(self) -> str:
-        """One test case for each rule."""
-        suite = ElementTree.Element("testsuite", name="rampsim certify", time=f"{self.seconds:.1f}")
-        suite.set("tests", str(len(self.results)))
-        suite.set("failures", str(len(self.found("fail"))))
-        suite.set("skipped", str(len(self.found("skipped"))))
-        for one in self.results:
-            case = ElementTree.SubElement(suite, "testcase", name=one.rule.name, classname="certify")
-            if one.verdict == "skipped":
-                ElementTree.SubElement(case, "skipped", message=one.got)
-            if one.verdict == "fail":
-                failure = ElementTree.SubElement(case, "failure", message=f"{one.rule.title}: no. Came back: {one.got}")
-                failure.text = (
-                    f"sent: {one.sent}\ncame back: {one.got}\nwanted: {one.rule.wanted}\nby: {one.rule.clause}\n"
-                    f"mend: {one.advice}"
-                )
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+        """Return a JUnit report with a case for each rule."""
+        return junit(Suite("rampsim certify", [one.case() for one in self.results], self.seconds))
 
 
 def _request(result: Result) -> list[tuple[str, str]]:
-    """The headers that matter and the beginning of the body of the request that broke a rule."""
+    """Return the service's headers and the start of the body of the request that broke a rule."""
     if result.broken_by is None:
         return []
     headers = [(name, value) for name, value in result.broken_by.headers if name.startswith("X-")]
@@ -181,19 +175,14 @@ def _request(result: Result) -> list[tuple[str, str]]:
 
 
 def _row(name: str, text: str) -> str:
-    indent = " " * 13
     return fill(
         text,
         _WIDTH,
         initial_indent=f"  {name:10} ",
-        subsequent_indent=indent,
+        subsequent_indent=" " * 13,
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _joined(words: Sequence[str]) -> str:
-    return "; ".join(words)
 
 
 def _shown(exchange: Exchange) -> JsonObject:

@@ -1,11 +1,11 @@
-"""The rules of `rampsim certify`, in the order in which they are examined."""
+"""The rules of `rampsim certify`, in the order in which they are played."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from simulator.certification import playing
-from simulator.certification.examining import QUICK_SECONDS, Exam
+from simulator.certification.session import QUICK_SECONDS, Session
 from simulator.certification.signing import LARGE_BYTES, SIGNING
 from simulator.kernel.dataclass import dataclass
 
@@ -16,251 +16,256 @@ _ACCEPT, _REFUSE = "2xx", "4xx, for example 401"
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing a receiver has to do.
-
-    `clause`: the heading of the specification that it rests on, and the decision where that is silent. `wanted`: the
-    right answer. `advice`: how to mend it. `needs`: rules without which this one would say nothing. `booked`: where
-    books are given they judge it too; `by_books`: only they do.
-    """
+    """One requirement for receivers."""
 
     name: str
     title: str
     clause: str
+    """Headings of the specification, and decisions where it is silent."""
     wanted: str
+    """The correct response."""
     advice: str
-    play: Callable[[Exam], None]
+    """The usual fix for a receiver that breaks the rule."""
+    play: Callable[[Session], None]
     needs: Sequence[str] = ()
+    """Rules that must hold before this one can be judged."""
     by_books: bool = False
+    """Whether only the books judge it."""
     booked: bool = False
+    """Whether the books, if given, judge it, too."""
 
 
 def _signed(name: str, title: str, clause: str, wanted: str, advice: str, *needs: str) -> Rule:
-    """A rule whose requests are those of `signing`."""
-    return Rule(name, title, clause, wanted, advice, lambda exam: exam.judge(SIGNING[name](exam.material)), needs)
+    """Return a rule that is played with the requests of `signing`."""
+    return Rule(
+        name, title, clause, wanted, advice, lambda session: session.judge(SIGNING[name](session.material)), needs
+    )
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         "quick-acknowledgement",
-        f"It answers within {QUICK_SECONDS:g} s",
+        f"Responds within {QUICK_SECONDS:g} s",
         f"{_RULES}, 1; Limits: webhook acknowledgement",
-        f"an answer within {QUICK_SECONDS:g} s: the service waits 10, and a receiver that needs half of them "
-        "while nothing else is going on will miss them under load",
-        "Store the event, answer, and work on it afterwards: `inbox.add(event)`, then `return 200`, and a worker does "
+        f"a response within {QUICK_SECONDS:g} s. The service waits 10 s. A receiver that needs half of them without "
+        "load will exceed them under load",
+        "Store the event, respond, and process it afterwards: `inbox.add(event)`, then `return 200`, and a worker does "
         "the rest.",
         playing.quick_acknowledgement,
     ),
     Rule(
         "no-redirect",
-        "It answers where it is called, without a redirect",
+        "Responds without a redirect",
         f"Events: Registration; {_RULES}, 1",
-        "2xx, or 4xx; no 3xx",
-        "The service follows no redirect. Register the address that answers itself: mind http and https, `www`, and "
-        "the slash at the end (Django's APPEND_SLASH and Flask's `/webhooks/` redirect without it).",
+        "2xx or 4xx, not 3xx",
+        "The service does not follow redirects. Register the final URL. Check http or https, `www`, and the trailing "
+        "slash (Django's APPEND_SLASH and Flask's `/webhooks/` redirect a URL without it).",
         playing.no_redirect,
         ("quick-acknowledgement",),
     ),
     _signed(
-        "valid-event", "It accepts an event that is signed with its key", _SIGNATURE, _ACCEPT,
-        "Check that the receiver has the key shown above, and that it signs `<X-Timestamp>.<body>` with the bytes of "
-        "the body as they came: `hmac.new(key, timestamp + b\".\" + body, sha256).hexdigest()`. X-Timestamp is in "
+        "valid-event", "Accepts an event that is signed with its key", _SIGNATURE, _ACCEPT,
+        "Check that the receiver has the key shown above, and that it signs `<X-Timestamp>.<body>` with the body's "
+        "bytes as received: `hmac.new(key, timestamp + b\".\" + body, sha256).hexdigest()`. X-Timestamp is in "
         "milliseconds.",
         "no-redirect",
     ),
     Rule(
         "registration-200",
-        "It answers the test request of a registration with exactly 200",
+        "Returns exactly 200 to the test request of a registration",
         "Events: Registration; W4",
         "exactly 200",
-        "Answer every event with 200. With 201, 202 or 204 the address cannot be registered. At the real service the "
-        "key is shown only after this request: a receiver that has no key yet has to answer it with 200 unverified.",
+        "Return 200 for every event. With 201, 202 or 204 the URL cannot be registered. The real service shows the "
+        "key only after this request, so a receiver without a key must return 200 without verifying it.",
         playing.registration_200,
         ("valid-event",),
     ),
     _signed(
-        "unknown-signature", "It refuses an event that somebody else signed", _SIGNATURE, _REFUSE,
-        "Compare the whole signature, in constant time, before anything else is read: `if not "
+        "unknown-signature", "Refuses an event with a forged signature", _SIGNATURE, _REFUSE,
+        "Compare the whole signature in constant time, before you read anything else: `if not "
         "hmac.compare_digest(expected, given): return 401`.",
         "valid-event",
     ),
     _signed(
-        "half-signature", "It refuses a signature that is right only in part", _SIGNATURE, _REFUSE,
-        "Compare all 64 digits in one step: `hmac.compare_digest(expected, given)`. A signature that is cut, or "
-        "compared up to some length, takes a forger far fewer tries to guess.",
+        "half-signature", "Refuses a partly correct signature", _SIGNATURE, _REFUSE,
+        "Compare all 64 digits in one step: `hmac.compare_digest(expected, given)`. A signature that is truncated, or "
+        "compared up to some length, is much easier to guess.",
         "unknown-signature",
     ),
     _signed(
-        "missing-signature", "It refuses an event without X-Signature", _SIGNATURE, _REFUSE,
-        "A header that is missing is a refusal, not a reason to skip the check: `headers.get(\"X-Signature\", \"\")` "
-        "compared as always refuses by itself.",
+        "missing-signature", "Refuses an event without X-Signature", _SIGNATURE, _REFUSE,
+        "Do not skip the check if the header is missing. Comparing `headers.get(\"X-Signature\", \"\")` as usual "
+        "refuses such a request.",
         "unknown-signature",
     ),
     _signed(
-        "stale-timestamp", "It refuses an event that was signed an hour ago", f"{_SIGNATURE}; Limits: 5 minutes",
+        "stale-timestamp", "Refuses an event that was signed an hour ago", f"{_SIGNATURE}; Limits: 5 minutes",
         _REFUSE,
         "Compare X-Timestamp, which is in milliseconds, with the clock: `if abs(now_ms - int(timestamp)) > 300_000: "
-        "return 401`. Without this whoever records one request can send it again for ever.",
+        "return 401`. Otherwise an attacker who records one request can replay it forever.",
         "unknown-signature",
     ),
     _signed(
-        "future-timestamp", "It refuses an event with a timestamp an hour ahead", f"{_SIGNATURE}; Limits: 5 minutes",
+        "future-timestamp", "Refuses an event with a timestamp an hour ahead", f"{_SIGNATURE}; Limits: 5 minutes",
         _REFUSE,
-        "The difference counts in both directions: `abs(now_ms - int(timestamp)) > 300_000`.",
+        "Check the difference in both directions: `abs(now_ms - int(timestamp)) > 300_000`.",
         "stale-timestamp",
     ),
     _signed(
-        "missing-timestamp", "It refuses an event without X-Timestamp", _SIGNATURE, _REFUSE,
-        "Refuse before anything is computed: `if not timestamp.isdigit(): return 401`. In JavaScript a missing header "
-        "is signed over as \"undefined\", and every comparison with NaN is false: the check of the clock lets it pass.",
+        "missing-timestamp", "Refuses an event without X-Timestamp", _SIGNATURE, _REFUSE,
+        "Refuse it before you compute anything: `if not timestamp.isdigit(): return 401`. In JavaScript, a missing "
+        "header is signed as \"undefined\", and every comparison with NaN is false, so the check of the clock passes.",
         "unknown-signature", "stale-timestamp",
     ),
     Rule(
-        "garbled-timestamp", "It does not accept an X-Timestamp that is no number", _SIGNATURE,
-        "4xx, for example 401; no 2xx in any case",
-        "Refuse what is not all digits before it is made a number: `if not timestamp.isdigit(): return 401`. In "
-        "JavaScript every comparison with NaN is false: the check of the clock lets it pass.",
+        "garbled-timestamp", "Does not accept an X-Timestamp that is not a number", _SIGNATURE,
+        "4xx, for example 401; never 2xx",
+        "Refuse a value with other characters than digits before you convert it: `if not timestamp.isdigit(): return "
+        "401`. In JavaScript, every comparison with NaN is false, so the check of the clock passes.",
         playing.garbled_timestamp,
         ("unknown-signature", "stale-timestamp", "missing-timestamp"),
     ),
     _signed(
-        "timestamp-edge", "It accepts within five minutes of its clock, and refuses beyond them",
+        "timestamp-edge", "Accepts timestamps within five minutes of its clock, and refuses others",
         f"{_SIGNATURE}; Limits: 5 minutes", f"{_ACCEPT} at 290 s, {_REFUSE} at 310 s, before and after",
-        "The window is 300,000 ms to each side: `abs(now_ms - int(timestamp)) > 300_000`. Ten seconds to each side of "
-        "the edge are left for the way and for clocks that differ; if the receiver's clock is wrong by more, mend that "
-        "(NTP).",
+        "The window is 300,000 ms to each side: `abs(now_ms - int(timestamp)) > 300_000`. The rule leaves ten seconds "
+        "on each side of the limit for transport and clock differences. If the receiver's clock is off by more, fix "
+        "the clock (NTP).",
         "unknown-signature", "stale-timestamp", "future-timestamp",
     ),
     _signed(
-        "other-environment-key", "It refuses an event signed with the key of the other environment",
+        "other-environment-key", "Refuses an event signed with the key of the other environment",
         "Events; What the service does: General conventions, 4", _REFUSE,
-        "Sandbox and production have webhook keys of their own, and each its own address. Give a receiver the one key "
-        "of its environment, and do not try others in turn.",
+        "Sandbox and production have different webhook keys and different endpoints. Give a receiver only the key of "
+        "its environment. Do not try several keys.",
         "unknown-signature",
     ),
     _signed(
-        "altered-body", "It refuses a body that is not the one that was signed", _SIGNATURE, _REFUSE,
-        "Sign over the whole body, byte for byte, not over some members of it: `timestamp + b\".\" + body`.",
+        "altered-body", "Refuses a body that differs from the signed one", _SIGNATURE, _REFUSE,
+        "Sign the whole body, byte for byte, not only some fields: `timestamp + b\".\" + body`.",
         "unknown-signature",
     ),
     _signed(
-        "reserialised-body", "It verifies the bytes that came, not JSON written anew",
-        f"{_SIGNATURE} (exactly as received, no re-serialization); W7", f"{_REFUSE}; {_ACCEPT} where the bytes are the "
+        "reserialised-body", "Verifies the received bytes, not reserialized JSON",
+        f"{_SIGNATURE} (exactly as received, no re-serialization); W7", f"{_REFUSE}; {_ACCEPT} if the bytes are the "
         "signed ones",
-        "Take the raw body before any parser does: `request.get_data()` in Flask, `await request.body()` in Starlette, "
-        "`express.raw({type: \"application/json\"})`, `file_get_contents(\"php://input\")`. What a parser gives, "
-        "written again, are other bytes.",
+        "Read the raw body before any parser does: `request.get_data()` in Flask, `await request.body()` in Starlette, "
+        "`express.raw({type: \"application/json\"})`, `file_get_contents(\"php://input\")`. Parsed JSON that is "
+        "serialized again has other bytes.",
         "unknown-signature",
     ),
     _signed(
-        "trimmed-body", "It verifies the whole body, including blanks and line ends around the JSON",
+        "trimmed-body", "Verifies the whole body, including whitespace around the JSON",
         f"{_SIGNATURE} (exactly as received, no re-serialization); W7", f"{_REFUSE}; {_ACCEPT} if the signature "
         "covers the line end",
-        "Pass the body to the HMAC unchanged: no `body.strip()`, no `.trim()`, no reader that drops the last line end. "
-        "A single byte more or less is another body.",
+        "Pass the body to the HMAC unchanged, without `body.strip()`, `.trim()` or a reader that drops the last line "
+        "end. One byte more or less is another body.",
         "altered-body", "reserialised-body",
     ),
     Rule(
-        "unknown-type", "It acknowledges events of a type it does not know",
+        "unknown-type", "Acknowledges events of an unknown type",
         f"{_RULES}, 1 and 3; Events: Event types", _ACCEPT,
-        "New types come without notice, and one that is refused is sent again for three days, after which the endpoint "
-        "is disabled and gets nothing any more. Acknowledge and pass it over: `case _: return 200`.",
+        "New types come without notice. If you refuse one, it is retried for three days. Then the endpoint is disabled "
+        "and receives nothing. Acknowledge and ignore it: `case _: return 200`.",
         playing.unknown_type, ("valid-event",),
     ),
     Rule(
-        "unknown-enum", "It acknowledges events with values it does not know",
+        "unknown-enum", "Acknowledges events with unknown values",
         f"{_RULES}, 1 and 3; Versioning", _ACCEPT,
-        "New statuses, types and assets come without notice. Store the event, acknowledge it, and let a value that is "
-        "unknown be seen by a person: it must not raise in the receiver.",
+        "New statuses, types and assets come without notice. Store and acknowledge the event, and report the unknown "
+        "value to a person. It must not raise in the receiver.",
         playing.unknown_enum, ("valid-event",),
     ),
     Rule(
-        "extra-field", "It acknowledges events with members it does not know",
+        "extra-field", "Acknowledges events with unknown fields",
         f"{_RULES}, 1 and 3; Versioning", _ACCEPT,
-        "Read the members you need and leave the others alone: no `additionalProperties: false`, no "
-        "`extra=\"forbid\"`.",
+        "Read the fields you need and ignore others. Do not use `additionalProperties: false` or `extra=\"forbid\"`.",
         playing.extra_field, ("valid-event",),
     ),
     _signed(
-        "unicode-body", "It verifies a body with letters outside ASCII", _SIGNATURE, _ACCEPT,
-        "Compute the HMAC over bytes, not over a decoded text: decoding with another character set than UTF-8 and "
+        "unicode-body", "Verifies a body with non-ASCII letters", _SIGNATURE, _ACCEPT,
+        "Compute the HMAC of bytes, not of a decoded string. Decoding with another character set than UTF-8 and "
         "encoding again gives other bytes.",
         "valid-event", "reserialised-body", "extra-field",
     ),
     _signed(
-        "large-body", f"It accepts a body of {LARGE_BYTES // 1000} kB", _SIGNATURE, _ACCEPT,
-        "No length is promised. Let the server take at least 1 MB at this address: `express.raw({limit: \"1mb\"})`, "
+        "large-body", f"Accepts a body of {LARGE_BYTES // 1000} kB", _SIGNATURE, _ACCEPT,
+        "The specification does not limit the size. Allow at least 1 MB at this URL: `express.raw({limit: \"1mb\"})`, "
         "nginx's `client_max_body_size 1m`.",
         "valid-event", "extra-field",
     ),
     Rule(
-        "booked-once", "What was delivered is in the books, once and in full", f"{_RULES}, 4", "the books say so",
-        "`amount` is what the customer received: `destination_amount`, after fees, as decimal text and not as float.",
+        "booked-once", "Books a delivered payment once and in full", f"{_RULES}, 4",
+        "the payment is in the books",
+        "`amount` is what the customer received: `destination_amount`, after fees, as a decimal string and not as a "
+        "float.",
         playing.booked_once, ("valid-event",), by_books=True, booked=True,
     ),
     Rule(
-        "refund-not-booked", "What was refunded is not in the books as delivered", "Events: Event types",
-        "the books say 0",
-        "Take back what was booked when transaction.failed or transaction.refunded comes, also after `completed`: "
-        "what was delivered can still be taken back.",
+        "refund-not-booked", "Does not book a refunded payment as delivered", "Events: Event types",
+        "the books have 0",
+        "Reverse the booking when transaction.failed or transaction.refunded comes, even after `completed`: a "
+        "delivered payment can still be reversed.",
         playing.refund_not_booked, ("booked-once",), by_books=True, booked=True,
     ),
     Rule(
-        "forged-not-booked", "What only forged events tell of is not in the books", _SIGNATURE, "the books say 0",
-        "Verify before anything is stored or done, and stop there: a refusal that comes after the work is no refusal.",
+        "forged-not-booked", "Does not book a payment from forged events", _SIGNATURE, "the books have 0",
+        "Verify before you store or do anything, and stop if the event is forged. A refusal after the work is done "
+        "comes too late.",
         playing.forged_not_booked, ("booked-once",), by_books=True, booked=True,
     ),
     Rule(
-        "duplicate-event", "An event that comes again is acknowledged, and counts once",
-        f"{_RULES}, 4; W7", f"{_ACCEPT}, and nothing booked twice",
-        "Answer 200 to an event that you have, too: anything else has it sent again for three days. Keep the ids: "
-        "`INSERT INTO inbox (event_id, ...) ON CONFLICT DO NOTHING`, and work only on a row that is new.",
+        "duplicate-event", "Acknowledges a repeated event and counts it once",
+        f"{_RULES}, 4; W7", f"{_ACCEPT}, and nothing is booked twice",
+        "Return 200 for a known event, too. Otherwise it is retried for three days. Save the ids: `INSERT INTO inbox "
+        "(event_id, ...) ON CONFLICT DO NOTHING`, and process only new rows.",
         playing.duplicate_event, ("valid-event", "booked-once"), booked=True,
     ),
     Rule(
-        "same-type-again", "Two events of one object and type both count", f"{_RULES}, 4; Events: Event types",
-        f"{_ACCEPT}, and both runs in the books where the books list the recurring payment",
-        "Recognise a repeated event by its `id` alone. Two events with the same object and type can be two facts: "
-        "every run of a recurring payment sends a `recurring_payment.run_succeeded` of its own, and a unique key on "
-        "(object id, type) drops every run but the first.",
+        "same-type-again", "Counts two events of the same object and type", f"{_RULES}, 4; Events: Event types",
+        f"{_ACCEPT}, and both runs are in the books if the books list the recurring payment",
+        "Recognise a repeated event only by its `id`. Two events with the same object and type can be two facts: every "
+        "run of a recurring payment sends its own `recurring_payment.run_succeeded`. A unique key on (object id, type) "
+        "drops every run but the first.",
         playing.same_type_again, ("valid-event", "unknown-type", "unknown-enum", "duplicate-event"), booked=True,
     ),
     Rule(
-        "late-after-final", "A late event changes nothing about what is final",
-        f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment still booked, once",
-        "Read the transaction anew, `GET /transactions/{id}`, before its state is changed, or let a state only move "
-        "forward: completed does not go back to processing. And book when the state changes, not for every event that "
-        "finds it completed: `UPDATE orders SET state = 'completed' WHERE id = ? AND state <> 'completed'`.",
+        "late-after-final", "Keeps a final state when an earlier event comes late",
+        f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment is still booked once",
+        "Read the transaction again, `GET /transactions/{id}`, before you change its state, or let states only move "
+        "forward: completed does not go back to processing. Book when the state changes, not for every event of a "
+        "completed transaction: `UPDATE orders SET state = 'completed' WHERE id = ? AND state <> 'completed'`.",
         playing.late_after_final, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "out-of-order", "Events that come out of order are acknowledged, and lead to the same books",
-        f"{_RULES}, 4", f"{_ACCEPT}, and the payment booked once",
-        "Do not wait for transaction.created: make the order when its first event comes, whichever that is, or keep "
-        "the event until the order is there. An event that is acknowledged and passed over does not come again.",
+        "out-of-order", "Acknowledges events out of order, with the same books in the end",
+        f"{_RULES}, 4", f"{_ACCEPT}, and the payment is booked once",
+        "Do not wait for transaction.created. Create the order when its first event comes, whichever that is, or save "
+        "the event until the order exists. An event that you acknowledge and ignore is not sent again.",
         playing.out_of_order, ("valid-event", "booked-once", "duplicate-event", "late-after-final"), booked=True,
     ),
     Rule(
-        "two-at-once", "Deliveries that come at the same moment are acknowledged, and count once",
-        f"{_RULES}, 4", f"{_ACCEPT}, and the payment booked once",
-        "To look whether an event is known and to note it down must be one step: a unique key in the database, and "
-        "whoever fails to insert it has nothing to do. Wait for a lock instead of failing.",
+        "two-at-once", "Acknowledges concurrent deliveries and counts them once",
+        f"{_RULES}, 4", f"{_ACCEPT}, and the payment is booked once",
+        "Check and insert the event id in one step, with a unique key in the database. If the insert fails, there is "
+        "nothing to do. Wait for a lock instead of failing.",
         playing.two_at_once, ("valid-event", "booked-once", "duplicate-event", "late-after-final"), booked=True,
     ),
     Rule(
-        "retry-after-failure", "An event that could not be handled at first is not lost",
-        f"{_RULES}, 1 and 2; W5", "2xx when it comes again at the latest, and the payment booked",
-        "Note an event down as done after it is done: whoever does so before, and then fails, passes over the retry. "
-        "Whoever answers 200 at once has to repeat what failed by himself.",
+        "retry-after-failure", "Does not lose an event that it could not process at first",
+        f"{_RULES}, 1 and 2; W5", "2xx at the latest when it is retried, and the payment is booked",
+        "Mark an event as done after it is done. A receiver that marks it first and then fails ignores the retry. A "
+        "receiver that returns 200 immediately must retry failed work itself.",
         playing.retry_after_failure, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "calls-back-before-answering", "It answers in time even while the interface is slow",
+        "calls-back-before-answering", "Responds in time while the API is slow",
         f"{_RULES}, 1 and 2; Limits: webhook acknowledgement",
-        "an answer within the 10 s that the service waits: 2xx, or a refusal and then 2xx when the event comes again",
-        "The receiver calls the interface before it answers and waits as long as that takes, so the service gives up "
-        "first and sends every event again. Store the event, answer 200, and read the object afterwards. If the call "
-        "has to come first, give it up after a few seconds: then answer 503, so that the event comes again, or 200 if "
-        "the event is stored and you repeat the call yourself.",
+        "a response within the 10 s that the service waits: 2xx, or a refusal and then 2xx when the event is retried",
+        "The receiver calls the API before it responds and waits without a limit. The service gives up first and sends "
+        "every event again. Store the event, return 200, and read the object afterwards. If the call must come first, "
+        "give it a timeout of a few seconds. Then return 503, so that the event is retried, or 200 if you have stored "
+        "the event and repeat the call yourself.",
         playing.calls_back_before_answering, ("valid-event",),
     ),
 )  # fmt: skip

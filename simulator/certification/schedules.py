@@ -1,4 +1,4 @@
-"""A standing order behind an examination: two runs that truly happen, minutes of the world's clock apart."""
+"""A standing order with two runs, minutes of the world's clock apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its event, and the order that it made with what that delivered."""
+    """One run: its event, the order it created, and the delivered amount."""
 
     event: JsonObject
     order: JsonObject
@@ -25,16 +25,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A standing order and its two runs; `reference` is its name in the records of the receiver's application."""
+    """A standing order and its two runs."""
 
     stage: Stage
     id: str
     reference: str
+    """Its name in the books."""
     runs: Sequence[Run]
 
     @property
     def amount(self) -> Decimal:
-        """Amount that both runs delivered together."""
+        """The total amount of both runs."""
         return sum((run.amount for run in self.runs), Decimal(0))
 
     @property
@@ -43,18 +44,18 @@ class Schedule:
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Sets of names under each of which records may list both runs."""
+        """Sets of names, each of which may list both runs in the books."""
         made = [run.order for run in self.runs]
         return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
 
     def reads(self) -> int:
-        """Number of journalled GET calls that name the standing order or an order of it."""
+        """Return the number of GET calls for the standing order or one of its orders."""
         ids = (self.id, *(str(run.order["id"]) for run in self.runs))
         rows = self.stage.control.get("/requests", method="GET", limit=1000)["data"]
         return sum(any(one in f"{row['path']}?{row['query']}" for one in ids) for row in rows)
 
     def await_read(self, since: int, seconds: float) -> bool:
-        """Wait for a read beyond `since`, the count of earlier ones. Return False when none came in this time."""
+        """Wait for a read after the first `since` ones. Return False if there is none in time."""
         deadline = time.monotonic() + seconds
         while self.reads() == since:
             if time.monotonic() > deadline:
@@ -64,18 +65,21 @@ class Schedule:
 
 
 def run_twice(stage: Stage, reference: str) -> Schedule:
-    """Make a standing order and let it run twice. NoStage when a run does not succeed, Unplayed without such orders."""
-    standing = stage.service.examined.standing
+    """Create a standing order and let it run twice.
+
+    Raise `NoStage` if a run fails, and `Unplayed` if the service has no standing orders.
+    """
+    standing = stage.service.playbook.standing
     if standing is None:
         raise Unplayed("the service has no standing orders")
     made = standing.run_twice(stage.call, stage.control, reference)
     events = stage.control.get("/events", type=standing.event, object_id=made)["data"]
     if len(events) != 2:
-        raise NoStage(f"of two runs of a {standing.noun} {len(events)} succeeded\n{stage.service.needed_world}")
+        raise NoStage(f"{len(events)} of two runs of a {standing.noun} succeeded\n{stage.service.needed_world}")
     orders = (standing.order_of(one["data"]["object"]) for one in events)
     return Schedule(stage, made, reference, [_run(stage, *run) for run in zip(events, orders, strict=True)])
 
 
 def _run(stage: Stage, event: JsonObject, order_id: str) -> Run:
-    order = stage.call("GET", f"{stage.service.examined.path}{order_id}")
+    order = stage.call("GET", f"{stage.service.playbook.path}{order_id}")
     return Run(event, order, *stage.service.delivered(order["type"], order))

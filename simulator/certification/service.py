@@ -1,4 +1,4 @@
-"""What a provider declares about its service so that receivers of its webhooks can be certified."""
+"""A provider's declarations for certifying receivers of its webhooks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
-"""Calls the interface, signed in: from method, path and body the answer."""
+"""Calls the API with a token: takes method, path and body, and returns the response."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step in the life of an order: the event that reports it, and the action that brings it about ("" for none)."""
+    """A step of an order."""
 
     event: str
+    """The event that reports it."""
     action: str = ""
+    """The action that causes it, if any."""
 
 
 @dataclass(frozen=True)
@@ -26,35 +28,35 @@ class Standing:
     """A standing order that runs twice, minutes of the world's clock apart."""
 
     noun: str
-    """What people call it."""
+    """Its name in messages."""
     run_twice: Callable[[Ask, ControlClient, str], str]
-    """Makes one under a reference and lets it run. Returns its id."""
+    """Creates one with a reference and lets it run. Returns its id."""
     event: str
     """The event of a run."""
     order_of: Callable[[JsonObject], str]
-    """The id of the order that a run made, from the object of its event."""
+    """Returns the id of the order of a run, given the object of its event."""
 
 
 @dataclass(frozen=True)
-class Examined:
-    """What is played to a receiver that `rampsim certify` examines."""
+class Playbook:
+    """The orders and events that `rampsim certify` plays to a receiver."""
 
     kind: str
     """The kind of its orders."""
     path: str
-    """Where the interface shows an order; its id comes after it."""
+    """Path of an order in the API, without its id."""
     sign_in: Callable[[Ask, Mapping[str, str]], str]
-    """Returns the token that calls are signed in with, from the keys of an environment."""
+    """Returns a token for the keys of an environment."""
     order: Callable[[Ask, str], JsonObject]
-    """Makes an order under a reference."""
-    told: str
-    """What has to go through in its world, for a person."""
-    story: tuple[Step, ...]
-    """The life of an order, from its beginning to its good end."""
+    """Creates an order with a reference."""
+    needed: str
+    """The orders that must be possible in the world, for messages."""
+    history: tuple[Step, ...]
+    """The steps of an order from creation to completion."""
     forged: JsonObject
-    """What a forgery says of an order: the members that differ, as if it had come to its good end."""
+    """The fields of an order that a forgery changes, as if it were completed."""
     altered: str
-    """A member of an order with a text, which a forgery changes."""
+    """A string field of an order that a forgery changes."""
     refund: tuple[Step, ...] = ()
-    """How an order whose story has all but ended is undone. The last step is possible after the good end too."""
+    """Steps that refund an order before its last step. The last one is also possible after completion."""
     standing: Standing | None = None

@@ -1,6 +1,6 @@
-"""Requests that a receiver has to accept or to refuse, by the rule that each shows.
+"""Requests that a receiver must accept or refuse, by rule.
 
-`rampsim certify` sends them; `contracts/webhook-vectors.json` has them as data, for verifiers of any language.
+`rampsim certify` sends them. `contracts/webhook-vectors.json` has them as data for verifiers in any language.
 """
 
 from __future__ import annotations
@@ -24,48 +24,52 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One request. `genuine`: whether a receiver has to accept it; `reason`: why, in half a sentence."""
+    """One request."""
 
     rule: str
     what: str
+    """Describes it."""
     headers: Headers
     body: bytes
     genuine: bool
+    """Whether a receiver must accept it."""
     reason: str
+    """The reason to accept or refuse it."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """What the requests are made of.
-
-    `key` is the receiver's; `other_key` that of the same account in the other environment. `now_ms` is the receiver's
-    clock. `event` gives a fresh event that is true, `forged` one that tells of a payment nobody made. `altered` is a
-    member of their objects with a text. `slack_ms`: how far from the edge of the window its two sides are tried; 0 is
-    the millisecond itself.
-    """
+    """Keys, clock and events to make requests from."""
 
     signing: Signing
     key: str
+    """The receiver's webhook key."""
     other_key: str
+    """The key of the other environment."""
     now_ms: Callable[[], int]
+    """The receiver's clock."""
     event: Callable[[], JsonObject]
+    """Returns a genuine event."""
     forged: Callable[[], JsonObject]
+    """Returns an event about a payment that was never made."""
     altered: str
+    """A string field of the events' objects."""
     slack_ms: int = 0
+    """Distance from the limit of the window at which timestamps are tried; 0 tries the limit itself."""
 
     @property
     def timestamp(self) -> str:
-        """The header with the time."""
+        """The timestamp header."""
         return self.signing.signature.timestamp_header
 
     @property
     def signed(self) -> str:
-        """The header with the signature."""
+        """The signature header."""
         return self.signing.signature.signature_header
 
     @property
     def stranger(self) -> str:
-        """A key of somebody else."""
+        """The key of another account."""
         return f"{next(iter(self.signing.signature.key_prefixes.values()))}of_somebody_else"
 
     def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
@@ -76,7 +80,7 @@ class Material:
         self, rule: str, what: str, reason: str, *, body: bytes | None = None, key: str = "", ahead_ms: int = 0,
         signed: bytes | None = None,
     ) -> Case:  # fmt: skip
-        """A request to refuse: a forged event, signed with `key` (the true one when empty) over the bytes `signed`."""
+        """Return a forged event. `key` and `signed` replace the key and the bytes of its signature."""
         body = dumps(self.forged()) if body is None else body
         headers = signed_headers(
             self.signing.signature, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
@@ -94,19 +98,19 @@ def unknown_signature(material: Material) -> Iterator[Case]:
     yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=material.stranger)
     case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
     yield _with(case, material.signed, _value(case, material.signed)[:8])
-    case = material.forgery(rule, "a forged event with 64 zeros as its signature", "no HMAC of this body")
+    case = material.forgery(rule, "a forged event with 64 zeros as its signature", "not the HMAC of this body")
     yield _with(case, material.signed, "0" * 64)
 
 
 def half_signature(material: Material) -> Iterator[Case]:
     rule, reason = "half-signature", "not the whole signature"
-    case = material.forgery(rule, "a forged event, the first half of its signature right, the second wrong", reason)
+    case = material.forgery(rule, "a forged event with only the first half of its signature correct", reason)
     right = _value(case, material.signed)
     yield _with(case, material.signed, right[:32] + _other_digits(right[32:]))
-    case = material.forgery(rule, "a forged event, the second half of its signature right, the first wrong", reason)
+    case = material.forgery(rule, "a forged event with only the second half of its signature correct", reason)
     right = _value(case, material.signed)
     yield _with(case, material.signed, _other_digits(right[:32]) + right[32:])
-    case = material.forgery(rule, "a forged event, the last digit of its signature wrong", reason)
+    case = material.forgery(rule, "a forged event with a wrong last digit in its signature", reason)
     right = _value(case, material.signed)
     yield _with(case, material.signed, right[:-1] + _other_digits(right[-1:]))
 
@@ -119,7 +123,7 @@ def missing_signature(material: Material) -> Iterator[Case]:
 
 
 def stale_timestamp(material: Material) -> Iterator[Case]:
-    what = "an event signed an hour ago, sent again by whoever has recorded it"
+    what = "a recorded event, signed an hour ago and replayed"
     yield material.forgery("stale-timestamp", what, "an hour old", ahead_ms=-HOUR_MS)
 
 
@@ -132,7 +136,7 @@ def missing_timestamp(material: Material) -> Iterator[Case]:
     rule, reason = "missing-timestamp", "X-Timestamp is missing"
     yield _with(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
     for text in ("", "undefined", "None", "null"):
-        # What an absent header becomes in a program that signs over it all the same.
+        # What an absent header becomes in a program that does not check for it.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
         yield _with(_resigned(case, material, text), material.timestamp, None)
     case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
@@ -142,8 +146,8 @@ def missing_timestamp(material: Material) -> Iterator[Case]:
 
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
-        reason = "X-Timestamp is no number of milliseconds, so it is not within five minutes"
-        case = material.forgery("garbled-timestamp", f'an event with "{text}" as its X-Timestamp, signed so', reason)
+        reason = "X-Timestamp is not a number, so it is not within five minutes"
+        case = material.forgery("garbled-timestamp", f'an event with a signed X-Timestamp of "{text}"', reason)
         yield _with(_resigned(case, material, text), material.timestamp, text)
 
 
@@ -163,64 +167,60 @@ def timestamp_edge(material: Material) -> Iterator[Case]:
 
 
 def altered_body(material: Material) -> Iterator[Case]:
-    told = material.forged()
-    other = _with_object(told, **{material.altered: f"9{told['data']['object'][material.altered]}"})
-    yield material.forgery(
-        "altered-body", "an event whose amount was changed on its way", "the body is not the one that was signed",
-        body=dumps(other), signed=dumps(told),
-    )  # fmt: skip
-    told = material.forged()
-    yield material.forgery(
-        "altered-body", "an event whose id was changed on its way", "the body is not the one that was signed",
-        body=dumps({**told, "id": f"{told['id']}x"}), signed=dumps(told),
-    )  # fmt: skip
+    rule, reason = "altered-body", "the body is not the signed one"
+    event = material.forged()
+    other = _with_object(event, **{material.altered: f"9{event['data']['object'][material.altered]}"})
+    what = "an event whose amount was changed in transit"
+    yield material.forgery(rule, what, reason, body=dumps(other), signed=dumps(event))
+    event = material.forged()
+    other = {**event, "id": f"{event['id']}x"}
+    what = "an event whose id was changed in transit"
+    yield material.forgery(rule, what, reason, body=dumps(other), signed=dumps(event))
 
 
 def reserialised_body(material: Material) -> Iterator[Case]:
-    rule, reason = "reserialised-body", "the same JSON in other bytes than were signed"
-    told = material.forged()
-    spaced, compact = json.dumps(told, ensure_ascii=False).encode(), dumps(told)
-    yield material.forgery(rule, "an event, blanks put in after it was signed", reason, body=spaced, signed=compact)
-    told = material.forged()
-    spaced, compact = json.dumps(told).encode(), dumps(told)
-    yield material.forgery(rule, "an event, blanks taken out after it was signed", reason, body=compact, signed=spaced)
+    rule, reason = "reserialised-body", "the same JSON in other bytes than the signed ones"
+    event = material.forged()
+    spaced, compact = json.dumps(event, ensure_ascii=False).encode(), dumps(event)
+    yield material.forgery(rule, "an event with spaces added after signing", reason, body=spaced, signed=compact)
+    event = material.forged()
+    spaced, compact = json.dumps(event).encode(), dumps(event)
+    yield material.forgery(rule, "an event with spaces removed after signing", reason, body=compact, signed=spaced)
     body = json.dumps(material.event(), indent=2, ensure_ascii=False).encode()
-    yield material.genuine(rule, "an event written with blanks and line ends, signed so", body, "signed as it is")
+    yield material.genuine(rule, "an indented event, signed as it is", body, "signed as it is")
 
 
 def trimmed_body(material: Material) -> Iterator[Case]:
-    rule, reason = "trimmed-body", "the body is not the one that was signed"
+    rule, reason = "trimmed-body", "the body is not the signed one"
     signed = dumps(material.forged())
     yield material.forgery(
-        rule, "an event, a line end added after it was signed", reason, body=signed + b"\n", signed=signed
+        rule, "an event with a line end added after signing", reason, body=signed + b"\n", signed=signed
     )
     signed = dumps(material.forged())
     yield material.forgery(
-        rule, "an event, a blank put in front after it was signed", reason, body=b" " + signed, signed=signed
+        rule, "an event with a space prepended after signing", reason, body=b" " + signed, signed=signed
     )
     body = dumps(material.event()) + b"\n"
-    yield material.genuine(
-        rule, "an event with a line end after the JSON, signed with it", body, "signed with its line end"
-    )
+    yield material.genuine(rule, "an event with a signed line end after the JSON", body, "signed with its line end")
 
 
 def unicode_body(material: Material) -> Iterator[Case]:
     rule = "unicode-body"
     body = dumps(_with_object(material.event(), sender_name=UNICODE))
-    yield material.genuine(rule, "an event with letters of many scripts, in UTF-8", body, "signed over UTF-8 bytes")
+    yield material.genuine(rule, "an event with letters of many scripts, in UTF-8", body, "signed as UTF-8 bytes")
     body = json.dumps(_with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
-    yield material.genuine(rule, "the same letters written as \\u escapes", body, "signed as it is, escapes and all")
+    yield material.genuine(rule, "the same letters as \\u escapes", body, "signed with its escapes")
 
 
 def large_body(material: Material) -> Iterator[Case]:
     body = dumps(_with_object(material.event(), note="x" * LARGE_BYTES))
-    yield material.genuine("large-body", f"an event of {len(body) // 1000} kB", body, "its length makes no difference")
+    yield material.genuine("large-body", f"an event of {len(body) // 1000} kB", body, "any length is valid")
 
 
 def other_environment_key(material: Material) -> Iterator[Case]:
-    told, environment = material.forged(), material.signing.signature.environment_of(material.other_key) or ""
-    at_ms, shown = parse_timestamp(told["created_at"]), told["data"]["object"]
-    body = material.signing.envelope(told["id"], told["type"], at_ms, environment, shown)
+    event, environment = material.forged(), material.signing.signature.environment_of(material.other_key) or ""
+    at_ms, shown = parse_timestamp(event["created_at"]), event["data"]["object"]
+    body = material.signing.envelope(event["id"], event["type"], at_ms, environment, shown)
     yield material.forgery(
         "other-environment-key", "an event signed with the key of the other environment",
         "the key of the other environment", body=dumps(body), key=material.other_key,
@@ -244,34 +244,34 @@ SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
     "unicode-body": unicode_body,
     "large-body": large_body,
 }
-"""The requests of each rule that a verifier alone can keep."""
+"""The requests of each rule that depends only on the verifier."""
 
 
 def vectors_only(material: Material) -> Iterator[Case]:
-    """What only a verifier is asked, because the service never sends it: its verdict follows from the same clause."""
+    """Yield cases for verifiers only. The service never sends them; their verdict follows from the same clause."""
     reason = "the signature is written in lower case"
     case = material.forgery("unknown-signature", "a signature in upper case", reason)
     yield _with(case, material.signed, _value(case, material.signed).upper())
-    reason = "two headers of one name, as servers join them, are no signature"
+    reason = "two joined headers are not a signature"
     case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
     yield _with(case, material.signed, f"{'0' * 64}, {_value(case, material.signed)}")
-    reason = "seconds are not milliseconds: decades old"
+    reason = "seconds read as milliseconds are decades old"
     seconds = str(material.now_ms() // 1000)
     case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
     yield _with(_resigned(case, material, seconds), material.timestamp, seconds)
-    yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed too")
+    yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed, too")
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
-    yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
+    yield material.genuine("reserialised-body", "JSON that no serializer reproduces", body, "signed as it is")
     body = dumps(material.event()) + b"\r\n"
     yield material.genuine("trimmed-body", "CR and LF after the JSON", body, "signed with its line end")
     body = dumps(material.event())
-    reason = "the body is not the one that was signed"
-    yield material.forgery("trimmed-body", "a blank added at the end", reason, body=body + b" ", signed=body)
-    yield material.forgery("altered-body", "the last byte missing", reason, body=body[:-1], signed=body)
+    reason = "the body is not the signed one"
+    yield material.forgery("trimmed-body", "a space added at the end", reason, body=body + b" ", signed=body)
+    yield material.forgery("altered-body", "a missing last byte", reason, body=body[:-1], signed=body)
 
 
 def _with(case: Case, name: str, value: str | None) -> Case:
-    """A case with another value of one header; None leaves it out."""
+    """Return a case with another value of a header, or without the header if the value is None."""
     headers = [(one, value if one == name else own) for one, own in case.headers]
     return replace(case, headers=tuple((one, own) for one, own in headers if own is not None))
 
@@ -281,7 +281,7 @@ def _value(case: Case, name: str) -> str:
 
 
 def _resigned(case: Case, material: Material, stamp: str) -> Case:
-    """A case that is signed with this as the value of the timestamp header."""
+    """Return a case whose signature covers another value of the timestamp header."""
     return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 
@@ -290,7 +290,7 @@ def _with_object(event: JsonObject, **members: str) -> JsonObject:
 
 
 def _other_digits(digits: str) -> str:
-    """Hexadecimal digits that differ from these in every place."""
+    """Return hexadecimal digits that all differ from the given ones."""
     return "".join(f"{15 - int(digit, 16):x}" for digit in digits)
 
 

@@ -1,4 +1,7 @@
-"""Where books are read from: a command, a URL, a CSV file, an SQLite database, or a function in Python."""
+"""Reading the integrator's books: from a command, a URL, a CSV file, an SQLite database, or a Python function.
+
+Other commands of the application run here, too: they create an order or settle missed events.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -18,11 +22,11 @@ from string import Template
 from traceback import extract_tb
 from urllib.parse import urljoin, urlsplit
 
-from simulator.certification.application import Unusable, printed, run_python
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.kernel.dataclass import dataclass
 
 _READ_SECONDS = 30
+_COMMAND_SECONDS = 60
 _MOST_REDIRECTS = 10
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _SQLITE = "sqlite:///"
@@ -30,52 +34,58 @@ _NAMES = ("order", "state", "amount", "currency")
 _SHAPE = '{"order": "A-17", "state": "completed", "amount": "37.89", "currency": "USDC"}'
 
 Row = Mapping[str, object] | Sequence[object]
-"""A line of the books as Python has it: by the names `order`, `state`, `amount`, `currency`, or in this order."""
+"""A line of the books with the keys `order`, `state`, `amount`, `currency`, or a sequence in this order."""
 Function = Callable[[], Iterable[Row] | None]
+
+
+class Unusable(Exception):
+    """The value of an option does not work, for the reason in the message."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What the books say of an order: `amount` is what the customer received. `currency` is "" where none is given."""
+    """One line of the books."""
 
     order: str
     state: str
     amount: Decimal
+    """The amount that the customer received."""
     currency: str
+    """"" if it is not given."""
 
 
 def is_function(source: str) -> bool:
-    """Whether a source is written `MODULE:FUNCTION`."""
+    """Return True for a source of the form `MODULE:FUNCTION`."""
     return bool(_FUNCTION.fullmatch(source))
 
 
 def function(option: str, source: str) -> Callable[[], object]:
-    """The function that `MODULE:FUNCTION` names, found from the current directory too. Unusable."""
+    """Import `MODULE:FUNCTION`, also from the current directory. Raise `Unusable`."""
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
     try:
         found: object = resolve_name(source)
     except Exception as error:
-        raise Unusable(f"{option}: {source} cannot be found: {told(error)}") from None
+        raise Unusable(f"{option}: {source} cannot be imported: {describe_error(error)}") from None
     if not callable(found):
-        raise Unusable(f"{option}: {source} is no function")
+        raise Unusable(f"{option}: {source} is not a function")
     return found
 
 
-def told(error: Exception) -> str:
-    """An exception in a line, with the place where it was raised."""
+def describe_error(error: Exception) -> str:
+    """Return an exception as one line, with the file and line that raised it."""
     frames = extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
 
 
 def read_books(source: str, variables: Mapping[str, str]) -> list[Line]:
-    """The lines of books, by what `--books` names. Unusable, with a text that says what is wrong.
+    """Read the books from a source of `--books`. Raise `Unusable`.
 
-    `http://…`: what it answers; `sqlite:///FILE#SELECT …`: the rows of a database; `….csv`: a file; `MODULE:FUNCTION`:
-    what the function returns in a process of its own; anything else: what this command of the shell prints. A command
-    and a function have these variables in their environment, and in the names of files `$NAME` stands for one.
+    A source is an HTTP URL, `sqlite:///FILE#SELECT …`, a file `….csv`, `MODULE:FUNCTION`, which runs in a subprocess,
+    or else a shell command, whose output is read. Commands and functions have `variables` in their environment, and
+    `$NAME` in a file name is replaced by one.
     """
     if source.startswith(("http://", "https://")):
         return parsed(_fetched(source))
@@ -99,30 +109,30 @@ except Unusable as error:
 for one in lines:
     print(json.dumps({"order": one.order, "state": one.state, "amount": str(one.amount), "currency": one.currency}))
 """
-"""What prints the books of a function: whatever the function itself prints is not among them."""
+"""Prints the lines of a function. Output of the function itself goes to standard error."""
 
 
 def returned(source: str) -> list[Line]:
-    """The lines that the function `MODULE:FUNCTION` returns in this process. Unusable."""
+    """Return the lines of `MODULE:FUNCTION`, run in this process. Raise `Unusable`."""
     lines = called(source, function("--books", source))
     if lines is None:
-        raise Unusable(f"--books: {source} returns None; it returns a list of dicts like {_SHAPE}")
+        raise Unusable(f"--books: {source} returns None. Return a list of dicts like {_SHAPE}")
     return lines
 
 
 def called(name: str, books: Callable[[], object]) -> list[Line] | None:
-    """The lines that a function of the integrator returns, None for None. Unusable."""
+    """Return the lines of an integrator's function, or None if it returns None. Raise `Unusable`."""
     try:
         rows = books()
         if rows is None:
             return None
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
-            raise Unusable(f"--books: {name} returns {_short(rows)}; it returns a list of dicts like {_SHAPE}")
+            raise Unusable(f"--books: {name} returns {_short(rows)}. Return a list of dicts like {_SHAPE}")
         return [_line(row, f"--books: row {number} of {name}") for number, row in enumerate(rows, 1)]
     except Unusable:
         raise
     except Exception as error:
-        raise Unusable(f"--books: {name} raised {told(error)}") from None
+        raise Unusable(f"--books: {name} raised {describe_error(error)}") from None
 
 
 _CALLS = """
@@ -136,7 +146,7 @@ except Unusable as error:
 
 
 def settle(source: str, variables: Mapping[str, str]) -> None:
-    """Run the integrator's own job: a command of the shell, or `MODULE:FUNCTION` in a process of its own. Unusable."""
+    """Run the integrator's job: a shell command, or `MODULE:FUNCTION` in a subprocess. Raise `Unusable`."""
     if is_function(source):
         run_python("--settle", _CALLS, source, variables)
     else:
@@ -144,7 +154,7 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def parsed(text: str) -> list[Line]:
-    """The lines of a text: JSON lines, a JSON array, or CSV with a header. Unusable."""
+    """Parse JSON lines, a JSON array, or CSV with a header. Raise `Unusable`."""
     text = text.removeprefix("\ufeff").strip()
     if not text:
         return []
@@ -152,7 +162,7 @@ def parsed(text: str) -> list[Line]:
         try:
             rows = json.loads(text, parse_float=Decimal)
         except ValueError as error:
-            raise Unusable(f"--books: what begins with {_short(text[:40])} is no JSON: {error}") from None
+            raise Unusable(f"--books: the array {_short(text[:40])} is not valid JSON: {error}") from None
         return [_line(row, f"--books: row {number}") for number, row in enumerate(rows, 1)]
     if text.startswith("{"):
         return [_json_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -161,8 +171,8 @@ def parsed(text: str) -> list[Line]:
     if not {"order", "state", "amount"} <= set(header):
         first = text.splitlines()[0]
         raise Unusable(
-            f"--books: line 1 is {_short(first)}; every line is JSON like {_SHAPE}, "
-            "or the first is the header of CSV: order,state,amount,currency"
+            f"--books: line 1 is {_short(first)}. Write JSON lines like {_SHAPE}, "
+            "or CSV with the header order,state,amount,currency"
         )
     reader.fieldnames = header
     return [_line(row, f"--books: line {reader.line_num}") for row in reader]
@@ -172,14 +182,14 @@ def _json_line(text: str, number: int) -> Line:
     try:
         return _line(json.loads(text, parse_float=Decimal), f"--books: line {number}")
     except ValueError:
-        raise Unusable(f"--books: line {number} is {_short(text)}; every line is JSON like {_SHAPE}") from None
+        raise Unusable(f"--books: line {number} is {_short(text)}. Write JSON lines like {_SHAPE}") from None
 
 
 def _line(row: object, where: str) -> Line:
     if isinstance(row, Sequence) and not isinstance(row, str | bytes):
         row = dict(zip(_NAMES, row, strict=False))
     if not isinstance(row, Mapping):
-        raise Unusable(f"{where} is {_short(row)}; every line is like {_SHAPE}")
+        raise Unusable(f"{where} is {_short(row)}. Write it like {_SHAPE}")
     missing = [name for name in _NAMES[:3] if name not in row or (row[name] is None and name != "amount")]
     if missing:
         raise Unusable(f"{where} has no {' and no '.join(missing)}: {_short(dict(row))}")
@@ -189,7 +199,7 @@ def _line(row: object, where: str) -> Line:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite():
-        raise Unusable(f"{where}: its amount {given!r} is no number like 37.89")
+        raise Unusable(f"{where}: amount {given!r} is not a number like 37.89")
     return Line(str(row["order"]), str(row["state"]), amount, str(row.get("currency") or ""))
 
 
@@ -218,7 +228,7 @@ def _fetched(url: str) -> str:
 def _path(given: str, variables: Mapping[str, str]) -> Path:
     path = Path(Template(given).safe_substitute({**os.environ, **variables}))
     if not path.is_file():
-        raise Unusable(f"--books: there is no file {path}")
+        raise Unusable(f"--books: {path} does not exist")
     return path
 
 
@@ -234,12 +244,12 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
     given, _, select = source.removeprefix(_SQLITE).partition("#")
     if not select.strip():
         raise Unusable(
-            f"--books: {source} has no query; write it after a #: {_SQLITE}shop.db#SELECT reference, state, amount, "
+            f"--books: {source} has no query. Write it after a #: {_SQLITE}shop.db#SELECT reference, state, amount, "
             "currency FROM orders"
         )
     path = _path(given, variables)
     try:
-        # Read only, so that books are never changed by being read.
+        # Read only, so that reading cannot change the books.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             cursor = database.execute(select)
             names = [column[0].lower() for column in cursor.description or ()]
@@ -249,3 +259,27 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
     if {"order", "state", "amount"} <= set(names):
         rows = [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, Sequence)]
     return [_line(row, f"--books: row {number} of `{select}`") for number, row in enumerate(rows, 1)]
+
+
+def printed(option: str, command: str, variables: Mapping[str, str]) -> str:
+    """Return the output of a shell command with more environment variables. Raise `Unusable` if it fails."""
+    return _output(option, command, command, variables)
+
+
+def run_python(option: str, script: str, name: str, variables: Mapping[str, str]) -> str:
+    """Return the output of a Python script whose only argument is a name. Raise `Unusable` if it fails."""
+    return _output(option, [sys.executable, "-c", script, name], name, variables)
+
+
+def _output(option: str, command: str | list[str], name: str, variables: Mapping[str, str]) -> str:
+    try:
+        ran = subprocess.run(
+            command, shell=isinstance(command, str), capture_output=True, timeout=_COMMAND_SECONDS,
+            env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise Unusable(f"{option}: `{name}` did not finish within {_COMMAND_SECONDS} s") from None
+    if ran.returncode:
+        said = ran.stderr.decode(errors="replace").strip()[-500:]
+        raise Unusable(f"{option}: `{name}` failed with exit code {ran.returncode}: {said}")
+    return ran.stdout.decode(errors="replace")

@@ -1,7 +1,7 @@
-"""The simulator behind an examination: the payments that its events tell of truly happen there.
+"""The simulator behind a certification run, in which the payments of genuine events really happen.
 
-A receiver may read the object of an event anew, as the specification advises. So certify makes its payments in the
-world whose webhook key the receiver has: in a simulator that runs, or in one that it starts for the purpose.
+A receiver may read the object of an event, as the specification advises. So certify creates its payments in the world
+whose webhook key the receiver has: in a running simulator, or in one that it starts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import field
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from simulator.certification.application import Unusable, printed
-from simulator.certification.service import Examined, Step
+from simulator.certification.service import Playbook, Step
+from simulator.certification.sources import Unusable, printed
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
@@ -37,13 +37,13 @@ from simulator.service import LIVE_KEYS, TOOLING
 
 _PROBE_SECONDS = 2
 _OWN = "certify"
-"""A world of this name marks the simulator that an examination has started for itself."""
+"""A world of this name marks a simulator that a certification run has started."""
 _CALL_SECONDS = 30
 _CALM_SECONDS = 0.15
 
 
 class NoStage(Exception):
-    """The simulator behind the examination cannot be had; `unreachable` when none answers."""
+    """There is no usable simulator. `unreachable`: none is running."""
 
     def __init__(self, message: str, *, unreachable: bool = False) -> None:
         super().__init__(message)
@@ -51,23 +51,23 @@ class NoStage(Exception):
 
 
 class Unplayed(Exception):
-    """The service has nothing of the sort that a rule plays; the text says what."""
+    """The service lacks something that a rule needs."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """The service whose receivers are examined."""
+    """The service whose receivers are certified."""
 
     provider: Provider = PROVIDER
-    examined: Examined = field(default_factory=TOOLING.examined)
+    playbook: Playbook = field(default_factory=TOOLING.playbook)
 
     @property
     def needed_world(self) -> str:
-        """What a person can do when an order does not go through."""
-        return f"an examination needs a world in which {self.examined.told} go through; `rampsim reset` makes it one"
+        """Advice for an order that fails."""
+        return f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores one"
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
-        """The amount that an order delivers, and its currency; 0 and "" for orders without money."""
+        """Return the amount and currency that an order delivers, or 0 and "" for orders without money."""
         row = self.provider.money.orders.get(kind)
         if row is None:
             return Decimal(0), ""
@@ -76,49 +76,49 @@ class Service:
 
 @dataclass
 class Order:
-    """One order. `reference` is its name in the books of the receiver's application, `amount` what it delivers."""
+    """One order."""
 
     stage: Stage
     reference: str
+    """Its name in the books."""
     id: str
     amount: Decimal
+    """The delivered amount."""
     currency: str
 
     def live(self, *steps: Step) -> None:
-        """Let these steps of its life happen."""
+        """Let steps of the order happen."""
         for step in steps:
             if step.action:
                 self.stage.act(step.action, self.id)
 
     def event(self, kind: str) -> JsonObject:
-        """The envelope of its event of this type."""
+        """Return its latest event of a type."""
         rows: list[JsonObject] = self.stage.control.get("/events", type=kind, object_id=self.id)["data"]
         return rows[-1]
 
 
 @dataclass
 class Stage:
-    """One environment of a world of a simulator.
-
-    `key` is the webhook key that the receiver has. `run` makes the references of one examination differ from those of
-    another. `told` is what a person reads of it. `ordering` is the command by which the receiver's application makes
-    an order, where that makes its own.
-    """
+    """One environment of a world of a simulator."""
 
     control: ControlClient
     world: JsonObject
     environment: str
     key: str
+    """The webhook key of the receiver."""
     run: str
-    told: str
+    """Makes the references of this run unique."""
+    description: str
     service: Service
     ordering: str | None = None
+    """The command by which the application creates an order, if it creates its own."""
     _token: str | None = None
     _made: int = field(default=0)
 
     @property
     def keys(self) -> Mapping[str, str]:
-        """Base URL and keys of the environment."""
+        """The base URL and the keys of the environment."""
         found: Mapping[str, str] = self.world["credentials"][self.environment]
         return found
 
@@ -129,24 +129,24 @@ class Stage:
         return str(self.world["credentials"][other]["webhook_key"])
 
     def now_ms(self) -> int:
-        """What X-Timestamp says (decision W2)."""
+        """Return the time for X-Timestamp in milliseconds (decision W2)."""
         if self.world["settings"]["webhook_timestamp"] == "simulated":
             return parse_timestamp(self.control.get("/clock")["now"])
         return wall_clock_ms()
 
     def event_id(self) -> str:
-        """An id that no event had before."""
+        """Return a fresh event id."""
         self._made += 1
         return f"{self.service.provider.signing.event_prefix}{self.run}{self._made:0{20 - len(self.run)}}"
 
     def envelope(self, kind: str, shown: JsonObject) -> JsonObject:
-        """An event of now, with an id of its own."""
+        """Return an event with the current time and a fresh id."""
         at_ms = self.now_ms()
         return self.service.provider.signing.envelope(self.event_id(), kind, at_ms, self.environment, shown)
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """By which a command of the application finds the service."""
+        """Environment variables by which a command of the application finds the service."""
         return {
             "SIMULATOR_URL": self.keys["base_url"],
             "SIMULATOR_PUBLIC_KEY": self.keys["public_key"],
@@ -155,24 +155,24 @@ class Stage:
         }
 
     def order(self, rule: str) -> Order:
-        """An order at the beginning of its life. NoStage, Unusable."""
-        examined, reference = self.service.examined, f"certify-{self.run}-{rule}"
-        made = self._ordered() if self.ordering else examined.order(self.call, reference)
-        delivers = self.service.delivered(examined.kind, made)
+        """Create an order. Raise `NoStage` or `Unusable`."""
+        playbook, reference = self.service.playbook, f"certify-{self.run}-{rule}"
+        made = self._ordered() if self.ordering else playbook.order(self.call, reference)
+        delivers = self.service.delivered(playbook.kind, made)
         return Order(self, made.get("reference") or made["id"], made["id"], *delivers)
 
     def _ordered(self) -> JsonObject:
-        """The order that the application has just made."""
+        """Return the order that the application has just created."""
         text = printed("--order", str(self.ordering), self.variables)
-        kind = collected(self.service.provider).kinds[self.service.examined.kind]
+        kind = collected(self.service.provider).kinds[self.service.playbook.kind]
         ids = re.findall(rf"\b{kind.prefix}[a-z0-9]+", text)
         if not ids:
-            words = f"the id of the {kind.name} that it made, like {kind.prefix}sdc0hwa5vkk922a0bb95"
-            raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, and not {words}")
-        made = self.call("GET", f"{self.service.examined.path}{ids[-1]}")
+            words = f"the id of a new {kind.name}, such as {kind.prefix}sdc0hwa5vkk922a0bb95"
+            raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, not {words}")
+        made = self.call("GET", f"{self.service.playbook.path}{ids[-1]}")
         if (made["type"], made["status"]) != (kind.name, kind.machine.initial[0].target):
-            words = f"an {kind.name} that waits for its payment is wanted"
-            raise Unusable(f"--order: {made['id']} is an {made['type']}, {made['status']}; {words}")
+            words = f"print the id of an {kind.name} that awaits its payment"
+            raise Unusable(f"--order: {made['id']} is an {made['type']} with status {made['status']}; {words}")
         return made
 
     def act(self, action: str, target: str) -> None:
@@ -180,7 +180,7 @@ class Stage:
 
     @contextmanager
     def fault(self, fault: JsonObject) -> Iterator[str]:
-        """A fault of the world for the length of a block; gives its id."""
+        """Create a fault for the length of a block and yield its id."""
         made = str(self.control.post("/faults", fault)["id"])
         try:
             yield made
@@ -188,7 +188,7 @@ class Stage:
             self.control.call("DELETE", f"/faults/{segment(made)}")
 
     def await_calm(self, fault: str, seconds: float) -> None:
-        """Wait until a fault has met calls and meets no more for a moment, but no longer than this."""
+        """Wait until a fault has hit calls and hits no more for a moment, at most so many seconds."""
         deadline, hits, since = time.monotonic() + seconds, 0, time.monotonic()
         while time.monotonic() < deadline and (not hits or time.monotonic() - since < _CALM_SECONDS):
             time.sleep(0.02)
@@ -198,7 +198,7 @@ class Stage:
 
     @contextmanager
     def quiet(self, url: str) -> Iterator[None]:
-        """The world leaves the orders to certify: no scenario acts, and its own webhooks do not go to the receiver."""
+        """Deactivate scenarios, and drop the world's own webhooks to the receiver, for the length of a block."""
         scenarios = self.world["scenarios"]
         endpoints = [one["id"] for one in self.call("GET", "/webhooks?size=100")["data"] if one["url"] == url]
         self.control.put("/scenarios/active", {"names": []})
@@ -210,9 +210,9 @@ class Stage:
             yield
 
     def call(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
-        """Call the interface, signed in. NoStage when it refuses."""
+        """Call the API with a token. Raise `NoStage` if it refuses."""
         if self._token is None:
-            self._token = self.service.examined.sign_in(self._answer, self.keys)
+            self._token = self.service.playbook.sign_in(self._answer, self.keys)
         return self._answer(method, path, body, {"Authorization": f"Bearer {self._token}"})
 
     def _answer(
@@ -235,15 +235,15 @@ class Stage:
 
 
 def running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
-    """The world of a running simulator that has this webhook key, else its world `default`. NoStage."""
+    """Return the world with a webhook key in a running simulator, or its world `default`. Raise `NoStage`."""
     try:
         return _running_stage(url, webhook_key, token, service)
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
-        raise NoStage(f"the simulator at {url} refused to show its worlds: {refusal}") from None
+        raise NoStage(f"the simulator at {url} does not list its worlds: {refusal}") from None
     except (LookupError, TypeError, AttributeError):
-        raise NoStage(f"what answers at {url} is not a simulator of this version", unreachable=True) from None
+        raise NoStage(f"the server at {url} is not a simulator of this version", unreachable=True) from None
 
 
 def _running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
@@ -251,13 +251,13 @@ def _running_stage(url: str, webhook_key: str, token: str | None, service: Servi
     for world in listed:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
-            told = f"{url}, which was running, world {world['id']}"
-            return _stage(url, world, environment, webhook_key, token, told, service)
+            where = f"{url}, which was running, world {world['id']}"
+            return _stage(url, world, environment, webhook_key, token, where, service)
     default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
-        raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
-    told = f"{url}, which was running, world {DEFAULT_WORLD}"
-    return _stage(url, default, _usual_environment(service), webhook_key, token, told, service)
+        raise NoStage(f"no world of the simulator at {url} has the receiver's webhook key. Check --webhook-key")
+    where = f"{url}, which was running, world {DEFAULT_WORLD}"
+    return _stage(url, default, _usual_environment(service), webhook_key, token, where, service)
 
 
 def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
@@ -270,7 +270,7 @@ def _usual_environment(service: Service) -> str:
 
 
 def is_simulator(url: str) -> bool:
-    """Whether a simulator answers at this address that is not another examination's own, which ends with that."""
+    """Return True if a simulator is running at an address, unless another certification run has started it."""
     client = ControlClient(url, timeout_seconds=_PROBE_SECONDS)
     try:
         health = client.get("/health")
@@ -285,10 +285,10 @@ def is_simulator(url: str) -> bool:
 
 @asynccontextmanager
 async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
-    """A simulator for the length of a block: at its usual address, or at a free port where that is taken."""
+    """Start a simulator for a block, at its default address, or on a free port if that is in use."""
     parts = urlsplit(usual)
     host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
-    # Events of two runs must differ: a receiver remembers those it has had.
+    # Events of two runs must differ, because a receiver remembers event ids.
     application = create_app(Config(clock="real", seed=wall_clock_ms(), scenarios=()))
     try:
         listener, taken = open_socket(host, port), False
@@ -296,28 +296,28 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
         listener, taken = open_socket(host, 0), True
     async with serving(application, listener) as url:
         world = await asyncio.to_thread(_marked, ControlClient(url))
-        why = f"because something else has port {port}" if taken else "and ends with this run"
+        why = f"because port {port} is in use" if taken else "and ends with this run"
         service = Service()
         environment = _environment_of(world, webhook_key) or _usual_environment(service)
         yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}", service)
 
 
 def _marked(control: ControlClient) -> JsonObject:
-    """The world `default` of a simulator that is marked as an examination's own."""
+    """Mark a new simulator as started by this run, and return its world `default`."""
     world: JsonObject = control.get("/worlds")["data"][0]
     control.post("/worlds", {"id": _OWN})
     return world
 
 
 def _stage(
-    url: str, world: JsonObject, environment: str, key: str, token: str | None, told: str, service: Service
+    url: str, world: JsonObject, environment: str, key: str, token: str | None, where: str, service: Service
 ) -> Stage:
     control = ControlClient(url, str(world["id"]), environment=environment, token=token, timeout_seconds=_CALL_SECONDS)
-    return Stage(control, world, environment, key, _base36(wall_clock_ms()), told, service)
+    return Stage(control, world, environment, key, _base36(wall_clock_ms()), where, service)
 
 
 def origin_of(url: str) -> str:
-    """The origin of an address: a base URL of the interface names its simulator too."""
+    """Return the origin of an address, which may be a base URL of the API."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

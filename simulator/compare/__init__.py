@@ -1,4 +1,4 @@
-"""Comparing recorded traffic of the real service with the simulator, so that assumptions are corrected by evidence."""
+"""`rampsim compare`: recorded traffic of the real service against the simulator, to correct assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a recorded answer and the simulator's differ: status, code, shape or state, ids and times put aside."""
+"""Differences between a recorded response and the simulated one, apart from ids and times."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 
 
 Found: TypeAlias = Iterator[tuple[str, str, object, object]]
-"""(kind, pointer, recorded, simulated) of each difference of two answers."""
+"""Yields (kind, pointer, recorded, simulated) for each difference of two responses."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One finding: which call, what kind (status, code, param, shape, type, state, span, value), where, and both.
-
-    `meaning` says whether the recording breaks a promise of the contract or only differs from a guess.
-    """
+    """One difference."""
 
     entry: int
+    """Number of the call in the recording."""
     call: str
     kind: str
+    """One of status, code, param, shape, type, state, span, value."""
     pointer: str
     recorded: object
     simulated: object
@@ -52,7 +51,7 @@ def is_time(value: object) -> TypeGuard[str]:
 
 
 def type_of(value: object) -> str:
-    """The JSON type; strings that are decimals, ids or timestamps by what they are."""
+    """Return the JSON type. Strings that are timestamps or decimals have types of their own."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -67,7 +66,6 @@ def type_of(value: object) -> str:
 
 
 def compare_answers(recorded: object, simulated: object, *, values: bool = False) -> Found:
-    """(kind, pointer, recorded, simulated) for every difference of two parsed answers."""
     theirs, ours = error_of(recorded), error_of(simulated)
     if theirs is not None and ours is not None:
         for name in ("code", "param"):
@@ -78,7 +76,7 @@ def compare_answers(recorded: object, simulated: object, *, values: bool = False
 
 
 def error_of(answer: object) -> Mapping[str, object] | None:
-    """The error in an answer of the interface; None when it is no refusal."""
+    """Return the error of a response, or None if it is not an error."""
     error = answer.get("error") if isinstance(answer, dict) else None
     return error if isinstance(error, dict) and "code" in error else None
 

@@ -1,4 +1,4 @@
-"""Reading a HAR file: what browsers, proxies and API clients export of the traffic they saw (HAR 1.2)."""
+"""Reading HAR 1.2 files, in which browsers, proxies and API clients export recorded traffic."""
 
 from __future__ import annotations
 
@@ -20,29 +20,31 @@ Kind = TypeVar("Kind")
 
 
 class HarError(Exception):
-    """The file is no HAR, or holds no call of the service."""
+    """The file is not a HAR file, or has no call of the service."""
 
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One recorded call: `path` lies below the base, bodies are parsed JSON (None without one)."""
+    """One recorded call."""
 
     number: int
     at_ms: int
     method: str
     path: str
+    """Below the base URL."""
     query: str
     headers: dict[str, str]
     body: Any
+    """Parsed JSON, or None without a body."""
     raw_body: bytes
     status: int
     answer: object
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
-    """The calls to the service in the order of time; `base` is its base address, by default whatever ends with /v1.
+    """Return the calls of the service in order of time. `base`: its base URL, by default any that ends with /v1.
 
-    HarError with a sentence that names the entry and the member, for a file that is wrong anywhere.
+    Raise `HarError` for an invalid file. The message names the entry and the field.
     """
     if len(raw) > MAX_BYTES:
         raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")
@@ -57,13 +59,13 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
         raise HarError(f"this is not a HAR file: {error}") from None
     calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
     if not calls:
-        where = base or f"a base that ends with {BASE_END}"
-        raise HarError(f"the file holds no call to {where}")
+        where = base or f"a base URL that ends with {BASE_END}"
+        raise HarError(f"the file has no call to {where}. Name the base URL with --base")
     return calls
 
 
 def _member(value: object, name: str, kind: type[Kind], where: str) -> Kind:
-    """A member of an object that must be there and of that type."""
+    """Return a required field of an object, checking its type."""
     found = value.get(name) if isinstance(value, dict) else None
     if type(found) is kind:
         return found
@@ -83,13 +85,13 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
     asked, answered = f"the request of {here}", f"the response of {here}"
     status = _member(response, "status", int, answered)
     if status <= 0:
-        return None  # never answered
+        return None  # there was no response
     if not 100 <= status <= 999:
         raise HarError(f"`status` of {answered} must be an HTTP status")
     try:
         split = urlsplit(_member(request, "url", str, asked))
     except ValueError:
-        raise HarError(f"`url` of {asked} must be an address") from None
+        raise HarError(f"`url` of {asked} must be a URL") from None
     address = f"{split.scheme}://{split.netloc}{split.path}"
     path = _below(address, base)
     if path is None:
@@ -151,7 +153,7 @@ def _content(content: JsonObject, where: str) -> bytes:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Parsed JSON, or the text where it is none that the service would take."""
+    """Return parsed JSON, or the string if the service would not accept it as JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:

@@ -1,15 +1,15 @@
-"""Replaying recorded calls against a simulator of its own, ids, tokens and times put in place of the recorded ones.
+"""Replaying recorded calls against a new simulator, with its own ids, tokens and times.
 
-The clock of the replay follows that of the recording. What the outside world did in between is not recorded: the
-scenarios given (the autopilot by default) stand for it. Before a call that shows an object, the object is brought to
-its recorded status where a path of actions leads there, so that only what none leads to is a difference of state.
+The clock of the replay follows the recording. Outside events are not recorded, so scenarios replace them, by default
+the autopilot. Before a call that shows an object, actions bring the object to its recorded status if a path of actions
+leads there. Only an unreachable status is a difference of state.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import asdict, field
 
 import orjson
 
@@ -25,6 +25,7 @@ from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
+from simulator.engine.text.reports import counted
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -35,41 +36,29 @@ KEPT_HEADERS = ("content-type", "idempotency-key")
 
 @dataclass
 class Comparison:
-    """What came of it: how many calls were replayed, where they differ, what could not be replayed and why."""
+    """The result of a comparison."""
 
     replayed: int = 0
     differences: list[Difference] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    """Calls that were not replayed, with the reasons."""
 
     def readable(self) -> str:
         lines = [difference.readable() for difference in self.differences]
         lines += [f"not replayed: {reason}" for reason in self.skipped]
-        count = len(self.differences)
-        lines.append(f"{self.replayed} calls replayed, {count} {'difference' if count == 1 else 'differences'}")
+        lines.append(f"{self.replayed} calls replayed, {counted(len(self.differences), 'difference')}")
         means = Counter(difference.meaning for difference in self.differences)
         lines += [f"  {means[meaning]} {words}" for meaning, words in MEANINGS.items() if means[meaning]]
         return "\n".join(lines)
 
     def as_json(self) -> JsonObject:
-        rows = [
-            {
-                "entry": row.entry,
-                "call": row.call,
-                "kind": row.kind,
-                "pointer": row.pointer,
-                "recorded": row.recorded,
-                "simulated": row.simulated,
-                "meaning": row.meaning,
-            }
-            for row in self.differences
-        ]
-        return {"replayed": self.replayed, "differences": rows, "skipped": self.skipped}
+        return asdict(self)
 
 
 async def compare(
     entries: Sequence[RecordedCall], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
 ) -> Comparison:
-    """Replay the calls and compare every answer; `values` also compares amounts, rates and texts."""
+    """Replay calls and compare the responses. `values`: compare amounts, rates and other strings, too."""
     application = create_app(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
     replay = _Replay(application, values)
     try:
@@ -81,7 +70,7 @@ async def compare(
 
 
 class _Replay:
-    """The recorded words and what stands for them here."""
+    """The state of a replay: its ids and tokens by the recorded ones."""
 
     def __init__(self, application: Application, values: bool) -> None:
         self.result = Comparison()
@@ -96,7 +85,7 @@ class _Replay:
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
-            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver is not here")
+            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver does not exist here")
             return
         unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
         if unknown and entry.status != 404:
@@ -130,7 +119,7 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """The simulator's key pair for the recorded one, as far as the recording shows that it was a good one."""
+        """Replace a recorded key pair by the simulator's, if the recorded one was accepted."""
         given = body.get("public_key")
         if isinstance(given, str):
             self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]
@@ -139,7 +128,7 @@ class _Replay:
         return {**body, **identity_of(self._world).credentials(self._world)[self._environment]}
 
     async def _token(self, recorded: str, status: int) -> str:
-        """A token for the recorded one: exchanged here when the recording began later; a refused one stays as it is."""
+        """Return the simulator's token for a recorded one. A refused token is returned unchanged."""
         if status == 401:
             return recorded
         if recorded not in self._tokens:
@@ -149,7 +138,7 @@ class _Replay:
         return self._tokens[recorded]
 
     def _bring(self, entry: RecordedCall, reply: Reply) -> bool:
-        """Let the outside world bring a shown object to its recorded status, where a path leads; whether it moved."""
+        """Bring a shown object to its recorded status by actions. Return True if its status changed."""
         shown, recorded = reply.body, entry.answer
         if (
             entry.method != "GET"
@@ -164,14 +153,14 @@ class _Replay:
             return False
         actions = self._application.runtime.simulator.actions
         paths = paths_where(self._world, actions, record, lambda move: move.target == wanted)
-        for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the ordinary before the short
+        for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the usual paths before the short ones
             steps = [step for step in path.steps if isinstance(step, DriveAction)]
             if len(steps) == len(path.steps) and self._perform(steps):
                 return True
         return False
 
     def _perform(self, steps: Sequence[DriveAction]) -> bool:
-        """Perform the actions of a path, all or none; whether they were legal."""
+        """Perform the actions of a path atomically. Return False if one is illegal."""
         cause = Cause("action", "compare", "recording")
         try:
             with self._world.change(cause):
@@ -184,7 +173,7 @@ class _Replay:
         return True
 
     def _learn(self, recorded: object, simulated: object) -> None:
-        """Which recorded id stands for which of ours: those at the same place of two answers."""
+        """Map recorded ids and tokens to those at the same place of the simulated response."""
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
                 if name == "access_token" and isinstance(simulated.get(name), str):
@@ -218,7 +207,7 @@ def _with_code(status: int, answer: object) -> str:
 
 
 def _ids(entry: RecordedCall) -> list[str]:
-    """The ids that a call names in its path, query and body."""
+    """Return the ids in path, query and body of a call."""
     found = [part for part in entry.path.split("/") if is_id(part)]
     found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]
     return [*found, *_ids_in(entry.body)]

@@ -1,4 +1,4 @@
-"""What a difference between a recording and the simulator means: a broken promise, a wrong guess, or neither."""
+"""The meaning of a difference: a broken promise, a wrong guess, or neither."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from simulator.contract.facts import Fact, facts_of, without_variants
 from simulator.contract.files import contract_document, operations_of
 
 Meaning: TypeAlias = Literal["promise", "guess", "addition", "world"]
-"""promise: the contract promises it otherwise. guess: the simulator assumed it. addition: the service shows more than
-the contract knows, which clients survive. world: rates, balances and what partners did, which no contract fixes."""
+"""promise: it breaks a promise of the contract. guess: the simulator assumed it. addition: the service has more than
+the contract, which clients tolerate. world: rates, balances and outside events, which no contract defines."""
 
 MEANINGS: dict[Meaning, str] = {
     "promise": "differ from a promise of the contract",
-    "guess": "differ from what the simulator assumes",
-    "addition": "show more than the contract knows",
-    "world": "are of what the outside world did",
+    "guess": "differ from an assumption of the simulator",
+    "addition": "have more than the contract",
+    "world": "are due to outside events",
 }
-"""By meaning the words of the summary, after a count."""
+"""The words of the summary, after a count."""
 
 
 def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, recorded: object) -> Meaning:
-    """The meaning of one difference; `path` is below the base, `pointer` leads into the answer, `status` is ours."""
+    """Return the meaning of a difference at `pointer` in a response with our `status`."""
     operation = _operation(method, path)
     if operation is None:
         return "guess"
@@ -46,18 +46,18 @@ def _promise(fact: Fact | None) -> Meaning:
 
 
 def _operation(method: str, path: str) -> str | None:
-    """The operation of a call; where several templates fit, the one with fewest parameters."""
-    fitting = [
+    """Return the operation of a call. If several templates match, the one with the fewest parameters counts."""
+    matching = [
         (template.count("{"), operation["operationId"])
         for of, template, operation in operations_of(contract_document())
         if of == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
     ]
-    return min(fitting)[1] if fitting else None
+    return min(matching)[1] if matching else None
 
 
 @cache
 def _facts() -> dict[tuple[str, str], Fact]:
-    """By place and keyword a fact, the promised one where variants of a union differ."""
+    """Return facts by place and keyword. If variants of a union differ, the promised fact counts."""
     found: dict[tuple[str, str], Fact] = {}
     for fact in facts_of(contract_document()).values():
         key = (without_variants(fact.place), fact.keyword)

@@ -1,47 +1,47 @@
-"""What a law plays with: the service, the means there are to move its world, and the tally of what held.
+"""The test bench of laws: calls of the service, control of its world, and the tally of verdicts.
 
-A law makes what it needs with `done`, which gives up on the law where the service refuses, and judges with `equal`,
-`holds` and `refused`.
+A law creates what it needs with `done`, which gives up on the law if the service refuses. It judges with `equal`,
+`holds`, `refused` and the like.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from decimal import Decimal
 from functools import cached_property
 from typing import Literal, TypeAlias
 from uuid import uuid4
 
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
-from simulator.conformance.service import FRESH_KEY, Answer, Service, Unread
+from simulator.conformance.service import FRESH_KEY, Answer, MissingField, Service
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
 
 Need: TypeAlias = Literal["writes", "control", "environments", "hook"]
-"""What a law cannot do without: calls that change something; a world that can be steered; its second
-environment; a URL that webhooks can be sent to."""
+"""A precondition of a law: calls that write; a world under control; its second environment; a URL for webhooks."""
 
 WITHOUT: dict[Need, str] = {
     "writes": "the run only reads",
-    "control": "the target's clock, weather and webhooks are not in this run's hands",
+    "control": "this run does not control the target's clock, outside events and webhooks",
     "environments": "the run has no key pair of the other environment",
-    "hook": "there is no URL for webhooks: give one that answers 200 with --webhook-url",
+    "hook": "there is no URL for webhooks: give one that returns 200 with --webhook-url",
 }
 
 
 EventFaults: TypeAlias = Callable[[str, str], Iterable[tuple[str, str, bool]]]
 
 
-class Refused(Exception):
-    """The service did not accept what a law needs before it can judge anything."""
+class SetupRefused(Exception):
+    """The service refused a request that a law needs before it can judge."""
 
     def __init__(self, answer: Answer) -> None:
-        super().__init__(f"{answer.operation} answered {answer.short}")
+        super().__init__(f"{answer.operation} returned {answer.short}")
         self.answer = answer
 
 
-class Lacking(Exception):
-    """The account has not what a law has to look at; the text says what."""
+class MissingData(Exception):
+    """The account lacks data that a law looks at."""
 
 
 class Bench:
@@ -53,16 +53,13 @@ class Bench:
     ) -> None:  # fmt: skip
         self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
         self.event_faults = event_faults
-        """What the contract says of an event: the place, what is wrong there, and whether that was promised."""
+        """Yields the contract's findings on an event: place, fault, and whether the place is promised."""
         self.rule: Rule
         self.answer: Answer | None = None
 
-    def heard(self, answer: Answer) -> None:
-        self.answer = answer
-
     @property
     def world(self) -> ControlledWorld:
-        """The world under test; only laws that need `control` may ask for it."""
+        """The world under test, for laws that need `control`."""
         assert self._world is not None
         return self._world
 
@@ -79,12 +76,12 @@ class Bench:
 
     @property
     def hook(self) -> str:
-        """A URL that answers 200 to webhooks; only laws that need `hook` may ask for it."""
+        """A URL that returns 200 to webhooks, for laws that need `hook`."""
         return self._hook or self.world.inbox()
 
     @cached_property
     def other_environment(self) -> Service:
-        """The service's other environment, with its own keys; only laws that need `environments` may ask for it."""
+        """The service's other environment with its own keys, for laws that need `environments`."""
         return self.service.another(self.world.other_base(self.service.base_url), self.world.other_keys)
 
     def in_other_environment(self) -> Bench:
@@ -110,19 +107,19 @@ class Bench:
         self, operation: str, body: object = None, *, query: Mapping[str, object] | None = None,
         key: str | None = None, path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """A call that has to succeed before anything can be judged. Refused."""
+        """Make a call that must succeed before anything can be judged. Raise `SetupRefused`."""
         answer = self.call(operation, body, query=query, key=key, path={**(path or {}), **ids})
         if not answer.ok:
-            raise Refused(answer)
+            raise SetupRefused(answer)
         return answer
 
     def total(self, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> int:
-        """How many rows a list has by its own count."""
+        """Return the total that a list states."""
         return int(self.done(operation, query={**(query or {}), "size": 1}, path=ids).number("pagination.total"))
 
     @staticmethod
     def fresh(word: str = "Conform") -> str:
-        """Return a text that is new to the account. It has a capital, so a service that folds case shows."""
+        """Return a string that is new to the account. It has a capital, so a service that folds case is noticed."""
         return f"{word}-{uuid4().hex[:12]}"
 
     # Judging.
@@ -130,7 +127,7 @@ class Bench:
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
     ) -> bool:
-        """Judge once. `after` are the calls that have to be sent before the one at fault."""
+        """Enter one verdict. `after`: the calls that must precede the faulty one to repeat it."""
         if held:
             self.tally.kept(self.rule)
         else:
@@ -138,27 +135,34 @@ class Bench:
         return held
 
     def equal(self, answer: Answer, place: str, wanted: object, *, after: tuple[Answer, ...] = ()) -> bool:
-        """The member at a place is this; a member that is absent is another."""
-        try:
-            got = answer.at(place)
-        except Unread:
-            got = ABSENT
-        message = f"{place} is {shown(got)}, not {shown(wanted)}"
-        return self.holds(got == wanted, answer, message, place, after=after)
+        """Judge that the field at a place has a value. A missing field has another value."""
+        got = read(answer, place)
+        return self.holds(got == wanted, answer, f"{place} is {shown(got)}, not {shown(wanted)}", place, after=after)
+
+    def amounts(self, answer: Answer, due: Mapping[str, Decimal | int], *, after: tuple[Answer, ...] = ()) -> None:
+        """Judge amounts by place, whatever their number of decimals."""
+        for place, wanted in due.items():
+            got = answer.number(place)
+            self.holds(got == wanted, answer, f"{place} is {got}, not {wanted}", place, after=after)
+
+    def echoes(
+        self, answer: Answer, body: Mapping[str, object], *names: str, after: tuple[Answer, ...] = ()
+    ) -> None:  # fmt: skip
+        """Judge that fields of a response are as in the body of a request: all of them, unless some are named."""
+        for name in names or body:
+            self.equal(answer, name, body[name], after=after)
 
     def same(self, answer: Answer, other: Answer, *places: str) -> None:
-        """The members at these places are what another answer had there; without places, all of both."""
+        """Judge that two responses agree at these places; without places, in all fields."""
         for place in places or sorted({*answer.body, *other.body}):
             wanted = other.body.get(place, ABSENT) if not places else other.at(place)
             got = answer.body.get(place, ABSENT) if not places else read(answer, place)
-            self.holds(
-                got == wanted, answer, f"{place} is {shown(got)}; {other.operation} answered {shown(wanted)}", place,
-                after=(other,),
-            )  # fmt: skip
+            message = f"{place} is {shown(got)}; {other.operation} returned {shown(wanted)}"
+            self.holds(got == wanted, answer, message, place, after=(other,))
 
-    def like(self, answer: Answer, row: Shown, full: Shown, *, but: tuple[str, ...] = ()) -> None:
-        """A row shown in one place has the same members as the resource shown in another."""
-        for name in sorted({*row, *full} - {*but}):
+    def like(self, answer: Answer, row: Shown, full: Shown) -> None:
+        """Judge that a row in one response has the same fields as the resource in another."""
+        for name in sorted({*row, *full}):
             got, wanted = row.get(name, ABSENT), full.get(name, ABSENT)
             self.holds(got == wanted, answer, f"{name} is {shown(got)} here and {shown(wanted)} there", name)
 
@@ -166,29 +170,19 @@ class Bench:
         self, answer: Answer, status: int, code: str | None = None, *, param: str | None = None,
         after: tuple[Answer, ...] = (),
     ) -> bool:  # fmt: skip
-        """The call was turned down in just this way."""
+        """Judge that a call was refused with this status, code and param."""
         wanted = f"{status} {code}" if code else str(status)
         held = answer.status == status and (code is None or answer.code == code)
-        if not self.holds(held, answer, f"answers {answer.short}, not {wanted}", "status", after=after):
+        if not self.holds(held, answer, f"returns {answer.short}, not {wanted}", "status", after=after):
             return False
         if param is not None:
             message = f"param is {shown(answer.param)}, not {shown(param)}"
             return self.holds(answer.param == param, answer, message, "error.param", after=after)
         return True
 
-    def refuses(
-        self, status: int, code: str | None, operation: str, body: object = None, *, param: str | None = None,
-        query: Mapping[str, object] | None = None, path: Mapping[str, str] | None = None,
-        after: tuple[Answer, ...] = (), **ids: str,
-    ) -> Answer:  # fmt: skip
-        """Make a call that has to be turned down in just this way."""
-        answer = self.call(operation, body, query=query, path=path, **ids)
-        self.refused(answer, status, code, param=param, after=after)
-        return answer
-
     def accepted(self, answer: Answer, status: int | None = None, *, after: tuple[Answer, ...] = ()) -> bool:
         held = answer.ok if status is None else answer.status == status
-        return self.holds(held, answer, f"answers {answer.short}, not {status or '2xx'}", "status", after=after)
+        return self.holds(held, answer, f"returns {answer.short}, not {status or '2xx'}", "status", after=after)
 
 
 ABSENT = "(absent)"
@@ -197,7 +191,7 @@ ABSENT = "(absent)"
 def read(answer: Answer, place: str) -> object:
     try:
         return answer.at(place)
-    except Unread:
+    except MissingField:
         return ABSENT
 
 
@@ -213,11 +207,11 @@ def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[A
 
 
 LEAST_ID = 8
-"""A shorter id may stand by chance in what is no id."""
+"""Minimum length of an id. Shorter strings may occur in a request by chance."""
 
 
 def _lines(calls: Sequence[Answer]) -> Iterator[str]:
-    """The lines of a shell that repeat calls which belong together: the keys they share, and the ids they hand on."""
+    """Yield the shell commands that repeat a sequence of calls, with variables for shared keys and created ids."""
     variables: dict[str, str] = {}
     keys = [key for one in calls if (key := one.sent.headers.get("Idempotency-Key"))]
     for key in dict.fromkeys(keys) if len(calls) > 1 else ():

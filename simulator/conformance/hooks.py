@@ -1,7 +1,7 @@
-"""The hooks of requests, registered: schemathesis loads this module by `contracts/schemathesis.toml`.
+"""Hooks of schemathesis, which loads this module by `contracts/schemathesis.toml`. The provider changes requests.
 
-An Idempotency-Key is used once. The contract's example, sent with every body, would make all but the first a 409
-`idempotency_conflict` and hide what lies behind. All else is the provider's.
+Each Idempotency-Key is used once. With the contract's example as the key, all requests but the first would return 409
+`idempotency_conflict` and test nothing else.
 """
 
 from __future__ import annotations

@@ -1,28 +1,31 @@
-"""Laws as rows: what is judged, what it rests on, and the function that judges it; and how rows are played.
+"""Laws as rows: what is judged, the clause it rests on, and the function that judges it; and how laws are played.
 
-A service is judged by its `Rulebook`. A law makes what it needs on a `Bench`; what has to hold of every answer, however
-it came about, is judged wherever an answer comes in.
+A service is judged by its `Rulebook`. A law creates what it needs on a `Bench`. A rule that holds for all responses is
+checked on each response of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
-from simulator.conformance.bench import WITHOUT, Bench, Lacking, Need, Refused, finding
+from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, SetupRefused, finding
 from simulator.conformance.rules import AssumedPoint, Finding, Rule, Tally
-from simulator.conformance.service import Answer, NoAnswer, Unread
+from simulator.conformance.service import Answer, MissingField, NoAnswer
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.clients.control import CallRefused
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.kernel.dataclass import dataclass
 
 Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
-"""For each place that is judged in an answer: the place, and what is wrong there, or None."""
+"""Yields each place that is judged in a response, and the fault there or None."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """One rule that is played: the promise of a clause, or a guess by the name of a decision."""
+    """A rule that is played. Its basis is a clause (a promise) or a decision (a guess)."""
 
     rule: Rule
     check: Callable[[Bench], None]
@@ -31,29 +34,29 @@ class Law:
 
 @dataclass(frozen=True)
 class Always:
-    """One rule that holds of every answer."""
+    """A rule that holds for every response."""
 
     rule: Rule
     faults: Faults
 
 
 def promise(name: str, clause: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorate the function that judges a clause. Its docstring is the one sentence that reports show."""
+    """Decorate the function that judges a clause. Its docstring is the title in reports."""
     return lambda check: Law(_rule(name, check, clause, promise=True), check, needs)
 
 
 def guess(name: str, assumption: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorate the function that judges an assumption, by the name of the decision."""
+    """Decorate the function that judges an assumption, given by the id of its decision."""
     return lambda check: Law(_rule(name, check, assumption, promise=False), check, needs)
 
 
 def always_promise(name: str, clause: str) -> Callable[[Faults], Always]:
-    """Decorate the function that judges a clause in every answer."""
+    """Decorate the function that judges a clause in every response."""
     return lambda faults: Always(_rule(name, faults, clause, promise=True), faults)
 
 
 def always_guess(name: str, assumption: str) -> Callable[[Faults], Always]:
-    """Decorate the function that judges an assumption in every answer."""
+    """Decorate the function that judges an assumption in every response."""
     return lambda faults: Always(_rule(name, faults, assumption, promise=False), faults)
 
 
@@ -62,27 +65,72 @@ def _rule(name: str, judge: object, basis: str, *, promise: bool) -> Rule:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """A request that the service must refuse, and the error that it must return."""
+
+    error: str
+    """Status and code: `422 unsupported_pair`."""
+    operation: str
+    body: JsonObject | None = None
+    """A valid body."""
+    change: Mapping[str, object] = field(default_factory=dict)
+    """The values that make the body invalid, by dotted path. None removes the field."""
+    query: Mapping[str, object] | None = None
+    path: Mapping[str, str] | None = None
+    param: str | None = None
+    """The field that the error must name, if that is promised."""
+
+    def judge(self, bench: Bench) -> None:
+        body = self.body
+        for place, value in self.change.items():
+            body = changed(body or {}, place, value)
+        status, _, code = self.error.partition(" ")
+        answer = bench.call(self.operation, body, query=self.query, path=self.path)
+        bench.refused(answer, int(status), code, param=self.param)
+
+
+def refusals(
+    name: str, basis: str, title: str, *rows: Refusal, needs: tuple[Need, ...] = ("writes",), promise: bool = True
+) -> Law:
+    """Return a law whose requests must all be refused."""
+
+    def check(bench: Bench) -> None:
+        for row in rows:
+            row.judge(bench)
+
+    return Law(Rule(name, title, basis, promise), check, needs)
+
+
+def changed(body: JsonObject, place: str, value: object) -> JsonObject:
+    """Return a body with another value at a dotted path, or without that field if the value is None."""
+    name, _, inner = place.partition(".")
+    if inner:
+        return {**body, name: changed(body[name], inner, value)}
+    return {key: member for key, member in {**body, name: value}.items() if key != name or value is not None}
+
+
+@dataclass(frozen=True)
 class RequestHooks:
-    """What schemathesis does with its requests, so that the service can accept them."""
+    """Changes that make schemathesis' requests acceptable to the service."""
 
     before_call: Callable[[Any], None]
     """Change a request, a `schemathesis.Case`, before it is sent."""
     after_call: Callable[[Any, Any], None]
-    """Remember an answer, `(case, response)`, to which later requests may refer."""
+    """Remember a response, `(case, response)`, that later requests may refer to."""
 
 
 @dataclass(frozen=True)
 class Rulebook:
-    """All that a service is judged by, in the order of reports."""
+    """All rules for one service, in the order of reports."""
 
     laws: tuple[Law, ...]
     always: tuple[Always, ...]
     provide: Callable[[ControlledWorld], None]
-    """Give back to the account what an earlier law spent."""
+    """Refill the account before each law."""
     assumed: tuple[AssumedPoint, ...]
     """Points of promises that rest on assumptions."""
     beyond_schemas: str
-    """Why the service may refuse what fits the contract, in a few words."""
+    """Reasons for which the service may refuse a request that matches the contract, in a few words."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -91,13 +139,13 @@ class Rulebook:
 
 def play(
     bench: Bench, laws: Sequence[Law], provide: Callable[[ControlledWorld], None],
-    told: Callable[[str], None] = lambda text: None,
+    listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Play the laws one after another; what one breaks off on is told and does not stop the next."""
+    """Play the laws in order. A law that fails is entered in the tally; the next one is still played."""
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
         rule = row.rule
-        told(f"law {number} of {len(laws)}: {rule.name}")
+        listener.running(f"law {number} of {len(laws)}: {rule.name}")
         lacking = next((need for need in row.needs if not bench.has(need)), None)
         if lacking is not None:
             bench.tally.unjudged[rule.name] = WITHOUT[lacking]
@@ -107,42 +155,44 @@ def play(
             provide(bench.world)
         try:
             row.check(bench)
-        except Refused as refused:
+        except SetupRefused as refused:
             bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to judge"
             if bench.controlled:
-                # Where nothing but this run acts on the world, a valid request has no reason to be turned down.
+                # Nothing but this run acts on a controlled world, so a valid request has no reason to be refused.
                 bench.tally.breaks(SETUP, finding(SETUP, refused.answer, "status", f"{refused}"))
-        except Lacking as lacking_data:
-            bench.tally.unjudged[rule.name] = str(lacking_data)
-        except Unread as unread:
-            if bench.tally.has_shape(unread.answer.operation, unread.place):
-                bench.tally.unjudged[rule.name] = f"{unread} ({unread.answer.operation})"
+        except MissingData as missing:
+            bench.tally.unjudged[rule.name] = str(missing)
+        except MissingField as missing:
+            if bench.tally.has_shape(missing.answer.operation, missing.place):
+                bench.tally.unjudged[rule.name] = f"{missing} ({missing.answer.operation})"
             else:
-                bench.tally.breaks(rule, finding(rule, unread.answer, unread.place, str(unread)))
+                bench.tally.breaks(rule, finding(rule, missing.answer, missing.place, str(missing)))
         except NoAnswer as silent:
             bench.tally.breaks(rule, Finding(
                 rule.name, str(silent).partition(":")[0], "connection", rule.basis, str(silent), "", None, ""
             ))  # fmt: skip
         except CallRefused as impossible:
-            # What the service answered led to a step that its own world cannot make.
+            # A response of the service led to an action that is illegal in its world.
             if bench.answer is None:
                 raise
-            bench.tally.breaks(rule, finding(rule, bench.answer, "", f"what it says cannot be: {impossible}"))
+            bench.tally.breaks(
+                rule, finding(rule, bench.answer, "", f"the response contradicts the world: {impossible}")
+            )
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            # A law reads what it was answered; what cannot be read is the answer's fault.
+            # Laws read responses; one that cannot be read is the service's fault.
             if bench.answer is None:
                 raise
-            message = f"the answer cannot be read ({type(error).__name__}: {error})"
+            message = f"the response cannot be read ({type(error).__name__}: {error})"
             bench.tally.breaks(rule, finding(rule, bench.answer, "", message))
 
 
 SETUP = Rule(
-    "setup.accepted", "A valid request is accepted in a world that nobody else moves.", "Endpoints", promise=True
+    "setup.accepted", "A valid request is accepted in a world that only this run changes.", "Endpoints", promise=True
 )
 
 
 def observe(always: Sequence[Always], tally: Tally, answer: Answer) -> None:
-    """Judge one answer by what holds of all."""
+    """Judge one response by the rules that hold for all."""
     for row in always:
         rule = row.rule
         try:
@@ -151,9 +201,9 @@ def observe(always: Sequence[Always], tally: Tally, answer: Answer) -> None:
                     tally.kept(rule)
                 else:
                     tally.breaks(rule, finding(rule, answer, place, fault))
-        except Unread as unread:
-            if not tally.has_shape(answer.operation, unread.place):
-                tally.breaks(rule, finding(rule, unread.answer, unread.place, str(unread)))
+        except MissingField as missing:
+            if not tally.has_shape(answer.operation, missing.place):
+                tally.breaks(rule, finding(rule, missing.answer, missing.place, str(missing)))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
-            # The shape is wrong, which is for the schema to say.
+            # The shape is wrong, which the schema reports.
             continue

@@ -1,4 +1,4 @@
-"""What schemathesis found: read from its reports and entered into the report of the run."""
+"""Results of schemathesis, read from its reports and entered in the report of the run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from simulator.contract.files import contract_file, operation_ids
 from simulator.engine.text.json import Shown
 
 ENOUGH_EXAMPLES = 10
-"""With fewer examples a run may not come by the data that some operations need."""
+"""With fewer examples a run may not create the data that some operations need."""
 
-UNKNOWN_METHODS = "(methods that a path does not know)"
+UNKNOWN_METHODS = "(unknown methods)"
 
 
 def _promise(name: str, title: str, basis: str) -> Rule:
@@ -31,39 +31,41 @@ def _promise(name: str, title: str, basis: str) -> Rule:
 
 
 CHECKS = {
-    "not_a_server_error": _promise("answer.server_error", "No request makes the service fail.", "Errors"),
-    "negative_data_rejection": _promise("request.invalid_accepted", "What the contract forbids is refused.", "Errors"),
-    "positive_data_acceptance": _promise("request.valid_refused", "What the contract allows is accepted.", "Endpoints"),
-    "missing_required_header": _promise("request.header_missing", "A header that is required is missed.", "Endpoints"),
-    "unsupported_method": Rule("request.method", "A method that a path has not is 405.", "H3", promise=False),
-    "allow_header_conformance": Rule("request.allow", "405 names the methods there are.", "H3", promise=False),
+    "not_a_server_error": _promise("answer.server_error", "No request causes an internal error.", "Errors"),
+    "negative_data_rejection": _promise("request.invalid_accepted", "An invalid request is refused.", "Errors"),
+    "positive_data_acceptance": _promise("request.valid_refused", "A valid request is accepted.", "Endpoints"),
+    "missing_required_header": _promise("request.header_missing", "A missing header is refused.", "Endpoints"),
+    "unsupported_method": Rule("request.method", "An unknown method returns 405.", "H3", promise=False),
+    "allow_header_conformance": Rule("request.allow", "405 lists the allowed methods.", "H3", promise=False),
     "ignored_auth": _promise("auth.required", "A call without a valid token is refused.", "Endpoints: common rules"),
-    "use_after_free": _promise("delete.gone", "What was deleted is not found any more.", "Endpoints: DELETE"),
+    "use_after_free": _promise("delete.gone", "A deleted resource is not found.", "Endpoints: DELETE"),
     "ensure_resource_availability": _promise(
-        "get.after_create", "GET of what was just made shows it.", "Endpoints"
+        "get.after_create", "A new resource can be read.", "Endpoints"
     ),
 }  # fmt: skip
-"""The checks of schemathesis as rules of the report."""
+"""The rules for the checks of schemathesis."""
 
 ASSUMED_INVALID = Rule(
-    "request.assumed_invalid_accepted", "What the contract forbids is refused, as far as assumed.", "assumptions.md",
+    "request.assumed_invalid_accepted", "An invalid request is refused (assumed).", "assumptions.md",
     promise=False,
 )  # fmt: skip
-"""An invalid request that may break nothing but an assumption."""
+"""The rule for requests that violate only an assumption."""
 
 
 def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge, rulebook: Rulebook) -> None:
     """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
     settings, tally = report.settings, report.tally
     if not summary["complete"]:
-        report.troubles.append("schemathesis did not come to the end")
-    # A single operation need not lead to another, and then there is nothing for the stateful phase to do.
+        report.troubles.append("schemathesis did not finish")
+    # The stateful phase has nothing to do if no selected operation links to another.
     lonely = "Missing Open API links" if settings.operations or settings.mode == "read-only" else None
     report.troubles += [_error(error) for error in summary["errors"] if error.get("title") != lonely]
     for kind, operations in summary["warnings"].items():
         if operations:
             explanation = _explanation(settings, kind, operations, rulebook)
-            words = f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'Nothing accounts for this warning.'}"
+            words = (
+                f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'This warning has no known explanation.'}"
+            )
             (report.notes if explanation else report.troubles).append(words)
     tally.assumed = rulebook.assumed
     known = set(operation_ids())
@@ -73,7 +75,7 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
         answer = _answer_of(operation, call)
         report.calls += 1
         counted = operation if operation in known else UNKNOWN_METHODS
-        report.answers.setdefault(counted, Counter())[answer.short if answer else "no answer"] += 1
+        report.answers.setdefault(counted, Counter())[answer.short if answer else "no response"] += 1
         if answer is None:
             continue
         judge_shape(tally, shapes, answer)
@@ -98,8 +100,8 @@ CONTROL_CLAUSE = "contracts/control.yaml"
 
 
 def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
-    """Enter what came of schemathesis' calls of the control interface: shapes and failures of the server."""
-    failing = _promise("control.server_error", "No control call makes the simulator fail.", CONTROL_CLAUSE)
+    """Enter shapes and internal errors in schemathesis' calls of the control interface."""
+    failing = _promise("control.server_error", "No control call causes an internal error.", CONTROL_CLAUSE)
     rules = {word: _promise(f"control.{word}", title, CONTROL_CLAUSE) for word, title in TITLES.items()}
     report.tally.knows([failing, *rules.values()])
     for operation, call, *_ in _recorded(calls):
@@ -108,7 +110,7 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
             continue
         report.calls += 1
         if answer.status >= 500:
-            report.tally.breaks(failing, finding(failing, answer, "status", f"answers {answer.short}"))
+            report.tally.breaks(failing, finding(failing, answer, "status", f"returns {answer.short}"))
         else:
             report.tally.kept(failing)
         for rule in rules.values():
@@ -119,7 +121,7 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
 
 
 def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str, str]]]:
-    """Every call: its operation, what went there and back, its checks, and what of it was made invalid, if known."""
+    """Yield each call: operation, exchange, checks, and location and name of the invalid part, if known."""
     with calls.open(encoding="utf-8") as lines:
         for line in lines:
             if '"ScenarioFinished"' not in line[:40]:
@@ -135,7 +137,7 @@ def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str,
 
 
 def _answer_of(operation: str, call: Shown) -> Answer | None:
-    """A recorded call as the laws see theirs; None where nothing came back."""
+    """Return the response of a recorded call, or None if there is none."""
     response = call.get("response")
     if not response:
         return None
@@ -166,28 +168,28 @@ def _error(error: Any) -> str:
 
 
 def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown], rulebook: Rulebook) -> str | None:
-    """Why a warning is no cause for concern; None when it is one."""
+    """Return why a warning can be ignored, or None if it cannot."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (
-            f"What was sent fits the schema and was refused for what no schema says: {rulebook.beyond_schemas}. "
+            f"Valid requests were refused for reasons that no schema expresses: {rulebook.beyond_schemas}. "
             "schemathesis.toml gives the reason for each of these operations."
         )
     if kind == "missing_auth" and set(operations) <= {TOKEN}:
-        return "Only made-up key pairs were sent here; all other calls carry a token of the real one."
+        return "Only invented key pairs were sent here. All other calls have a token of the real pair."
     if kind == "missing_test_data":
         if settings.plays_laws:
-            return "Whether an operation can be reached at all is told by the floor of the whole run."
+            return "The report lists the operations that were never reached in the whole run."
         if settings.mode == "read-only":
-            return "The account has nothing of this kind, and a read-only run makes nothing."
+            return "The account has no such resource, and a read-only run creates none."
         if settings.max_examples < ENOUGH_EXAMPLES or settings.operations or settings.phases != PHASES:
-            return "So short or narrow a run does not make what these operations need."
+            return "Such a short or narrow run does not create the data that these operations need."
     if kind == "rate_limited":
-        return "The server limits the rate of calls; each 429 was waited for."
+        return "The server limits the rate of calls. The run waited after each 429."
     return None
 
 
 def _depending_on_state() -> set[str]:
-    """The operations of which schemathesis.toml says that they may refuse what fits the schema."""
+    """Return the operations that may refuse valid requests according to schemathesis.toml."""
     configured = {
         name
         for entry in tomllib.loads(contract_file("schemathesis.toml").decode())["operations"]

@@ -1,9 +1,7 @@
-"""What a run found, as JSON for programs, as JUnit for CI and as text for people."""
+"""The report of a conformance run: for people, as JSON, and as JUnit for CI."""
 
 from __future__ import annotations
 
-import json
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, field
@@ -13,19 +11,16 @@ from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.engine.text.citations import links_of, read_by
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.reports import Case, Failure, Suite, counted, json_report, junit
 from simulator.kernel.dataclass import dataclass
 
 SHOWN_NAMES = 12
-"""So many rules of one reason, or operations of one fault, are named in the text; the JSON has all."""
-
-
-def nobody(text: str) -> None:
-    """Who waits for a run without looking: what is said of its course goes nowhere."""
+"""Maximum number of names in one line of the readable report. The JSON report has all names."""
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """An operation that never succeeded in the run, and what it answered instead."""
+    """An operation that never succeeded in the run."""
 
     operation: str
     why: str
@@ -33,7 +28,7 @@ class Unreached:
 
 @dataclass
 class Report:
-    """One run: what it did, what held, what did not, and what it could not see."""
+    """One conformance run."""
 
     settings: ConformanceSettings
     tally: Tally
@@ -41,11 +36,11 @@ class Report:
     calls: int = 0
     unreached: list[Unreached] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """Per operation, how often each status came, with its code where it is an error: `422 amount_too_low`."""
+    """How often each operation returned each status, with the code of errors: `422 amount_too_low`."""
     troubles: list[str] = field(default_factory=list)
-    """What kept the run from being whole: errors of schemathesis, warnings that nothing accounts for."""
+    """Why the run is incomplete: schemathesis errors and unexplained warnings."""
     notes: list[str] = field(default_factory=list)
-    """Warnings that something accounts for."""
+    """Explained warnings."""
 
     @property
     def passed(self) -> bool:
@@ -95,14 +90,14 @@ class Report:
         }
 
     def json(self) -> str:
-        return json.dumps(self.document(), indent=2, ensure_ascii=False) + "\n"
+        return json_report(self.document())
 
     def readable(self) -> str:
-        """The report as Markdown that reads well as it is."""
+        """Return the report as Markdown."""
         lines = [*self._head(), *self._floor(), *_findings("Promises broken", self.broken)]
         lines += [*_findings("Guesses that differ", self.differ), *self._unjudged()]
         for trouble in self.troubles:
-            lines += ["", "## The run is not whole", "", trouble]
+            lines += ["", "## Incomplete run", "", trouble]
         if self.notes:
             lines += ["", "## Notes", *(line for note in self.notes for line in ("", note))]
         lines += ["", "## What came back"]
@@ -114,13 +109,13 @@ class Report:
     def verdict(self) -> str:
         reasons = []
         if self.broken:
-            reasons.append(f"{_count(self.broken, 'promise')} broken")
+            reasons.append(f"{counted(len(self.broken), 'promise')} broken")
         if self.unreached:
-            reasons.append(f"{_count(self.unreached, 'operation')} never reached")
+            reasons.append(f"{counted(len(self.unreached), 'operation')} never reached")
         if self.troubles:
-            reasons.append("the run is not whole")
+            reasons.append("the run is incomplete")
         if self.settings.strict and self.differ:
-            reasons.append(f"{_count(self.differ, 'guess')} that differ{'s' if len(self.differ) == 1 else ''}")
+            reasons.append(f"{counted(len(self.differ), 'differing guess', 'differing guesses')}")
         if reasons:
             return f"Does not conform: {', '.join(reasons)}."
         return "Conforms."
@@ -138,13 +133,13 @@ class Report:
             f"| guesses of this contract | {tally.holding(promises=False)} | {len(self.differ)} |",
         ]
         if settings.plays_laws:
-            lines += [f"| operations that answered 2xx | {self._reached} | {len(self.unreached)} |"]
+            lines += [f"| operations that returned 2xx | {self._reached} | {len(self.unreached)} |"]
         if self.broken or self.differ:
-            lines += ["", "The calls below take their token from here:", "", f"    {self._token_line}"]
+            lines += ["", "The calls below use this token:", "", f"    {self._token_line}"]
             if settings.own:
                 port = urlsplit(settings.base_url).port
                 again = f"rampsim serve --clock manual --port {port}"
-                lines += ["", f"The simulator of this run has ended; `{again}` starts one like it."]
+                lines += ["", f"The simulator of this run has ended. To start a similar one, run `{again}`."]
         return lines
 
     @property
@@ -176,47 +171,22 @@ class Report:
         return lines
 
     def junit(self) -> str:
-        """One test case for each rule, and one for each operation that has to be reached."""
-        unreached = {row.operation: row.why for row in self.unreached}
-        suite = ElementTree.Element("testsuite", name="rampsim conform", time=f"{self.seconds:.1f}")
-        failures = 0
+        """Return a JUnit report with a case for each rule and one for each operation that must be reached."""
+        cases: list[Case] = []
         for name, rule in sorted(self.tally.rules.items()):
-            case = ElementTree.SubElement(suite, "testcase", name=name, classname=_kind(rule.promise))
-            found = [one for one in self.tally.findings.values() if one.rule == name]
-            if name in self.tally.unjudged:
-                ElementTree.SubElement(case, "skipped", message=self.tally.unjudged[name])
-            if found and (rule.promise or self.settings.strict):
-                failures += 1
-                failure = ElementTree.SubElement(case, "failure", message=f"{rule.title} ({rule.basis})")
-                failure.text = "\n\n".join(_words(one) for one in found)
-            elif found:
-                ElementTree.SubElement(case, "system-out").text = "\n\n".join(_words(one) for one in found)
-        for operation in sorted({*self.answers, *unreached}):
-            case = ElementTree.SubElement(suite, "testcase", name=operation, classname="floor")
-            if operation in unreached:
-                failures += 1
-                ElementTree.SubElement(case, "failure", message=unreached[operation])
-        for trouble in self.troubles:
-            failures += 1
-            case = ElementTree.SubElement(suite, "testcase", name="the whole run", classname="run")
-            ElementTree.SubElement(case, "failure", message=trouble)
-        suite.set("tests", str(len(suite)))
-        suite.set("failures", str(failures))
-        return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
-
-
-def _kind(promise: bool) -> str:
-    return "promise" if promise else "guess"
-
-
-def _count(rows: Sequence[object], name: str) -> str:
-    if len(rows) == 1:
-        return f"1 {name}"
-    return f"{len(rows)} {name}{'es' if name.endswith('s') else 's'}"
+            found = "\n\n".join(_words(one) for one in self.tally.findings.values() if one.rule == name)
+            fails = bool(found) and (rule.promise or self.settings.strict)
+            failure = Failure(f"{rule.title} ({rule.basis})", found) if fails else None
+            kind, unjudged = "promise" if rule.promise else "guess", self.tally.unjudged.get(name, "")
+            cases.append(Case(kind, name, failure, unjudged, "" if fails else found))
+        unreached = {row.operation: Failure(row.why) for row in self.unreached}
+        cases += [Case("floor", name, unreached.get(name)) for name in sorted({*self.answers, *unreached})]
+        cases += [Case("run", "the whole run", Failure(trouble)) for trouble in self.troubles]
+        return junit(Suite("rampsim conform", cases, self.seconds))
 
 
 def _findings(title: str, findings: list[Finding]) -> list[str]:
-    """What is wrong in the same way at many operations is shown once, with the names of the others."""
+    """Return the lines of findings. A finding that many operations share is shown once."""
     if not findings:
         return []
     alike: dict[tuple[str, str, str], list[Finding]] = {}
@@ -239,6 +209,6 @@ def _some(names: Sequence[str]) -> str:
 def _words(found: Finding) -> str:
     times = f" ({found.count} times)" if found.count > 1 else ""
     call = "\n".join(f"    {line}" for line in found.curl.splitlines())
-    answer = f"→ {found.status} {found.answer}" if found.status else "→ no answer"
+    answer = f"→ {found.status} {found.answer}" if found.status else "→ no response"
     read = f"\nread: {commands}" if (commands := read_by(found.basis)) else ""
     return f"{found.message}{times}\nby: {found.basis}{read}\n\n{call}\n    {answer}"

@@ -1,4 +1,4 @@
-"""What a rule is, and what came of each: kept so many times, or broken at these places."""
+"""Rules, and the tally of how often each was kept or broken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r'("access_token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing that is judged. A promise rests on a clause of the specification, a guess on an assumption."""
+    """One rule. A promise rests on a clause of the specification, a guess on an assumption."""
 
     name: str
     title: str
@@ -25,7 +25,7 @@ class Rule:
 
 @dataclass
 class Finding:
-    """One rule that does not hold at one place of one operation; shown as it was met first, counted as often as met."""
+    """One rule that is broken at one place of one operation: the first occurrence, and their number."""
 
     rule: str
     operation: str
@@ -40,31 +40,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class AssumedPoint:
-    """A point that promises are judged at, and that an alternative of an assumption may change."""
+    """A point of a promise that an alternative of an assumption may change."""
 
     assumption: str
     covers: Callable[[Finding], bool]
-    """Whether a break is what a service answers for which an alternative of the assumption holds."""
+    """Whether a finding is the behaviour of an alternative of the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
-        """The rule that is broken there, as a guess."""
-        title = f"{broken.title.removesuffix('.')}, as far as assumed."
+        """Return the broken rule as a guess."""
+        title = f"{broken.title.removesuffix('.')} (assumed)."
         return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
 
 
 @dataclass
 class Tally:
-    """What has been judged so far. `secret` is masked wherever a finding shows it, and so are tokens."""
+    """The verdicts so far."""
 
     secret: str = ""
+    """Masked in findings, as are tokens."""
     rules: dict[str, Rule] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
-    """Why a rule could not be judged, by its name."""
+    """Reasons for which rules could not be judged, by name."""
     assumed: Sequence[AssumedPoint] = ()
-    """Where a broken promise is a guess that differs."""
+    """Points at which a broken promise is only a differing guess."""
 
     def knows(self, rules: Sequence[Rule]) -> None:
         self.rules |= {rule.name: rule for rule in rules}
@@ -74,13 +75,13 @@ class Tally:
         self.judged[rule.name] = self.judged.get(rule.name, 0) + times
 
     def breaks(self, rule: Rule, finding: Finding) -> None:
-        """Count a finding with those of the same rule, operation and place."""
+        """Enter a finding, counted together with findings of the same rule, operation and place."""
         point = next((one for one in self.assumed if one.covers(finding)), None) if rule.promise else None
         if point is not None:
             rule = point.rule(rule)
             finding.rule, finding.basis = rule.name, rule.basis
         self.kept(rule, finding.count)
-        # Bodies stand in single quotes: these end there, and the shell puts the secret in.
+        # Bodies are in single quotes. The replacement closes them, so that the shell inserts the secret.
         finding.curl = self._masked(finding.curl, "'\"$RAMPSIM_SECRET_KEY\"'")
         finding.answer = self._masked(finding.answer, "***")
         self.broken[rule.name] = self.broken.get(rule.name, 0) + finding.count
@@ -89,7 +90,7 @@ class Tally:
             known.count += finding.count
 
     def has_shape(self, operation: str, place: str) -> bool:
-        """Whether a place has been found to be of another shape: then what a law reads there is no second fault."""
+        """Return True if a place is known to have a wrong shape. A law that cannot read it is not a second fault."""
         return any(
             found.operation == operation and found.place == place and found.rule.startswith("shape.")
             for found in self.findings.values()
@@ -103,7 +104,7 @@ class Tally:
         return [found for found in self.findings.values() if self.rules[found.rule].promise is promises]
 
     def holding(self, *, promises: bool) -> int:
-        """How many rules were judged and held every time."""
+        """Return the number of rules that were judged and always held."""
         return sum(
             1
             for name, times in self.judged.items()

@@ -1,4 +1,4 @@
-"""One run: the laws and schemathesis, against the simulator that this starts or against a given base URL."""
+"""One conformance run: laws and schemathesis, against a new simulator or a given base URL."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ import asyncio
 import json
 import logging
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from simulator.conformance.bench import Bench
 from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
-from simulator.conformance.playing import play_laws
-from simulator.conformance.report import Report, Unreached, nobody
+from simulator.conformance.laws import Rulebook, observe, play
+from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
-from simulator.conformance.service import TIMEOUT_SECONDS, TOKEN, parsed
+from simulator.conformance.service import TIMEOUT_SECONDS, TOKEN, Answer, Service, parsed
 from simulator.conformance.settings import ConformanceSettings
-from simulator.conformance.shapes import ShapeJudge
+from simulator.conformance.shapes import ShapeJudge, judge_shape
+from simulator.conformance.world import controlled_world
 from simulator.contract.files import operation_ids, read_document, strict_document
 from simulator.engine.clients.control import CallRefused, Unreachable
 from simulator.engine.clients.guard import LiveKey
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.host import create_app
 from simulator.service import LIVE_KEYS, TOOLING
 from simulator.version import wheel
@@ -33,30 +36,27 @@ BASE = "/v1"
 
 
 class NoServer(Exception):
-    """No server answers at the address."""
+    """No server is running at the address."""
 
 
 class TokenRefused(Exception):
-    """The server gives no token for the key pair."""
+    """The server refuses the key pair."""
 
 
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
-    """A simulator with a fresh world under a manual clock; gives its base URL."""
+    """Start a simulator with a manual clock for a block, and yield its base URL."""
     application = create_app(Config(clock="manual"))
     async with serving(application) as origin:
-        # Broken requests are sent on purpose.
+        # Malformed requests are sent on purpose.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         yield f"{origin}{BASE}"
 
 
 async def run(
-    settings: ConformanceSettings, *, contract: Path | None = None, told: Callable[[str], None] = nobody
+    settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused.
-
-    `told` hears what it does, from a thread or the loop.
-    """
+    """Play the laws, then run schemathesis. Raise `Unusable`, `NoServer` or `TokenRefused`."""
     try:
         LIVE_KEYS.check(f"{settings.public_key} {settings.secret_key}", "The key pair")
     except LiveKey as error:
@@ -77,14 +77,14 @@ async def run(
     started = time.monotonic()
     if settings.plays_laws:
         try:
-            await asyncio.to_thread(play_laws, report, shapes, TOOLING.rulebook(), told)
+            await asyncio.to_thread(play_laws, report, shapes, TOOLING.rulebook(), listener)
         except (Unreachable, CallRefused) as error:
-            raise Unusable(f"the control interface does not answer as it should: {error}") from None
+            raise Unusable(f"the control interface of the target does not work: {error}") from None
     if settings.fuzzes:
-        await fuzz(report, contract, shapes, TOOLING.rulebook(), told)
+        await fuzz(report, contract, shapes, TOOLING.rulebook(), listener)
     if settings.judges_control:
         async with own_simulator() as base_url:
-            await fuzz_control(report, base_url.removesuffix(BASE), told)
+            await fuzz_control(report, base_url.removesuffix(BASE), listener)
     if settings.plays_laws:
         report.unreached = list(_unreached(report))
     report.seconds = time.monotonic() - started
@@ -102,17 +102,17 @@ def _unreached(report: Report) -> Iterator[Unreached]:
 
 
 def _why(counts: Counter[str], *, reads: bool) -> str:
-    """Why an operation did not succeed once, by what it answered."""
-    # Refusals that were asked for, with a wrong token or body, are no reason.
+    """Return why an operation never succeeded, by its responses."""
+    # Refusals of wrong tokens and bodies are intended, so they are not a reason.
     telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
     if not counts:
-        return "nothing in this run came to call it"
+        return "no part of this run called it"
     often = ", ".join(f"{answer} ({_times(count)})" for answer, count in (telling or counts).most_common(3))
     if not telling and all(answer.startswith("401") for answer in counts):
-        return f"only calls without a valid token came to it, or it takes none: {often}"
+        return f"it was called only without a valid token, or it accepts none: {often}"
     if reads and all(answer.startswith("404") for answer in telling):
-        return f"it answered {often}; a run that only reads needs an account that has something of this kind"
-    return f"it answered {often}"
+        return f"it returned {often}; a run that only reads needs an account with such a resource"
+    return f"it returned {often}"
 
 
 def _times(count: int) -> str:
@@ -120,7 +120,7 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
+    """Request a token before anything else, so that a wrong address or key pair has a clear message."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     headers = {"Content-Type": "application/json"}
     try:
@@ -131,4 +131,40 @@ def ask_token(settings: ConformanceSettings) -> None:
     if not 200 <= answer.status < 300:
         raise TokenRefused(f"{settings.base_url}/auth/token answers {answer.status} to the key pair")
     if not isinstance(parsed(answer.content).get("access_token"), str):
-        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token")
+        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is not a token")
+
+
+def play_laws(
+    report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
+) -> None:
+    """Play the laws against the report's target and enter the verdicts. Raise `MissingField` if there is no token."""
+    settings, tally = report.settings, report.tally
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def on_answer(answer: Answer) -> None:
+        bench.answer = answer
+        judge_shape(tally, shapes, answer)
+        observe(rulebook.always, tally, answer)
+        answers[answer.operation][answer.short] += 1
+
+    def event_faults(kind: str, raw: str) -> Iterator[tuple[str, str, bool]]:
+        for fault in shapes.event_faults(kind, raw):
+            yield fault.place, fault.message, fault.promise
+
+    service = Service(settings.base_url, settings.public_key, settings.secret_key, on_answer)
+    writes = settings.mode == "full"
+    tally.assumed = rulebook.assumed
+    tally.knows([row.rule for row in rulebook.always])
+    control = settings.control_url if writes else None
+    with controlled_world(control, settings.public_key, settings.control_token) as world:
+        bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url, event_faults=event_faults)
+        try:
+            play(bench, rulebook.laws, rulebook.provide, listener)
+        finally:
+            bench.close()
+    for row in rulebook.always:
+        if not tally.judged.get(row.rule.name):
+            tally.unjudged[row.rule.name] = "no response of this run has such a field"
+    for operation, counts in answers.items():
+        report.answers.setdefault(operation, Counter()).update(counts)
+    report.calls += sum(counts.total() for counts in answers.values())

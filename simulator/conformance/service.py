@@ -1,4 +1,4 @@
-"""The service under test, as a client of it sees it: calls by their row in the contract, answers that remember them."""
+"""A client of the service under test. Calls are named by their operation; responses remember their request."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ from simulator.kernel.dataclass import dataclass
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
-"""How often a 429 is waited for before it counts as the answer."""
+"""Maximum number of waits for a 429 before it counts as the response."""
 
 FRESH_KEY = "$(date +%s)-$RANDOM"
-"""An Idempotency-Key that nothing was sent under: of what every shell has."""
+"""A fresh Idempotency-Key as any shell can generate it."""
 
 TOKEN = "POST /auth/token"
-"""The operation that gives a token for a key pair."""
+"""The operation that exchanges a key pair for a token."""
 
 _FOLD = re.compile(r"\{([a-z_]+)\}")
 
 
-class Unread(Exception):
-    """An answer has not what a law has to read in it; `place` is where."""
+class MissingField(Exception):
+    """A response lacks a field that a law reads."""
 
     def __init__(self, answer: Answer, place: str) -> None:
-        super().__init__(f"the answer has no {place}")
+        super().__init__(f"the response has no {place}")
         self.answer, self.place = answer, place
 
 
 class NoAnswer(Exception):
-    """The connection broke, or nothing came in time."""
+    """The connection broke, or the call timed out."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One request as it was sent; `operation` is its row in the contract, `POST /quotes`."""
+    """One request as it was sent."""
 
     operation: str
+    """Its name in the contract: `POST /quotes`."""
     url: str
     headers: Mapping[str, str]
     body: bytes | None
@@ -56,9 +57,9 @@ class Sent:
         return self.operation.partition(" ")[0]
 
     def curl(self, variables: Mapping[str, str] = MappingProxyType({})) -> str:
-        """The line that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
+        """Return the command that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
 
-        `variables`: ids and keys, each with the variable of the shell that stands in its place.
+        `variables`: shell variables to use instead of ids and keys.
         """
         url = _filled(shlex.quote(self.url), variables)
         parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), url]
@@ -78,7 +79,7 @@ class Sent:
 
 
 def _filled(word: str, variables: Mapping[str, str]) -> str:
-    """A quoted word of the shell with variables in it, which single quotes would hide."""
+    """Replace values in a quoted shell word by variables, outside of single quotes."""
     for value, variable in variables.items():
         word = word.replace(value, f"'\"${variable}\"'" if word.startswith("'") else f'"${variable}"')
     return word
@@ -86,15 +87,15 @@ def _filled(word: str, variables: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. Members are read by index; one that is not there raises Unread, which becomes a finding."""
+    """A response. Reading a missing field raises `MissingField`, which becomes a finding."""
 
     sent: Sent
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """By name in lower case."""
     raw: bytes
     body: Shown = field(default_factory=dict)
-    """The JSON object; empty when there is none."""
+    """The JSON object, empty if the body is not one."""
 
     @property
     def operation(self) -> str:
@@ -116,31 +117,31 @@ class Answer:
         return error.get("param") if isinstance(error, Mapping) else None
 
     def text(self, place: str) -> str:
-        """The string at a dotted place."""
+        """Return the string at a dotted path."""
         value = self.at(place)
         if not isinstance(value, str):
-            raise Unread(self, place)
+            raise MissingField(self, place)
         return value
 
     def part(self, place: str) -> Shown:
-        """The object at a dotted place."""
+        """Return the object at a dotted path."""
         value = self.at(place)
         if not isinstance(value, Mapping):
-            raise Unread(self, place)
+            raise MissingField(self, place)
         return value
 
     def number(self, place: str) -> Decimal:
-        """The amount at a dotted place, a string or a number."""
+        """Return the amount at a dotted path, sent as a string or a number."""
         try:
             return Decimal(str(self.at(place)))
         except ArithmeticError:
-            raise Unread(self, place) from None
+            raise MissingField(self, place) from None
 
     def at(self, place: str) -> object:
         value: object = self.body
         for name in place.split("."):
             if not isinstance(value, Mapping) or name not in value:
-                raise Unread(self, place)
+                raise MissingField(self, place)
             value = value[name]
         return value
 
@@ -149,7 +150,7 @@ class Answer:
         """The rows of a list."""
         rows = self.body.get("data")
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-            raise Unread(self, "data")
+            raise MissingField(self, "data")
         return rows
 
     @property
@@ -162,10 +163,10 @@ class Service:
     """Calls of one base URL with one key pair. It signs in by itself, again when a token has lapsed, and obeys 429."""
 
     def __init__(
-        self, base_url: str, public_key: str, secret_key: str, heard: Callable[[Answer], None] = lambda answer: None
+        self, base_url: str, public_key: str, secret_key: str, on_answer: Callable[[Answer], None] = lambda answer: None
     ) -> None:
         self.base_url, self.public_key, self.secret_key = base_url.rstrip("/"), public_key, secret_key
-        self._heard = heard
+        self._on_answer = on_answer
         self.patient = True
         """Whether a 429 is waited for."""
         # The service under test may be any, such as the provider's sandbox. `running.run` has checked the key pair.
@@ -173,9 +174,9 @@ class Service:
         self._token: str | None = None
 
     def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
-        """A client beside this one: of another base, with another pair, or for a thread of its own."""
+        """Return another client: for another base URL, key pair or thread."""
         public, secret = keys or (self.public_key, self.secret_key)
-        return Service(base_url or self.base_url, public, secret, self._heard)
+        return Service(base_url or self.base_url, public, secret, self._on_answer)
 
     def close(self) -> None:
         self._client.close()
@@ -185,9 +186,9 @@ class Service:
         key: str | None = None, token: str | None = None, raw: bytes | None = None,
         path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """Send one call: `call("GET /quotes/{id}", id="qt_...")`. NoAnswer.
+        """Send one call: `call("GET /quotes/{id}", id="qt_...")`. Raise `NoAnswer`.
 
-        `token` replaces the own one, "" sends none. `raw` is sent instead of `body` as it is.
+        `token` replaces the client's token; "" sends none. `raw` is sent instead of `body`.
         """
         given = {**(path or {}), **ids}
         target = _FOLD.sub(lambda found: quote(given[found[1]], safe=""), operation.partition(" ")[2])
@@ -200,11 +201,11 @@ class Service:
         if answer.status == 401 and token is None and self._token is not None and operation != TOKEN:
             self._token = None
             answer = self._send(operation, answer.sent.url, headers, data, token)
-        self._heard(answer)
+        self._on_answer(answer)
         return answer
 
     def sign_in(self) -> str:
-        """A fresh token. Unread when the answer is none."""
+        """Return a fresh token. Raise `MissingField` if the response has none."""
         keys = {"public_key": self.public_key, "secret_key": self.secret_key}
         return self.call(TOKEN, keys, token="").text("access_token")
 
@@ -239,7 +240,7 @@ class Service:
 
 
 def parsed(raw: bytes) -> JsonObject:
-    """A JSON object, its numbers exact; empty where there is none."""
+    """Return a JSON object with exact numbers, or an empty one for anything else."""
     try:
         value = json.loads(raw, parse_float=Decimal)
     except ValueError:
@@ -248,7 +249,7 @@ def parsed(raw: bytes) -> JsonObject:
 
 
 def pages(service: Service, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> Iterator[Answer]:
-    """The pages of a list, one after another, until one is not full or the last that it tells of."""
+    """Yield the pages of a list, up to an empty one or to total_pages."""
     number = 1
     while True:
         answer = service.call(operation, query={"size": 100, **(query or {}), "page": number}, path=ids)

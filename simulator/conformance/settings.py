@@ -1,4 +1,4 @@
-"""The configuration of one run: the shipped schemathesis.toml, with what this run asks for put in its place."""
+"""The settings of a run, and the schemathesis configuration made from them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from simulator.kernel.dataclass import dataclass
 
 Mode = Literal["read-only", "full"]
 Part = Literal["behaviour", "shapes", "control"]
-"""The parts of a run: laws that are played, schemathesis with the contract, and with that of the control interface."""
+"""The parts of a run: laws, schemathesis with the contract, schemathesis with the control interface's contract."""
 
 PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
 WEBHOOK_URL = "RAMPSIM_WEBHOOK_URL"
-"""The variables by which a run tells the hooks what to use."""
+"""Environment variables that pass values to the hooks."""
 JUDGED_HERE = (
     "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance",
 )  # fmt: skip
-"""The checks of schemathesis that `shapes` makes itself, with the place and the provenance of each fault."""
+"""Checks of schemathesis that `shapes` replaces, because it reports place and provenance of each fault."""
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 
 @dataclass(frozen=True)
 class ConformanceSettings:
-    """What one run is to do. `base_url` ends with /v1; `operations` are operationIds, none for all."""
+    """The settings of a run."""
 
     base_url: str
+    """Ends with /v1."""
     public_key: str
     secret_key: str
     mode: Mode
@@ -39,19 +40,20 @@ class ConformanceSettings:
     rate_limit: str = "auto"
     phases: tuple[str, ...] = PHASES
     operations: tuple[str, ...] = ()
+    """operationIds; empty for all."""
     webhook_url: str | None = None
     only: Part | None = None
     strict: bool = False
-    """A guess that differs fails the run too."""
+    """Whether a differing guess fails the run."""
     control_url: str | None = None
-    """Where the control interface of the target is, if this run may use it."""
+    """Origin of the target's control interface, if this run may use it."""
     control_token: str | None = None
     own: bool = False
-    """Whether the simulator under test is one that the run has started."""
+    """Whether the run started the simulator under test."""
 
     @property
     def plays_laws(self) -> bool:
-        """A run that is narrowed to operations or phases is one of schemathesis alone."""
+        """Whether laws are played. A run of some operations or phases is for schemathesis only."""
         return self.only in (None, "behaviour") and not self.narrowed
 
     @property
@@ -60,7 +62,7 @@ class ConformanceSettings:
 
     @property
     def judges_control(self) -> bool:
-        """The control interface is this project's own, so only a run against its own simulator judges it."""
+        """Whether the control interface is judged. It belongs to the simulator, so a target is not judged by it."""
         return self.own and self.only in (None, "control") and not self.narrowed
 
     @property
@@ -69,7 +71,7 @@ class ConformanceSettings:
 
 
 def compose(shipped: str, settings: ConformanceSettings) -> str:
-    """The text of a configuration file: the shipped one as this run needs it."""
+    """Return the shipped schemathesis.toml, changed for this run."""
     document = tomllib.loads(shipped)
     document["seed"] = settings.seed
     document["rate-limit"] = settings.rate_limit
@@ -77,14 +79,14 @@ def compose(shipped: str, settings: ConformanceSettings) -> str:
     for name in JUDGED_HERE:
         document.setdefault("checks", {})[name] = {"enabled": False}
     if settings.mode == "read-only":
-        # Without this, the coverage phase tries the methods that a path does not know, writing ones among them.
+        # Without this, the coverage phase tries unknown methods of each path, including ones that write.
         document.setdefault("phases", {}).setdefault("coverage", {})["unexpected-methods"] = []
         document.setdefault("checks", {})["unsupported_method"] = {"enabled": False}
     return "".join(f"{json.dumps(name)} = {_inline(value)}\n" for name, value in document.items())
 
 
 def _inline(value: Any) -> str:
-    """A value as TOML, tables inline."""
+    """Return a value as TOML with inline tables."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(name)} = {_inline(member)}" for name, member in value.items()) + "}"
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""One answer held against the contract: what is missing, unknown or otherwise, where, and whether it was promised.
+"""Responses compared with the contract.
 
-The contract is read by what each place of it says of its provenance, so the same missing field is a broken promise
-where the specification has it, and a guess that differs where the contract only assumes it.
+Each part of the contract has a provenance. A missing field is a broken promise if the specification has the field, and
+a differing guess if the contract only assumes it.
 """
 
 from __future__ import annotations
@@ -30,48 +30,46 @@ _WORDS = {
     "maxItems": "bounds", "exclusiveMinimum": "bounds", "exclusiveMaximum": "bounds", "anyOf": "variant",
     "oneOf": "variant",
 }  # fmt: skip
-"""What a finding is called where that is not the keyword of JSON Schema itself."""
+"""Names of faults that differ from the JSON Schema keyword."""
 
 
 TITLES = {
-    "status": "A status is one that the operation declares.",
-    "header": "An answer has the headers that the contract declares.",
-    "content_type": "Answers are JSON.",
-    "required": "What an answer has to have is there.",
-    "type": "What is a string, a number, an object or null is one.",
-    "enum": "A value is one of those that there are.",
-    "pattern": "A text is written as the contract says.",
-    "format": "A moment or an address is written as such.",
-    "bounds": "What is bounded keeps to its bounds.",
-    "variant": "What has several forms has one of them.",
-    "closed": "There is nothing that the contract does not know.",
+    "status": "The status is declared by the operation.",
+    "header": "A response has the headers of the contract.",
+    "content_type": "A response has the declared content type.",
+    "required": "A response has all required fields.",
+    "type": "A value has the declared type.",
+    "enum": "An enum value is a declared one.",
+    "pattern": "A string matches its pattern.",
+    "format": "A string has its format, such as date-time.",
+    "bounds": "A value is within its bounds.",
+    "variant": "A value matches one of its variants.",
+    "closed": "A response has no undeclared fields.",
 }
 
 
 @dataclass(frozen=True)
 class ShapeFault:
-    """One thing about an answer that is not as written; `place` is dotted, with [] for any item of a list.
-
-    `word` is what it is about: `status`, `content_type`, `header`, or of the body `required`, `type`, `enum`,
-    `pattern`, `format`, `bounds`, `closed`, `variant`.
-    """
+    """One difference between a response and the contract."""
 
     word: str
+    """A key of `TITLES`."""
     place: str
+    """Dotted path, with [] for any item of a list."""
     promise: bool
     basis: str
     message: str
 
 
 class ShapeJudge:
-    """Holds answers against one contract; `document` is OpenAPI 3.1."""
+    """Compares responses with a contract in OpenAPI 3.1."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
         self._validators: dict[str, Draft202012Validator] = {}
 
     def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
-        """What is wrong with an answer to `POST /quotes`; names of headers in lower case."""
+        """Yield the faults of a response of an operation, such as `POST /quotes`. Header names are in lower case."""
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower())
         if entry is None:
@@ -79,8 +77,8 @@ class ShapeJudge:
         response = entry["responses"].get(str(status))
         if response is None:
             declared = ", ".join(sorted(entry["responses"]))
-            message = f"answers {status}; declared are {declared}"
-            # Which of the good statuses an operation answers may itself be assumed.
+            message = f"returns {status}; declared are {declared}"
+            # The 2xx status of an operation may itself be assumed.
             meant = next((self._resolved(row) for name, row in entry["responses"].items() if name[0] == "2"), {})
             promise, basis = _mark(meant) if 200 <= status < 300 else (True, "Errors")
             yield ShapeFault("status", "status", promise, basis, message)
@@ -90,11 +88,11 @@ class ShapeJudge:
         content = response.get("content", {})
         if not content:
             if raw:
-                yield ShapeFault("closed", "body", *_mark(response), "there is a body where none is due")
+                yield ShapeFault("closed", "body", *_mark(response), "there is a body, but none is declared")
             return
         kind = headers.get("content-type", "").partition(";")[0].strip()
         if kind not in content:
-            message = f"comes as {kind or 'nothing'}, not as {' or '.join(content)}"
+            message = f"the content type is {kind or 'missing'}, not {' or '.join(content)}"
             yield ShapeFault("content_type", "content_type", True, "What the service does", message)
         media = content.get(_JSON)
         if media is None:
@@ -102,7 +100,7 @@ class ShapeJudge:
         try:
             body = orjson.loads(raw)
         except ValueError as why:
-            yield ShapeFault("type", "body", True, "What the service does", f"the body is no JSON ({why})")
+            yield ShapeFault("type", "body", True, "What the service does", f"the body is not JSON ({why})")
             return
         declared_at = entry["responses"][str(status)].get("$ref")
         where = declared_at or f"#/paths/{path.replace('/', '~1')}/{method.lower()}/responses/{status}"
@@ -110,7 +108,7 @@ class ShapeJudge:
             yield from self._of(error, media["schema"])
 
     def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
-        """Whether all that the contract asks of a parameter or a member of the body is promised, and its basis."""
+        """Return whether all constraints of a parameter or field of the body are promised, and their basis."""
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower(), {})
         if location == "body":
@@ -124,10 +122,10 @@ class ShapeJudge:
         return _mark(node)
 
     def event_faults(self, kind: str, raw: str) -> Iterator[ShapeFault]:
-        """What is wrong with the envelope of an event of this type."""
+        """Yield the faults of the envelope of an event."""
         entry = self._document.get("webhooks", {}).get(kind)
         if entry is None:
-            yield ShapeFault("enum", "type", True, "Event types", f"{kind} is no type of event")
+            yield ShapeFault("enum", "type", True, "Event types", f"{kind} is not an event type")
             return
         schema = entry["post"]["requestBody"]["content"][_JSON]["schema"]
         for error in self._validator(f"#/webhooks/{kind}/post/requestBody").iter_errors(orjson.loads(raw)):
@@ -140,7 +138,7 @@ class ShapeJudge:
                 yield ShapeFault("header", name, *_mark(header), f"the header {name} is missing")
 
     def _validator(self, where: str) -> Draft202012Validator:
-        """For the JSON of the response or request body at a place of the contract."""
+        """Return the validator for the JSON body at a location of the contract."""
         known = self._validators.get(where)
         if known is None:
             from jsonschema_rs import Draft202012Validator
@@ -165,7 +163,7 @@ class ShapeJudge:
         return node
 
     def _of(self, error: ValidationError, schema: Mapping[str, Any]) -> Iterator[ShapeFault]:
-        """The faults behind one error; of a union those of the variant that was meant."""
+        """Yield the faults behind one error. For a union, these are the faults of the closest variant."""
         kind: Any = error.kind
         if kind.name in ("anyOf", "oneOf") and getattr(kind, "context", None):
             for inner in min(kind.context, key=_unlikeness):
@@ -184,7 +182,7 @@ class ShapeJudge:
     def _fault(
         self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
     ) -> ShapeFault:
-        """The fault with the provenance of its place: the nearest mark on the way to it."""
+        """Return a fault with the provenance of its place: the nearest mark on the path to it."""
         node: Any = schema
         marked = schema
         for part in list(error.evaluation_path)[1:-1]:
@@ -201,14 +199,14 @@ class ShapeJudge:
 
 
 def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
-    """Whether a place is promised, in this respect, and by what."""
+    """Return whether the specification guarantees this constraint, and the basis."""
     if keyword in node.get("x-assumed", ()):
         return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
     return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
 
 
 def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
-    """How far an object is from a variant: first of all whether it names itself as another."""
+    """Return a sort key for the distance to a variant. A variant of another `type` is the farthest."""
     other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
     return other, len(errors)
 
@@ -227,15 +225,15 @@ def _join(place: str, name: str) -> str:
 def _rule(word: str, promise: bool) -> Rule:
     if promise:
         return Rule(f"shape.{word}", TITLES[word], "Resources and their fields", promise=True)
-    return Rule(f"shape.assumed_{word}", f"{TITLES[word][:-1]}, as far as assumed.", "assumptions.md", promise=False)
+    return Rule(f"shape.assumed_{word}", f"{TITLES[word][:-1]} (assumed).", "assumptions.md", promise=False)
 
 
 RULES = {(word, promise): _rule(word, promise) for word in TITLES for promise in (True, False)}
-"""What is judged of shapes: by the word of a fault, and whether the place is promised."""
+"""Rules by the word of a fault and whether its place is promised."""
 
 
 def judge_shape(tally: Tally, shapes: ShapeJudge, answer: Answer) -> None:
-    """Enter what the contract says of one answer."""
+    """Judge one response by the contract."""
     for rule in RULES.values():
         tally.kept(rule)
     for fault in shapes.faults(answer.operation, answer.status, answer.headers, answer.raw):

@@ -1,4 +1,4 @@
-"""The world under test, where this run may steer it: its clock, its weather, its webhook receiver, its other keys."""
+"""Control of the world under test: its clock, outside events, webhook receivers and other keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INBOX = "conform-laws"
 
 
 class Delivery:
-    """One webhook request as a receiver got it."""
+    """One webhook request as received."""
 
     def __init__(self, headers: Mapping[str, str], raw: str) -> None:
         self.headers = {name.lower(): value for name, value in headers.items()}
@@ -39,14 +39,14 @@ class Delivery:
         return found if isinstance(found, Mapping) else {}
 
     def signed_with(self, key: str) -> bool:
-        """Whether the signature is that of the bytes as they came."""
+        """Return True if the signature matches the received bytes."""
         text = f"{self.headers.get('x-timestamp', '')}.{self.raw}"
         due = hmac.new(key.encode(), text.encode(), "sha256").hexdigest()
         return hmac.compare_digest(due, self.headers.get("x-signature", ""))
 
 
 class ControlledWorld:
-    """One world of a simulator, found by the key pair that is under test."""
+    """The world of the key pair under test."""
 
     def __init__(self, url: str, world: Shown, token: str | None = None) -> None:
         self.url, self.shown, self._token = url, world, token
@@ -64,7 +64,7 @@ class ControlledWorld:
         return pair["public_key"], pair["secret_key"]
 
     def other_base(self, base_url: str) -> str:
-        """The base of the other environment, at the same address as the own one's."""
+        """Return the base URL of the other environment at the origin of this one."""
         parts = urlsplit(base_url)
         return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][self.other_environment]['base_url']).path}"
 
@@ -72,12 +72,13 @@ class ControlledWorld:
         answer: Shown = self.control.post("/clock/advance", {"by": by})
         return answer
 
-    def advance_to(self, moment: datetime) -> Shown:
-        answer: Shown = self.control.post("/clock/advance", {"to": timestamp(moment)})
+    def advance_to(self, moment: datetime | str) -> Shown:
+        at = moment if isinstance(moment, str) else timestamp(moment)
+        answer: Shown = self.control.post("/clock/advance", {"to": at})
         return answer
 
     def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
-        """An action of the outside world; its `resource` is what the target became."""
+        """Perform an action. `resource` of the result is the changed target."""
         given = {"target": target} if target else {}
         answer: Shown = self.control.post(f"/actions/{action}", {**given, **parameters})
         return answer
@@ -93,7 +94,7 @@ class ControlledWorld:
         return str(self.control.get("/clock")["now"])
 
     def next_midnight(self) -> datetime:
-        """The next midnight UTC of the world's clock."""
+        """Return the next midnight UTC by the world's clock."""
         now = datetime.fromisoformat(self.now)
         return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
@@ -101,22 +102,22 @@ class ControlledWorld:
         self.control.post("/settle")
 
     def inbox(self, name: str = INBOX) -> str:
-        """The address of a receiver that answers 200, or what `inbox_answers` says."""
+        """Return the URL of a receiver that returns 200, or the statuses of `inbox_answers`."""
         return f"{self.url}{inbox_path(str(self.shown['id']), name)}"
 
     def received(self, name: str) -> list[Delivery]:
-        """What a receiver has got, oldest first."""
+        """Return the deliveries of a receiver, oldest first."""
         self.settle()
         rows: list[Shown] = self.control.get(f"/inbox/{segment(name)}", limit=1000)["data"]
         return [Delivery(row["headers"], row["body"]) for row in rows]
 
     def inbox_answers(self, name: str, *statuses: int) -> None:
-        """What a receiver answers next; the last one stays."""
+        """Set the next statuses of a receiver. The last one is repeated."""
         self.control.put(f"/inbox/{segment(name)}", {"respond": [*statuses]})
 
     @contextmanager
     def settings(self, **changed: object) -> Iterator[None]:
-        """Settings of the world for the length of a block."""
+        """Change settings of the world for the length of a block."""
         before = self.control.get("/settings")
         self.control.call("PATCH", "/settings", changed)
         try:
@@ -130,8 +131,8 @@ def timestamp(moment: datetime) -> str:
 
 
 @contextmanager
-def steered(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
-    """The world of a key pair in hand, its scenarios off meanwhile; None where no simulator answers or none has it."""
+def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
+    """Control the world of a key pair for a block, without its scenarios. Yield None if there is no such world."""
     if url is None:
         yield None
         return
@@ -156,7 +157,7 @@ def steered(url: str | None, public_key: str, token: str | None = None) -> Itera
 
 def _has(world: Mapping[str, object], public_key: str) -> bool:
     credentials = world.get("credentials")
-    if credentials is None:  # a world that cannot be read
+    if credentials is None:  # a saved world that cannot be read
         return False
     assert isinstance(credentials, Mapping)
     under_test = next(iter(credentials.values()))

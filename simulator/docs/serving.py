@@ -13,7 +13,7 @@ from simulator.docs import layout, library, search
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Handler, Query, Raw, any_text
 from simulator.engine.control.pages import HTML, here
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.json import JsonObject, dumps
 
@@ -80,7 +80,7 @@ async def found(call: ControlCall) -> Raw[JsonObject]:
     """The passages of the documentation with the words of `q`, best first."""
     words = call.query.get("q", "")
     if len(words) > MOST_CHARACTERS:
-        raise wrong("q", f"it has more than {MOST_CHARACTERS} characters")
+        raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
     hits = await asyncio.to_thread(search.search, words)
     return Raw(dumps({"data": hits}))
 

@@ -191,6 +191,9 @@ class Decisions:
         if not matching and {one.step.name for one in trace} < set(flow):
             self.failed(identifier, "needs-permission")  # a step lacked a value, so this is not a behaviour
             return
+        if not matching and any(one.reply is not None and one.reply.status >= 500 for one in trace):
+            self.failed(identifier, "unreachable")  # a failure of the service is not a behaviour
+            return
         self._open[identifier] = matching
         verdict.probe, verdict.exchanges = probe["id"], at
         if not matching:
@@ -208,7 +211,7 @@ class Decisions:
             verdict.verdict, verdict.alternative = "differs", next(iter(sides))
         else:
             reasons = self._reasons[identifier]
-            verdict.reason = next((one for one in _REASONS if one in reasons), "budget")
+            verdict.reason = next((one for one in _REASONS if one in reasons), "no-probe")
 
 
 def _unprepared(probe: Mapping[str, Any], trace: Sequence[Exchange]) -> str:

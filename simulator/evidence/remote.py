@@ -147,7 +147,7 @@ class RemoteService:
             raise NotTheService(
                 f"{self._base_url}: the response to {method} {_bare(path)} is not JSON (status {status})"
             ) from None
-        if status >= 500:
+        if status >= 500 and not (isinstance(parsed, Mapping) and isinstance(parsed.get("error"), Mapping)):
             raise NotTheService(f"{self._base_url}: {method} {_bare(path)} returned {status}")
         return Reply(status, {name.lower(): value for name, value in pairs}, parsed)
 

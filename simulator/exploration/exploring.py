@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.exploration import plans
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
@@ -114,20 +115,10 @@ class Explored(NamedTuple):
         return causes_of(self.findings)
 
 
-class Hears(NamedTuple):
-    """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run.
-
-    `begun` hears how many tests there are, before they run without faults. `noted` hears sentences on the suite that
-    its author may not expect.
-    """
-
-    begun: Callable[[int], None] = lambda tests: None
-    planned: Callable[[int, float, int], None] = lambda runs, seconds, left_out: None
-    noted: Callable[[str], None] = lambda note: None
-    judged: Callable[[Judged], None] = lambda one: None
+Listener: TypeAlias = ProgressListener[Judged]
 
 
-def explore(settings: Settings, hears: Hears) -> Explored:
+def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
     """Explore a suite. Raises SuiteBroken if it fails without faults, StopExploring if an option does not work."""
     begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
@@ -135,16 +126,16 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else NO_TESTS)
-        hears.begun(len(wanted))
+        listener.began(len(wanted))
         baselines = baselines_of(wanted, crew, name, settings.limit)
         for note in (*crew.notes, *notes_on(wanted, baselines)):
-            hears.noted(note)
+            listener.noted(note)
         if settings.replay is not None:
             chosen, left_out = [_placed(settings.replay, baselines)], 0
         else:
             planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
             for note in _without_place(settings.faults, {run.fault for run in planned}):
-                hears.noted(note)
+                listener.noted(note)
             seconds = {test: one.seconds for test, one in baselines.items()}
             spent = time.monotonic() - begun
             budget = None if settings.budget is None else settings.budget - spent
@@ -155,12 +146,12 @@ def explore(settings: Settings, hears: Hears) -> Explored:
                     f"--budget: the tests took {spent:.0f} s without faults, and no run fits the rest of "
                     f"{settings.budget:g} s: give it more"
                 )
-            hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
+            listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
         judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
         for one in judged:
-            hears.judged(one)
+            listener.ended(one)
         faulty = [one for one in chosen if one.fault != plans.NONE]
-        judged += _runs(faulty, baselines, crew, name, hears, told=settings.replay is not None)
+        judged += _runs(faulty, baselines, crew, name, listener, told=settings.replay is not None)
         return Explored(settings, baselines, judged, left_out)
 
 
@@ -313,7 +304,7 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
 
 
 def _runs(
-    runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, hears: Hears, *, told: bool
+    runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, listener: Listener, *, told: bool
 ) -> list[Judged]:
     """Make and judge runs. `told`: with a history for each run, and not only for findings."""
     tasks = [
@@ -332,7 +323,7 @@ def _runs(
     def tell(number: int, result: Result) -> None:
         run = runs[number]
         judged[number] = _judged(run, result, baselines[run.test])
-        hears.judged(judged[number])
+        listener.ended(judged[number])
 
     crew.run(tasks, tell)
     found = [number for number in sorted(judged) if told or judged[number].verdict.is_finding]

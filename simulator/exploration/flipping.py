@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.worlds.alternatives import Switch, chosen
 from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
 from simulator.exploration.runs.running import Crew, StopExploring
@@ -76,13 +77,6 @@ class Flipped:
         return list({flip.id: flip.switch for flip in self.changed}.values())
 
 
-class Hears(NamedTuple):
-    """Who is told how far it is: before the runs (alternatives, tests, expected seconds, left out), and of each run."""
-
-    planned: Callable[[int, int, float, int], None]
-    ran: Callable[[], None]
-
-
 def settled() -> dict[str, str]:
     """Return the assumptions that SIMULATOR_ASSUME has settled already. Raises StopExploring if it is malformed."""
     known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
@@ -101,7 +95,7 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
     return [flip for column in columns for flip in column if flip is not None]
 
 
-def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Flipped:
+def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, every: Sequence[Flip] = ()) -> Flipped:
     """Run every test under each alternative, or under the given ones.
 
     A budget omits whole alternatives, because one that only some tests ran under says nothing about the suite.
@@ -115,9 +109,10 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         every = every or flips(known)
         tried = within_budget(every, each, settings.budget)
         left_out = every[len(tried) :]
-        hears.planned(len(tried), len(baselines), len(tried) * each, len(left_out))
+        listener.began(len(baselines))
+        listener.planned(len(tried) * len(baselines), len(tried) * each, len(left_out))
         pairs = [(flip, test) for flip in tried for test in baselines]
-        changed = _changed(pairs, known, baselines, crew, name, hears)
+        changed = _changed(pairs, known, baselines, crew, name, listener)
         if not changed and not any(sites_in(one) for one in baselines.values()):
             raise StopExploring(_NOTHING_ASKED)  # servers that tests start themselves are seen by what changes alone
         return Flipped(settings, known, baselines, tried, left_out, changed)
@@ -141,7 +136,7 @@ def _changed(
     baselines: Mapping[str, Baseline],
     crew: Crew,
     name: str,
-    hears: Hears,
+    listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
     """Return the tests with another outcome, in catalogue order. Each is run again to exclude chance."""
 
@@ -156,7 +151,7 @@ def _changed(
             for number, (flip, test) in enumerate(some)
         ]
 
-    results = crew.run(tasks(pairs, "r"), lambda number, result: hears.ran())
+    results = crew.run(tasks(pairs, "r"), lambda number, result: listener.ended(None))
     suspects = [pair for pair, result in zip(pairs, results, strict=True) if _outcome(result) != "passed"]
     found: dict[Flip, list[Changed]] = {}
     for (flip, test), result in zip(suspects, crew.run(tasks(suspects, "s")), strict=True):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from simulator.exploration.exploring import Explored, Hears, Settings, explore
+from simulator.exploration.exploring import Explored, Settings, explore
 from simulator.exploration.judgement.judging import FAILED_LOUDLY, NOT_REACHED
 from simulator.exploration.runs.running import StopExploring, SuiteBroken
 from simulator.kernel.dataclass import dataclass
@@ -70,12 +70,12 @@ def prove(settings: Settings, patch: Path) -> Proof:
         suite = copy / here.relative_to(top)
         base = _fits(patch, dict.fromkeys((copy, suite)))
         with contextlib.chdir(suite), _imported_from(top, copy):
-            before = explore(settings, Hears())
+            before = explore(settings)
             if not before.findings:
                 return Proof(before, None)
             _git(base, "apply", str(patch))
             try:
-                return _judged(before, explore(settings, Hears()), settings)
+                return _judged(before, explore(settings), settings)
             except SuiteBroken as error:
                 raise SuiteBroken(f"with the patch: {error}") from None
 
@@ -86,7 +86,7 @@ def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
         return proof
     counting_all = replace(run, plan={**run.plan, "counted": 0})
-    return Proof(before, explore(replace(settings, replay=counting_all), Hears()), avoided=True)
+    return Proof(before, explore(replace(settings, replay=counting_all)), avoided=True)
 
 
 def _top(here: Path) -> Path:

@@ -48,7 +48,7 @@ class TimerRow:
 
 @dataclass(frozen=True)
 class Wiring:
-    """What the composition root connects to every world."""
+    """The callbacks that the composition root connects to every world."""
 
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
     """The row of each kind of timer."""

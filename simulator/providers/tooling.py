@@ -1,4 +1,4 @@
-"""What tools take from a provider, beside the row that the engine reads."""
+"""The row that tools read about a provider, next to the row that the engine reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from simulator.certification.service import Examined
+    from simulator.certification.service import Playbook
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
     from simulator.engine.worlds.alternatives import Alternatives
@@ -19,63 +19,63 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """What request data look like that the service can accept, as far as no schema says it."""
+    """Request data that a service accepts, as far as no schema describes it."""
 
     amounts: Mapping[str, tuple[str, str, int]]
-    """By currency the least and the greatest amount inside the limits of every product, and the decimals."""
+    """By currency: the smallest and largest amount inside the limits of all products, and the decimals."""
     currency_of: Callable[[Mapping[str, Any]], str | None]
-    """The currency that the amount of a request body is in; None where it does not say."""
+    """Returns the currency of the amount in a request body, or None if the body does not name one."""
     addresses: Mapping[str, tuple[int, Callable[[bytes], str]]]
-    """By network how many bytes an address stands for, and the function that writes them as one."""
+    """By network: the number of bytes behind an address, and the function that encodes them."""
     address_names: tuple[str, ...]
-    """The members that hold an address."""
+    """The fields that hold an address."""
     phones: Mapping[str, str]
-    """By country the pattern of its mobile numbers, in international format."""
+    """By country: the pattern of its mobile numbers, in international format."""
     phone_samples: Mapping[str, str]
-    """By country one number."""
+    """By country: one valid number."""
     is_ordinary_phone: Callable[[str, str], bool]
-    """Whether a text is a number of a country, and none by which test values choose an outcome."""
+    """Returns whether a string is a number of a country that chooses no outcome as a test value."""
     zones: tuple[str, ...]
     """Time zones."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Members of answers that `rampsim compare` treats in their own way."""
+    """Response fields that `rampsim compare` treats in a special way."""
 
     states: tuple[str, ...]
-    """Members that say how things stand."""
+    """Fields with a status."""
     drawn: tuple[str, ...]
-    """Members whose values every service draws anew."""
+    """Fields with random values, which differ between services."""
     spans: tuple[tuple[str, str], ...]
-    """Pairs of moments whose distance counts."""
+    """Pairs of timestamps of which only the distance is compared."""
 
 
 @dataclass(frozen=True)
 class Tooling:
-    """All that tools get to know of a simulated service. A member that loads slow modules is a function."""
+    """Everything that tools read about a simulated service. A field that loads slow modules is a function."""
 
     alternatives: Alternatives
-    """The assumptions that worlds can switch."""
+    """The assumptions that a world can switch."""
     control_rows: Callable[[], Sequence[ControlOperation]]
-    """Calls of the control interface that only this service has."""
+    """Control calls that only this service has."""
     rulebook: Callable[[], Rulebook]
-    """What `rampsim conform` judges by."""
+    """The rules that `rampsim conform` checks."""
     request_hooks: Callable[[], RequestHooks]
-    """What `rampsim conform` has schemathesis do with its requests."""
+    """The changes that `rampsim conform` makes to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
-    """The classes of faults that know its money, for `rampsim explore`."""
-    examined: Callable[[], Examined]
-    """What `rampsim certify` plays to receivers."""
+    """The fault classes about money, for `rampsim explore`."""
+    playbook: Callable[[], Playbook]
+    """The orders that `rampsim certify` plays to receivers."""
     compared: Callable[[], Compared]
-    """How `rampsim compare` reads answers."""
+    """The special fields of responses, for `rampsim compare`."""
     samples: Callable[[], Samples]
-    """What the strategies of the kit are made of."""
+    """The data behind the test kit's strategies."""
     why_no_account: Callable[[str], str]
-    """Why no account can hold a currency of the books, in words; "" where one can."""
+    """Returns why no ledger account can hold a currency, or "" if one can."""
     probing: Callable[[], Probing]
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
-    """Request data that choose an outcome, as the documentation and the tools of agents tell them."""
+    """Request data that choose an outcome, for the documentation and the tools of agents."""
     rules: Path
     """The rules of the specification, in YAML."""

@@ -15,7 +15,7 @@ from simulator.testing.links.clients import Keys
 from simulator.testing.links.link import Link
 
 if TYPE_CHECKING:
-    from simulator.engine.control.history.queries import JournalEntryShape
+    from simulator.engine.control.history.requests import JournalEntryShape
     from simulator.engine.control.objects.inspection_shapes import ResourceStory
     from simulator.engine.control.shapes import Envelope
     from simulator.engine.control.worlds.world_object import WorldObject

@@ -21,7 +21,7 @@ from simulator.testing.reading import SeenWorld
 if TYPE_CHECKING:
     import httpx
 
-    from simulator.engine.control.history.queries import DeliveryCount
+    from simulator.engine.control.history.events import DeliveryCount
     from simulator.engine.control.objects.actions import ActionAnswer
     from simulator.engine.control.shapes import AdvanceReceipt, Envelope, TriggerAnswer
     from simulator.engine.control.worlds.snapshots import SnapshotEntry

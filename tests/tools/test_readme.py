@@ -65,7 +65,7 @@ def test_readme_finding_is_what_explore_prints(tmp_path: Path) -> None:
     printed = " ".join(found.said.split())
     for line in re.split(r"\n  (?=\S)", shown):  # wrapped lines are indented further
         assert " ".join(line.split()) in printed
-    assert re.fullmatch(r" +(.*) -- pytest tests/\n", replay)[1] in printed  # type: ignore[index]
+    assert re.fullmatch(r" +(.*) -- pytest tests/\n", replay)[1] in printed  # type: ignore[index]  # the line is in the block
 
 
 def test_first_screen_has_picture_test_and_finding() -> None:

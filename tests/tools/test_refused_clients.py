@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simulator.agents import toolbox
 from simulator.agents.session import Session
 from simulator.certification import running as certifying
-from simulator.certification.application import Unusable
+from simulator.certification.sources import Unusable
 from simulator.cli import COMMANDS, main
 from simulator.conformance.fuzzing import Unusable as NotConformable
 from simulator.conformance.running import run as conform
@@ -78,7 +78,7 @@ def _conform(target: str, secret: str) -> object:
 
 def _certify(key: str, simulator: str | None = None) -> object:
     given = certifying.Settings(f"{LOCAL}/webhooks", key, LOCAL, simulator=simulator)
-    return asyncio.run(certifying.certify(given, certifying.QUIET))
+    return asyncio.run(certifying.certify(given))
 
 
 Call = Callable[[], object]

@@ -1,12 +1,12 @@
 """A service that is no ramp: a library that lends books. The engine's tests run on it where they need any service.
 
-`PROVIDER` is all of it: rooms of two resources, who calls (`desk`), and how webhooks are signed (`seal`). `EXAMINED` is
+`PROVIDER` is all of it: rooms of two resources, who calls (`desk`), and how webhooks are signed (`seal`). `PLAYBOOK` is
 what certify plays to its receivers.
 """
 
 from __future__ import annotations
 
-from simulator.certification.service import Ask, Examined, Step
+from simulator.certification.service import Ask, Playbook, Step
 from simulator.engine import webhooks
 from simulator.engine.rows.provider import Provider
 from simulator.engine.text.json import JsonObject
@@ -27,13 +27,13 @@ def _order(call: Ask, reference: str) -> JsonObject:
     return call("POST", "/loans", {"book_id": call("POST", "/books", {"title": reference})["id"]})
 
 
-EXAMINED = Examined(
+PLAYBOOK = Playbook(
     kind="loan",
     path="/loans/",
     sign_in=lambda call, keys: keys["secret_key"],
     order=_order,
-    told="a loan",
-    story=(Step(RETURNED.name, "bring_back"),),
+    needed="a loan",
+    history=(Step(RETURNED.name, "bring_back"),),
     forged={"status": "returned"},
     altered="book_id",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,10 @@ from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
 from simulator.engine.clients.address import listening
+from simulator.engine.text.progress import ProgressListener
+
+if TYPE_CHECKING:
+    from simulator.certification.report import Result
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 BOOKS = (
@@ -58,10 +63,10 @@ def certify(
     """
     import asyncio
 
-    from simulator.certification.application import Unusable
-    from simulator.certification.examining import NothingAnswers
-    from simulator.certification.running import Hears, Settings
+    from simulator.certification.running import Settings
     from simulator.certification.running import certify as examine
+    from simulator.certification.session import NothingAnswers
+    from simulator.certification.sources import Unusable
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
@@ -80,16 +85,7 @@ def certify(
     )
     line = Line()
     try:
-        report = asyncio.run(
-            examine(
-                settings,
-                Hears(
-                    began=lambda begun: say(begun.head() + "\n"),
-                    playing=lambda rule: line.say(f"testing {rule.name}"),
-                    result=lambda result: line.above(result.line),
-                ),
-            )
-        )
+        report = asyncio.run(examine(settings, _Progress(line)))
     except NothingAnswers as error:
         fail([f"no receiver responds at {url}: {error}", "start the receiver, and pass its full URL"], EXIT_UNREACHABLE)
     except NoStage as error:
@@ -104,6 +100,22 @@ def certify(
     say(report.readable(), nl=False)
     if not report.certified:
         raise SystemExit(EXIT_REFUSED)
+
+
+class _Progress(ProgressListener["Result"]):
+    """Prints the head of the report, the current rule, and each result."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def noted(self, note: str) -> None:
+        say(f"{note}\n")
+
+    def running(self, name: str) -> None:
+        self._line.say(f"testing {name}")
+
+    def ended(self, result: Result) -> None:
+        self._line.above(result.line)
 
 
 def _refuse_usage(
@@ -121,9 +133,7 @@ def _refuse_usage(
     for option, names in (("--only", only), ("--skip", skip)):
         for name in names:
             if name not in NAMES:
-                fail(
-                    [f"{option}: there is no rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE
-                )
+                fail([f"{option}: unknown rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE)
     if only and not set(only) - set(skip):
         fail(["--skip excludes every rule of --only"], EXIT_USAGE)
     for wanted in files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ import click
 from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 from simulator.cli.progress import Line
 from simulator.cli.remote import is_address, refuse_foreign
+from simulator.engine.text.progress import ProgressListener
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report
@@ -108,7 +108,7 @@ def conform(
     _refuse_nothing_to_judge(settings, target)
     line = Line()
     try:
-        outcome = asyncio.run(_run(settings, contract, line.say))
+        outcome = asyncio.run(_run(settings, contract, _Progress(line)))
     except (Unusable, ContractError) as error:
         fail([str(error)], EXIT_USAGE)
     except NoServer as error:
@@ -126,6 +126,16 @@ def conform(
         raise SystemExit(EXIT_REFUSED)
 
 
+class _Progress(ProgressListener[None]):
+    """Shows the current law or the number of calls."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def running(self, name: str) -> None:
+        self._line.say(name)
+
+
 def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) -> None:
     if settings.only == "behaviour" and settings.narrowed:
         fail(["--operation and --phase need schemathesis, which --only behaviour skips"], EXIT_USAGE)
@@ -139,13 +149,13 @@ def _own_control(target: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
 
 
-async def _run(settings: ConformanceSettings, contract: Path | None, told: Callable[[str], None]) -> Report:
+async def _run(settings: ConformanceSettings, contract: Path | None, listener: ProgressListener[None]) -> Report:
     from dataclasses import replace
 
     from simulator.conformance.running import own_simulator, run
 
     if settings.base_url:
-        return await run(settings, contract=contract, told=told)
+        return await run(settings, contract=contract, listener=listener)
     async with own_simulator() as base_url:
         own = replace(settings, base_url=base_url, control_url=_own_control(base_url), own=True)
-        return await run(own, contract=contract, told=told)
+        return await run(own, contract=contract, listener=listener)

@@ -12,6 +12,8 @@ import click
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.cli.progress import Progress
 from simulator.cli.tools.certifying import BOOKS
+from simulator.engine.text.progress import ProgressListener
+from simulator.engine.text.reports import counted
 
 if TYPE_CHECKING:
     from simulator.exploration.judgement.causes import Judged
@@ -78,7 +80,7 @@ def explore(
     """
     from simulator.exploration import flipping
     from simulator.exploration.catalogue import CLASSES
-    from simulator.exploration.exploring import Hears, Hosts, Settings
+    from simulator.exploration.exploring import Hosts, Settings
     from simulator.exploration.exploring import explore as run
     from simulator.exploration.proving import prove as try_out
     from simulator.exploration.reports import questions, report
@@ -106,7 +108,7 @@ def explore(
         _seconds("--limit", limit),
         click.get_current_context().find_object(Hosts) or Hosts(),  # callers from Python may pass their own
     )
-    heard = _Listener()
+    progress = Progress()
     signal.signal(signal.SIGTERM, _terminated)
     try:
         if prove is not None:
@@ -114,14 +116,12 @@ def explore(
             say(proof.said)
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         if assumptions:
-            flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
-            say(questions.readable(flipped, questions.write(flipped, out)), nl=False)
+            flipped = flipping.flip_all(settings, _FlipProgress(progress))
+            say(questions.summary(flipped, questions.write(flipped, out)), nl=False)
             return
-        explored = run(
-            settings, Hears(begun=heard.begun, planned=heard.planned, noted=heard.noted, judged=heard.judged)
-        )
+        explored = run(settings, _RunProgress(progress))
     except KeyboardInterrupt as stop:
-        heard.progress.end()
+        progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
         fail(["interrupted: all runs are stopped, and no report is written"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
@@ -129,10 +129,10 @@ def explore(
     except StopExploring as error:
         fail([str(error)], EXIT_USAGE)
     finally:
-        heard.progress.end()
+        progress.end()
     if replay is None:
         report.write(explored, out, known)
-    say(report.readable(explored, out, known), nl=False)
+    say(report.summary(explored, out, known), nl=False)
     if report.Compared.of(explored, known).new:
         raise SystemExit(EXIT_REFUSED)
 
@@ -142,37 +142,31 @@ def _terminated(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt(number)
 
 
-class _Listener:
-    """Prints the progress of an exploration."""
+class _RunProgress(ProgressListener["Judged"]):
+    """Prints the progress of runs with faults."""
 
-    def __init__(self) -> None:
-        self.progress = Progress()
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
         self._causes: set[object] = set()
 
-    def begun(self, tests: int) -> None:
-        many = f"{tests} tests" if tests > 1 else "1 test"
-        say(f"{many}, first run twice without faults.", err=True)
+    def began(self, count: int) -> None:
+        say(f"{counted(count, 'test')}, first run twice without faults.", err=True)
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        left = f" {left_out} runs exceed the budget." if left_out else ""
-        say(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
-        self.progress.begin(runs)
+        left = f" {counted(left_out, 'run exceeds', 'runs exceed')} the budget." if left_out else ""
+        say(f"{counted(runs, 'run')}, about {seconds:.0f} s.{left}")
+        self._progress.begin(runs)
 
     def noted(self, note: str) -> None:
         say(f"Note: {note}.")
 
-    def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
-        total = alternatives * tests
-        left = f" {left_out} alternatives exceed the budget." if left_out else ""
-        say(f"{alternatives} alternatives, {total} runs ({tests} each), about {seconds:.0f} s.{left}")
-        self.progress.begin(total)
-
-    def judged(self, one: Judged) -> None:
-        if one.verdict.is_finding and not self._is_known(one):
-            at = f"{one.run.fault} at {one.run.site}" if one.run.site else "no fault"
-            self.progress.found(f"{one.verdict.verdict} in {one.run.test} under {at} ({one.run.id})")
-        if one.run.site:
-            self.progress.ran()
+    def ended(self, result: Judged) -> None:
+        run = result.run
+        if result.verdict.is_finding and not self._is_known(result):
+            at = f"{run.fault} at {run.site}" if run.site else "no fault"
+            self._progress.found(f"{result.verdict.verdict} in {run.test} under {at} ({run.id})")
+        if run.site:
+            self._progress.ran()
 
     def _is_known(self, one: Judged) -> bool:
         """Return whether an earlier run had the same cause."""
@@ -182,6 +176,25 @@ class _Listener:
         known = cause in self._causes
         self._causes.add(cause)
         return known
+
+
+class _FlipProgress(ProgressListener[None]):
+    """Prints the progress of runs with flipped assumptions."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._tests = progress, 1
+
+    def began(self, count: int) -> None:
+        self._tests = count
+
+    def planned(self, runs: int, seconds: float, left_out: int) -> None:
+        left = f" {counted(left_out, 'alternative exceeds', 'alternatives exceed')} the budget." if left_out else ""
+        alternatives = f"{runs // self._tests} alternatives, {runs} runs ({self._tests} each)"
+        say(f"{alternatives}, about {seconds:.0f} s.{left}")
+        self._progress.begin(runs)
+
+    def ended(self, result: None) -> None:
+        self._progress.ran()
 
 
 _OF_FINDINGS = ("faults", "baseline", "replay", "prove")

@@ -16,6 +16,7 @@ from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 from simulator.cli.remote import refuse_foreign, remote
 from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
+from simulator.engine.text import reports
 
 if TYPE_CHECKING:
     from simulator.engine.scenario.files.library import FileProblem, ScenarioFile
@@ -102,9 +103,7 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
     except ConnectionError:
         fail([f"no simulator responds at {url}"], EXIT_UNREACHABLE)
     if junit is not None:
-        suites = [result.junit().partition("\n")[2].strip() for result in results]
-        lines = ['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""]
-        write_file(junit, "\n".join(lines))
+        write_file(junit, reports.junit([result.suite() for result in results]))
     failed = [result.name for result in results if not result.passed]
     if failed:
         fail([f"failed: {', '.join(failed)}"], EXIT_REFUSED)

@@ -1,4 +1,4 @@
-"""`rampsim advice`: findings for people, for GitHub, for JUnit, as JSON; and a gate for pipelines with a baseline."""
+"""`rampsim advice`: findings for people, as JSON, as GitHub annotations, as JUnit; a baseline of known findings."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say, show, write_file
 from simulator.cli.remote import remote
 from simulator.engine.clients import control as clients
+from simulator.engine.text.reports import Case, Failure, Suite, counted, github_annotation, junit
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ def advice(
     if as_json or form == "json":
         show(found)
     elif form == "junit":
-        say(_junit(found))
+        say(_junit(found), nl=False)
     else:
         say("\n".join(_github(found) if form == "github" else _text(found, client.url, len(known))))
     least = fail_on or ("info" if fail_on_any else None)
@@ -100,7 +100,7 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
     entries = {row["id"]: {"kind": row["kind"], "subject": row["subject"]} for row in rows}
     text = json.dumps({"known": [{"id": name, **entries[name]} for name in sorted(entries)]}, indent=2)
     write_file(path, f"{text}\n")
-    say(f"Wrote {path}: {len(entries)} known {'finding' if len(entries) == 1 else 'findings'}.")
+    say(f"Wrote {path}: {counted(len(entries), 'known finding')}.")
 
 
 def _known(path: Path) -> set[str]:
@@ -113,7 +113,7 @@ def _known(path: Path) -> set[str]:
         fail([f"--baseline {path} is not a list of known findings; write it again with --write-baseline"], EXIT_USAGE)
 
 
-# --- forms --------------------------------------------------------------------------------------------------------
+# --- formats -------------------------------------------------------------------------------------------------------
 
 
 def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
@@ -134,12 +134,12 @@ def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
         if shown:
             yield f"         see {', '.join(shown)}"
         yield ""
-    beside = f" besides the {known} known ones" if known else ""
+    hidden = f" ({counted(known, 'known finding')} not shown)" if known else ""
     if not found:
-        yield f"No findings{beside}."
+        yield f"No findings{hidden}."
         return
     counts = [(name, sum(row["severity"] == name for row in found)) for name in reversed(SEVERITIES)]
-    yield ", ".join(f"{count} {name}" for name, count in counts if count) + beside
+    yield ", ".join(f"{count} {name}" for name, count in counts if count) + hidden
 
 
 def _wrapped(text: str) -> list[str]:
@@ -151,28 +151,19 @@ def _marked(sign: str, code: str) -> Iterable[str]:
 
 
 def _github(found: Sequence[Row]) -> Iterable[str]:
-    """Annotations: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
     for row in found:
-        title = _escaped(f"rampsim {row['kind']}").replace(":", "%3A").replace(",", "%2C")
         world = f" In the world {row['world']}." if "world" in row else ""
         said = " ".join(filter(None, (row["message"] + world, row.get("why"), row["what_to_do"], f"[{row['clause']}]")))
-        yield f"::{_LEVELS[row['severity']]} title={title}::{_escaped(said)}"
+        yield github_annotation(_LEVELS[row["severity"]], f"rampsim {row['kind']}", said)
     if not found:
         yield "No findings."
 
 
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
 def _junit(found: Sequence[Row]) -> str:
-    """A report in which each finding is a test that failed; one that passed where there are none."""
-    suite = Element("testsuite", name="rampsim advice", tests=str(len(found) or 1), failures=str(len(found)))
+    """Return a report in which each finding is a failed case, or one passed case if there are none."""
+    cases = []
     for row in found:
-        case = SubElement(suite, "testcase", classname=f"advice.{row['kind']}", name=f"{row['subject']} ({row['id']})")
-        failure = SubElement(case, "failure", type=row["severity"], message=row["message"])
         said = [row["message"], row.get("why", ""), row["what_to_do"], row["clause"], *row["requests"][-3:]]
-        failure.text = "\n".join(filter(None, said))
-    if not found:
-        SubElement(suite, "testcase", classname="advice", name="no findings")
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode")
+        failure = Failure(row["message"], "\n".join(filter(None, said)), row["severity"])
+        cases.append(Case(f"advice.{row['kind']}", f"{row['subject']} ({row['id']})", failure))
+    return junit(Suite("rampsim advice", cases or [Case("advice", "no findings")]))

@@ -1,4 +1,4 @@
-"""Where a simulator is found: its default address, and the path of its control interface."""
+"""The default address of a simulator, and the path of its control API."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ DEFAULT_PORT = 8642
 DEFAULT_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
 CONTROL_BASE = "/_simulator"
 WORLD_BASE = "/_worlds/"
-"""What lies below `/_worlds/ID` is the server as that world's clients see it: control calls need no header there."""
+"""The base of `/_worlds/ID`, the server as clients of one world see it. Control calls need no header there."""
 
 
 def listening(variables: Mapping[str, str]) -> str:
-    """Where `serve` listens with the same variables; one that listens everywhere is found on loopback."""
+    """Return the address of `serve` with these variables; loopback if it listens everywhere."""
     host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
     host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,1 +1,1 @@
-"""The control interface under /_simulator: how a person, a test or a dashboard steers the simulator and sees inside."""
+"""The control API under /_simulator, with which a person, a test or the dashboard controls the simulator."""

@@ -1,7 +1,6 @@
-"""Who may steer what: control tokens, each for all worlds or for those whose ids begin alike.
+"""Control tokens, each for all worlds or for the worlds whose ids have one prefix.
 
-A token for some worlds sees a server on which there are no others: lists are shorter, and calls about another world are
-answered as if there was none of that id.
+A token for some worlds does not reveal the others: lists leave them out, and calls about them return 404.
 """
 
 from __future__ import annotations
@@ -17,74 +16,73 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What the bearer of a token reaches: the worlds whose ids begin with `prefix`; all of them with none.
-
-    `most_worlds`: so many of them there may be for a further one to be made; None for any number.
-    """
+    """The worlds that a token reaches."""
 
     name: str
     prefix: str = ""
+    """The prefix of the world ids it reaches; "" for all worlds."""
     most_worlds: int | None = None
+    """The number of worlds it may have at a time; None for any number."""
 
     @property
-    def is_of_all(self) -> bool:
-        """Whether it reaches every world, and so what is of the server as a whole."""
+    def reaches_all(self) -> bool:
+        """Whether it reaches every world, and data about the whole server."""
         return not self.prefix
 
     def reaches(self, world_id: str) -> bool:
-        """Whether it reaches the world of that id, which there need not be."""
+        """Whether it reaches the world of that id. Such a world need not exist."""
         return world_id.startswith(self.prefix)
 
     def require_all(self, what: str) -> None:
-        """403 for a call that is about more than the worlds of this token; `what` says about what, as a sentence."""
-        if not self.is_of_all:
+        """403 unless it reaches all worlds; `what` is a sentence that says why all are needed."""
+        if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
 
     def require_new(self, world_id: str) -> None:
-        """403 for making a world that this token would not reach."""
+        """403 if it would not reach the world to be created."""
         if not self.reaches(world_id):
-            why = f"A world {world_id!r} is not for this token to make. {self._reach}"
+            why = f"This token cannot create a world {world_id!r}. {self._reach}"
             raise ControlError(403, "forbidden", why, "id")
 
     def require_room(self, world_id: str, living: Collection[str]) -> None:
-        """507 for making a world beyond those that the token may have; one in place of another is none more."""
+        """507 if the token has as many worlds as it may. Replacing a world is always possible."""
         if self.most_worlds is None or world_id in living:
             return
         if sum(map(self.reaches, living)) >= self.most_worlds:
             why = (
-                f"The token {self.name!r} may have {self.most_worlds} worlds at a time (`most_worlds` in the server's "
-                "file of control tokens), and it has as many, so none was made. End one that nobody needs: "
-                "`rampsim worlds list` shows when each was last used."
+                f"The token {self.name!r} has {self.most_worlds} worlds, as many as `most_worlds` in the server's file "
+                "of control tokens allows. No world was created. Delete an unused world: `rampsim worlds list` shows "
+                "when each was last used."
             )
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """404 for the id of a world that there is not, or not for this token: nobody can tell which."""
-        reach = "" if self.is_of_all else f" {self._reach}"
+        """Return 404 for a world that does not exist or that the token does not reach, alike for both."""
+        reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(404, "not_found", f"There is no world {world_id!r}.{reach}")
 
     @property
     def _reach(self) -> str:
         if self is NOBODY:
-            return "It takes a control token to reach one."
-        return f"The token {self.name!r} is for worlds whose ids begin with {self.prefix!r}."
+            return "A control token is needed to reach a world."
+        return f"The token {self.name!r} reaches only worlds whose ids begin with {self.prefix!r}."
 
 
 EVERYBODY = Access("everybody")
-"""What a caller reaches where no token is asked for."""
+"""The access of every caller if the server has no tokens."""
 NOBODY = Access("nobody", "\n")
-"""What a caller without a token reaches where tokens are for some worlds: no id begins so."""
+"""The access of a caller without a token if tokens are for some worlds. No id has this prefix."""
 
 
 class Tokens:
-    """The control tokens of a server, known by their hashes only."""
+    """The control tokens of a server. Only their hashes are stored."""
 
     def __init__(self, rows: Iterable[tuple[bytes, Access]]) -> None:
         self._rows = tuple(rows)
-        self.are_scoped = any(not access.is_of_all for _, access in self._rows)
+        self.are_scoped = any(not access.reaches_all for _, access in self._rows)
 
     def access_of(self, token: str) -> Access | None:
-        """What a token reaches, None for one that is none; it takes as long whichever it is."""
+        """Return the access of a token, or None if it is unknown, in constant time."""
         given, found = hash_of(token), None
         for known, access in self._rows:
             if secrets.compare_digest(known, given):
@@ -93,5 +91,4 @@ class Tokens:
 
 
 def hash_of(token: str) -> bytes:
-    """By what a token is known."""
     return hashlib.sha256(token.encode()).digest()

@@ -1,4 +1,4 @@
-"""The control interface as an ASGI application: safety, bodies and errors, once for every row."""
+"""The control API as an ASGI application: access, bodies and errors of all calls."""
 
 from __future__ import annotations
 
@@ -49,26 +49,26 @@ PAGE_POLICY = {
         "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
     )
 }
-"""What a page of the control interface may load: nothing but what this server serves, and no inline code."""
+"""The policy of HTML pages: they load files of this server only, and no inline code."""
 
 
 @dataclass(frozen=True)
 class Admission:
-    """A control call that may be made, as far as its head tells."""
+    """A control call that is allowed, judged by its path, method and headers."""
 
     row: ControlOperation
     variables: Mapping[str, str]
-    """Those of its path."""
+    """The path variables."""
     access: Access
     """The worlds that its token reaches."""
     is_known: bool
-    """False for a caller without a control token, where the server asks for one and this row does not."""
+    """False for a caller without a token if the server has tokens but the row needs none."""
 
 
 class ControlInterface:
-    """The control interface: who may call, and what every call has in common.
+    """The control API: it checks callers and handles the calls.
 
-    Bound to loopback it is open to loopback `Host`s and the server's own `Origin`; with `tokens` it needs one of them.
+    With `tokens`, every call needs one of them. Without, `Host` must be a loopback name and `Origin` the server's own.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Return what the head of a call tells before its body is read, or None if the call is to be refused."""
+        """Return the admission of a call before its body is read, or None if the call will be refused."""
         try:
             return self._admitted(scope)
         except ApiError:
@@ -107,7 +107,7 @@ class ControlInterface:
     async def answer(
         self, scope: Scope, admission: Admission, gone: asyncio.Future[None], body: bytes, is_whole: bool
     ) -> Outgoing[Content] | Response:
-        """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
+        """Respond to an admitted call. `is_whole` is False if its body was cut."""
         call: ControlCall | None = None
         row = admission.row
         try:
@@ -134,7 +134,7 @@ class ControlInterface:
         return outgoing
 
     def _admitted(self, scope: Scope) -> Admission:
-        """What the head of a request tells; ApiError where it may not be made. Nothing of the body is read yet."""
+        """Admit a call by its path, method and headers. ApiError if it is refused. The body is not read yet."""
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
@@ -145,12 +145,12 @@ class ControlInterface:
             allowed = ", ".join(rows)
             raise ApiError(
                 "invalid_request",
-                f"{method} is not possible here; use {allowed}.",
+                f"{method} is not allowed here. Use {allowed}.",
                 status=405,
                 headers={"Allow": allowed},
             )
         if not row.takes_webhooks and _header(scope, self._signature_header) is not None:
-            raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
+            raise ApiError("forbidden", "A webhook cannot control the simulator. Send it to an inbox or a receiver.")
         is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
         return Admission(row, variables, access, is_known)
 
@@ -169,7 +169,7 @@ class ControlInterface:
             rows=self._rows,
             gone=gone,
             access=admission.access,
-            are_apart=self._tokens is not None and self._tokens.are_scoped,
+            has_scoped_tokens=self._tokens is not None and self._tokens.are_scoped,
             shows_keys=admission.row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),
@@ -177,7 +177,7 @@ class ControlInterface:
         )
 
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
-        """The answer of a call; what it changed is entered in its world's journal of control calls."""
+        """Validate the body, find the world, run the handler and journal the call."""
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
@@ -195,9 +195,9 @@ class ControlInterface:
         if world is None:
             return await row.handler(call)
         with self._runtime.holding(world.id):
-            return await self._kept_answer(call, row, world)
+            return await self._journalled(call, row, world)
 
-    async def _kept_answer(self, call: ControlCall, row: ControlOperation, world: World) -> ControlAnswer:
+    async def _journalled(self, call: ControlCall, row: ControlOperation, world: World) -> ControlAnswer:
         if not call.id:
             return await row.handler(call)
         try:
@@ -210,7 +210,7 @@ class ControlInterface:
             self._journal.end(world, call.id)
 
     async def _up_to_date(self, world_id: str) -> World | None:
-        """The world of that id, at its present moment; one that took its place while timers fired, if one did."""
+        """Fire the due timers of a world and return it, or a world that replaced it meanwhile."""
         worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
             world = present
@@ -219,31 +219,30 @@ class ControlInterface:
         return world
 
     def _admit(self, scope: Scope) -> Access:
-        """401 without a control token where there are some; else 403 for a foreign Host or Origin."""
+        """401 without a valid token if the server has tokens, else 403 for a foreign Host or Origin."""
         if self._tokens is not None:
             access = self._tokens.access_of(_token(scope))
             if access is None:
-                raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
+                raise ApiError("unauthorized", "The control API needs Authorization: Bearer <control token>.")
             return access
         refusal = self._hosts.refusal(scope)
         if refusal is not None:
             raise ApiError("forbidden", refusal)
         origin = _header(scope, b"origin")
         if origin is not None and origin.lower() != own_origin(scope).lower():
-            raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
+            raise ApiError("forbidden", f"The control API accepts only its own pages, not {origin[:100]!r}.")
         if origin is None and is_embedded_elsewhere(scope):
-            raise ApiError("forbidden", "The control interface answers its own pages only.")
+            raise ApiError("forbidden", "The control API accepts only its own pages.")
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
-        """What the caller of an open call reaches: where some tokens are for some worlds, what his token does."""
+        """Return the access of an open call: that of its token if tokens are for some worlds, else all worlds."""
         if self._tokens is None or not self._tokens.are_scoped:
             return EVERYBODY
         return self._tokens.access_of(_token(scope)) or NOBODY
 
 
 def _header(scope: Scope, wanted: bytes) -> str | None:
-    """The first header of a name, None where there is none."""
     for name, value in scope["headers"]:
         if name == wanted:
             found: str = value.decode("latin-1")
@@ -252,19 +251,19 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
 
 
 def _token(scope: Scope) -> str:
-    """The Bearer token of a request, "" where it sends none."""
+    """Return the Bearer token of a request, or ""."""
     scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def _no_cut() -> None:
-    """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
+    """Do nothing, for hosts that cannot drop a connection. The client then reads a regular end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
-    """The envelope of a refusal, with where the call is described once it is known which was meant.
+    """Return an error response. If the row is known, the error links to its documentation.
 
-    `base` is what stands before the path of the call: the prefix of a mount, and the base of a world.
+    `base` precedes the path of the call: the prefix of a mount and the base path of a world.
     """
     envelope = error.envelope()
     if row is not None:
@@ -282,7 +281,7 @@ def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | No
 
 def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
     if not is_whole and not row.cuts:
-        raise ApiError("invalid_request", f"The body is larger than the {row.max_bytes} bytes that this call takes.")
+        raise ApiError("invalid_request", f"The body is larger than {row.max_bytes} bytes, the limit of this call.")
     if row.takes == "bytes":
         return body
     if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):

@@ -1,4 +1,4 @@
-"""How the server is: whether it is up, whether it answers calls, and its metrics."""
+"""Control calls for monitoring: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -22,51 +22,52 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 class Health(TypedDict):
     status: Literal["ok"]
-    """Always `ok`: the server answers."""
+    """Always `ok`."""
     version: str
     """The version of the simulator."""
     worlds: Count
-    """How many worlds there are."""
+    """The number of worlds."""
 
 
 class Readiness(TypedDict):
     status: Literal["ready"]
-    """Always `ready`: calls are answered."""
+    """Always `ready`."""
 
 
-@operation("GET /health", "Whether the server is up", scope="server", open=True, takes_webhooks=True)
+@operation("GET /health", "Check that the server is up", scope="server", open=True, takes_webhooks=True)
 async def health(call: ControlCall) -> Health:
-    """That the server answers, with its version and how many worlds it has; needs no token."""
+    """Return the version and the number of worlds. It needs no token; use it as a liveness probe."""
     return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
 
 
-@operation("GET /ready", "Whether the server answers calls", scope="server", open=True, takes_webhooks=True)
+@operation("GET /ready", "Check that the server can handle calls", scope="server", open=True, takes_webhooks=True)
 async def ready(call: ControlCall) -> Readiness:
-    """That calls are answered; 503 not_ready while the store cannot keep what they do, or others take over. No token.
+    """Return 200 if the server can handle calls. It needs no token; use it as a readiness probe.
 
-    Without a store a server that is up is ready.
+    503 not_ready while the store cannot save changes, or while the server shuts down and other servers take over its
+    worlds. Without a store, a server that is up is ready.
     """
     persistence = call.runtime.persistence
     if persistence is not None and persistence.refusal is not None:
-        raise ControlError(503, "not_ready", f"The store cannot keep what calls do: {persistence.refusal}")
+        raise ControlError(503, "not_ready", f"The store cannot save changes: {persistence.refusal}")
     if persistence is not None and persistence.is_leaving:
-        raise ControlError(503, "not_ready", "This server is being ended; others have its worlds.")
+        raise ControlError(503, "not_ready", "This server is shutting down. Other servers take over its worlds.")
     return {"status": "ready"}
 
 
 class MetricsPage:
-    """The metrics of a server, made for the first call that asks: until then nothing of their library is loaded."""
+    """The metrics of a server, created at the first call."""
 
     def __init__(self) -> None:
         self._of: tuple[Runtime, measured.Metrics] | None = None
 
     @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
     async def metrics(self, call: ControlCall) -> Raw[str]:
-        """What the server has done and holds, in the text format of Prometheus, without a word of what calls carried.
+        """Return the metrics of the whole server in the text format of Prometheus. They contain no data of requests.
 
-        It is of the server as a whole: where control tokens are asked for, it takes one that is for all worlds.
+        If the server has control tokens, this call needs one for all worlds.
         """
-        call.access.require_all("Metrics tell of all worlds of the server.")
+        call.access.require_all("Metrics cover all worlds of the server.")
         if self._of is None or self._of[0] is not call.runtime:
             self._of = call.runtime, measured.Metrics(call.runtime)
         return Raw(self._of[1].text())

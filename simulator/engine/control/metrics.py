@@ -1,7 +1,7 @@
 """The metrics of a server in the text format of Prometheus.
 
-Whatever is known already is read when somebody asks; counted for this page alone are calls by their duration, and
-deliveries by their outcome. Nothing here names a world, a key or anything that a call carried.
+Only request durations and delivery outcomes are counted for these metrics. Other values are read on demand. No label
+names a world, a key or data of a request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """The page."""
+        """Return the metrics in the text format."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
@@ -42,11 +42,11 @@ class Metrics(Collector):
         yield self._deliveries()
         yield GaugeMetricFamily(
             "rampsim_journal_lag_seconds",
-            "How long what has happened has been waiting to be kept in the store; 0 without a store.",
+            "The age of the oldest change that is not in the store yet; 0 without a store.",
             0.0 if self._runtime.persistence is None else self._runtime.persistence.lag_seconds(),
         )
         yield GaugeMetricFamily(
-            "rampsim_ready", "1 while calls are answered, 0 while the store lets none be.", float(self._is_ready)
+            "rampsim_ready", "1 while calls are handled, 0 while the store cannot save changes.", float(self._is_ready)
         )
 
     @property
@@ -54,13 +54,12 @@ class Metrics(Collector):
         return self._runtime.persistence is None or self._runtime.persistence.refusal is None
 
     def _requests(self) -> Iterator[Metric]:
-        """A histogram by operation, and counts by operation and status."""
         meter = self._runtime.meter
         counts = CounterMetricFamily(
-            "rampsim_requests", "Calls of the interface by operation and status.", labels=("operation", "status")
+            "rampsim_requests", "API requests by operation and status.", labels=("operation", "status")
         )
         durations = HistogramMetricFamily(
-            "rampsim_request_duration_seconds", "How long calls of the interface took.", labels=("operation",)
+            "rampsim_request_duration_seconds", "The duration of API requests.", labels=("operation",)
         )
         by_operation: dict[str, tuple[list[int], float]] = {}
         for (operation, status), observed in sorted(meter.observed.items()):
@@ -74,17 +73,17 @@ class Metrics(Collector):
         yield durations
         yield CounterMetricFamily(
             "rampsim_requests_over_quota",
-            "Calls of the interface that were refused for quota_calls_per_second.",
+            "API requests refused because of quota_calls_per_second.",
             meter.over_quota,
         )
 
     def _worlds(self) -> Iterator[Metric]:
         worlds = list(self._runtime.simulator.worlds.values())
-        yield GaugeMetricFamily("rampsim_worlds", "Worlds that live here.", len(self._runtime.world_ids()))
+        yield GaugeMetricFamily("rampsim_worlds", "Worlds of this server.", len(self._runtime.world_ids()))
         pending = sum(len(world.agenda) for world in worlds)
-        yield GaugeMetricFamily("rampsim_timers_pending", "Timers that are planned.", pending)
+        yield GaugeMetricFamily("rampsim_timers_pending", "Planned timers.", pending)
         due = sum(map(self._due, worlds))
-        yield GaugeMetricFamily("rampsim_timers_due", "Timers whose time has come and that have not fired yet.", due)
+        yield GaugeMetricFamily("rampsim_timers_due", "Timers that are due but have not fired yet.", due)
 
     def _due(self, world: World) -> int:
         now_ms, timer = self._runtime.driver.present_ms(world), world.agenda.next()
@@ -95,7 +94,7 @@ class Metrics(Collector):
     def _deliveries(self) -> Metric:
         counts = CounterMetricFamily(
             "rampsim_deliveries",
-            "Attempts to deliver webhooks: delivered, refused (answered, but not 2xx), or unanswered.",
+            "Webhook delivery attempts: delivered, refused (a response other than 2xx), or unanswered.",
             labels=("outcome",),
         )
         for outcome, count in self._runtime.courier.outcomes.items():

@@ -1,4 +1,4 @@
-"""The table rows of the control interface."""
+"""The row type of control calls, and the decorator that declares a handler as a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typing import (
 from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.server.running.chunks import Content
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
@@ -35,14 +35,14 @@ from simulator.kernel.world import World
 
 Shape = TypeVar("Shape")
 HandlerT = TypeVar("HandlerT", bound="Callable[..., Awaitable[ControlAnswer]]")
-Facts = ParamSpec("Facts")
+RowArguments = ParamSpec("RowArguments")
 
 
 @dataclass
 class Raw(Generic[Shape]):
-    """An answer that is not JSON made here: ready bytes, or a long list in pieces.
+    """A response whose body is ready: bytes, or a long list in pieces.
 
-    `Shape` is what they say: the shape of their JSON, or `str` for text.
+    `Shape` is the shape of its JSON, or `str` if it is not JSON.
     """
 
     body: Content
@@ -50,84 +50,71 @@ class Raw(Generic[Shape]):
 
 
 ControlAnswer: TypeAlias = "Mapping[str, object] | Raw[Any] | Response | None"
-"""What a handler returns: what is shown as JSON, what is ready, a response of its own (a stream), or nothing."""
+"""The result of a handler: JSON, a ready body, a response of its own (a stream), or None for 204."""
 
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
-
 Query: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""The JSON Schemas of query parameters, by name."""
 
 
 def any_text(means: str) -> Mapping[str, Any]:
-    """The schema of a query parameter that is any text, and what it means."""
+    """Return the schema of a string parameter; `means` describes it."""
     return {"type": "string", "description": means}
 
 
 def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
-    """The schema of a query parameter that is one of these, each with its meaning."""
+    """Return the schema of a parameter that is one of `choices`, which explains each."""
     return {**explained({"type": "string", "enum": list(choices)}, choices), "description": means}
 
 
 def event_name(means: str) -> Mapping[str, Any]:
-    """The schema of a query parameter that is the name of an event."""
+    """Return the schema of a parameter that is an event type."""
     return {"type": "string", **listed(EVENT), "description": means}
 
 
 def environment_name(means: str) -> Mapping[str, Any]:
-    """The schema of a query parameter that is the name of an environment."""
+    """Return the schema of a parameter that is an environment."""
     return {"type": "string", **listed(ENVIRONMENT), "description": means}
 
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
-LIMIT: Query = {"limit": {**WHOLE, "description": "The newest that many, oldest first."}}
-"""What every list takes."""
+LIMIT: Query = {"limit": {**WHOLE, "description": "At most this many, the newest. They are listed oldest first."}}
+"""The query parameter of every list."""
 WAIT: Query = {
     "wait": {
         "type": "boolean",
-        "description": "Wait for a receiver that has not answered yet, however long it takes; without it, such a call "
-        "is 409 clock_busy.",
+        "description": "Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with "
+        "409 clock_busy.",
     }
 }
-"""What every call takes that waits for deliveries."""
-
+"""The query parameter of every call that waits for deliveries."""
 
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""How a recording repeats what a call did: by the same call or action, by time that passes, …, or not at all."""
+"""The way a recording repeats a call: with the same call or action, by letting time pass, …, or not at all."""
 
 TAGS: Mapping[str, str] = {
-    "Worlds": "Isolated simulations: making, resetting, keeping and ending them; their settings.",
-    "Clock": "Simulated time and what is planned in it.",
-    "Actions": "What the outside world does, and every resource: how it came to be and what can happen to it.",
-    "Scenarios": "What the outside world does by itself, and when, from files.",
-    "Faults": "What is to go wrong on the wire.",
-    "Seeing": "Calls, events, deliveries, advice: what happened.",
-    "Contract": "The interface in writing.",
+    "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
+    "Clock": "Read and move simulated time, and list the timers.",
+    "Actions": "Do what third parties do, and inspect every resource: its history and its legal actions.",
+    "Scenarios": "Files that decide what third parties do by themselves, and when.",
+    "Faults": "Inject errors, delays and lost connections into requests and webhook deliveries.",
+    "Seeing": "Inspect what happened: requests, events, deliveries, e-mails and advice.",
+    "Contract": "The published descriptions of both APIs.",
 }
-"""The groups of control calls, and what each is about."""
+"""The groups of control calls."""
 
 
 @dataclass(frozen=True)
 class ControlOperation:
-    """One row of the control interface: all that router, contract, help and journal know of a call.
-
-    `scope`: whether it is about the world of the header or about the server; `by_environment`: whether it looks at the
-    header of the environment too. `takes`: json (default), raw (a JSON object that the handler judges), bytes, or
-    nothing; `accepts` says in the contract what such a body is: the types of which it is one, or a JSON Schema (a named
-    one where it has a title), and `sent_as` how it is written. `query`: the query parameters with their JSON Schemas;
-    None: whatever comes. `catches_up`: whether the world of the header is brought
-    up to date before the handler works. Not for what puts an end to a world's doings: it must work however much is due.
-    `open`: no token, no own host is asked for. A body over `max_bytes` is refused, or cut where the row says `cuts`.
-    `shows_keys`: its answer is made to show keys. `takes_webhooks`: webhooks may be pointed at it. `recorded_as`: it
-    changes something in a world, so the journal of control calls keeps it and recordings repeat it like this; None for
-    reads, and for what makes, freezes or replaces whole worlds. `keeps_answer`: the journal keeps its answer too,
-    because that names what the call has made.
-    """
+    """One row of the control API, from which router, contract, help and journal are derived."""
 
     method: str
     path: str
+    """The path below `/_simulator`."""
     name: str
     tag: str
     summary: str
@@ -135,32 +122,52 @@ class ControlOperation:
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
+    """The form of the body: `json` (validated against `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
     accepts: tuple[type, ...] | Mapping[str, Any] = ()
+    """The schema of a raw or bytes body in the contract: alternative types, or a JSON Schema."""
     sent_as: tuple[str, ...] = ("application/json",)
+    """The media types of the body."""
     media_type: str = "application/json"
+    """The media type of the response."""
     scope: Scope = "world"
+    """`world` if the call is about the world of the header, `server` if not."""
     by_environment: bool = False
+    """Whether the call depends on the environment header."""
     open: bool = False
+    """Whether the call needs neither a token nor the server's own host."""
     query: Query | None = field(default_factory=dict)
+    """The query parameters, or None if the call allows any."""
     catches_up: bool = True
+    """Whether due timers of the world fire before the handler runs.
+
+    False for calls that end, freeze or replace a world: they must work however many timers are due.
+    """
     max_bytes: int = MAX_BYTES
+    """A longer body is refused, or cut if `cuts` is set."""
     cuts: bool = False
     shows_keys: bool = False
+    """Whether keys in the response are left unmasked."""
     takes_webhooks: bool = False
+    """Whether the path can be the URL of a webhook endpoint."""
     recorded_as: RecordedAs | None = None
+    """The way recordings repeat the call. None for calls that only read, or that create, freeze or replace worlds.
+
+    The journal of control calls has only calls with a value here.
+    """
     keeps_answer: bool = False
+    """Whether the journal saves the response, because it contains the id of a new resource."""
 
     @property
     def description(self) -> str:
-        """What the call does, in a few sentences: what its handler says of itself."""
+        """The docstring of the handler as one line."""
         return " ".join((getdoc(self.handler) or "").split())
 
     @property
     def answer(self) -> Any:
-        """The shape of the answer, a TypedDict; `str` for text that is no JSON, None where there is no answer.
+        """The shape of the response: a TypedDict, `str` if it is not JSON, or None if there is no body.
 
-        It is what the handler is annotated to return, so that no second place can say otherwise and mypy holds the
-        handler to it. Data that is shown as it was stored is `Annotated[JsonObject, Shape]`.
+        It is derived from the return annotation of the handler, so mypy checks the handler against it. A handler that
+        returns stored data as it is declares `Annotated[JsonObject, Shape]`.
         """
         returned = get_type_hints(self.handler, include_extras=True)["return"]
         if returned is Response:
@@ -170,41 +177,43 @@ class ControlOperation:
         return None if returned is NoneType else returned
 
     def check_query(self, given: Mapping[str, str]) -> None:
-        """400 invalid_parameter for a query parameter that the call does not know."""
+        """400 invalid_parameter for an unknown query parameter."""
         if self.query is not None:
             refuse_names(given, self.query, "query parameter")
 
     def check_members(self, raw: Any) -> None:
-        """400 invalid_parameter for a member of the body that the call does not know."""
+        """400 invalid_parameter for an unknown field in the body."""
         if self.takes == "json":
             refuse_unknown(self.body, raw)
 
 
-Made: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, Facts], ControlOperation]
+RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, RowArguments], ControlOperation]
 
 
-class ControlDecorator(Generic[Facts]):
-    r"""Declares the calls of one module, each at the function that answers it; they share the tag.
+class ControlDecorator(Generic[RowArguments]):
+    r"""Declares the calls of one module, each at its handler. All of them have the same tag.
 
         operation = calls_under("Faults")
 
-        @operation("DELETE /faults/{id}", "End one fault", status=204, recorded_as="call")
+        @operation("DELETE /faults/{id}", "Remove a fault", status=204, recorded_as="call")
         async def delete_fault(call: ControlCall) -> None:
-            \"""End one fault; 404 for one that is not in force.\"""
+            \"""Remove a fault. 404 if there is no such fault.\"""
 
-    Name, description and answer are those of the function.
+    The name, description and response shape of the call come from the function.
     """
 
-    def __init__(self, tag: str, make: Made[Facts]) -> None:
+    def __init__(self, tag: str, make: RowFactory[RowArguments]) -> None:
         self._tag = tag
         self._make = make
         self.rows: list[ControlOperation] = []
-        """The calls in the order of their functions."""
 
     def __call__(
-        self, route: str, summary: str, *args: Facts.args, **facts: Facts.kwargs
+        self, route: str, summary: str, *args: RowArguments.args, **facts: RowArguments.kwargs
     ) -> Callable[[HandlerT], HandlerT]:
-        """Declare the decorated function as the call `route`, such as `GET /clock`; `facts` are fields of its row."""
+        """Declare the decorated function as the handler of `route`, such as `GET /clock`.
+
+        `args` and `facts` are further fields of the row.
+        """
         method, path = route.split(" ")
 
         def declare(handler: HandlerT) -> HandlerT:
@@ -214,25 +223,25 @@ class ControlDecorator(Generic[Facts]):
         return declare
 
     def bound_to(self, owner: object) -> list[ControlOperation]:
-        """The calls of a module whose handlers are methods, for one object."""
+        """Return the calls with the methods of `owner` as their handlers."""
         return [replace(row, handler=getattr(owner, row.name)) for row in self.rows]
 
     def with_body(self, name: str, body: type[Body]) -> list[ControlOperation]:
-        """The calls, of which one takes this body."""
+        """Return the calls, with `body` for the call `name`."""
         return [replace(row, body=body) if row.name == name else row for row in self.rows]
 
 
-def _decorators_of(make: Made[Facts]) -> Callable[[str], ControlDecorator[Facts]]:
+def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDecorator[RowArguments]]:
     return lambda tag: ControlDecorator(tag, make)
 
 
 calls_under = _decorators_of(ControlOperation)
-"""A decorator for the calls under a tag. Its type has the fields of `ControlOperation`, so mypy knows them."""
+"""Return a decorator for the calls with a tag. mypy checks its arguments against the fields of `ControlOperation`."""
 
 
 def known_event(world: World, param: str, name: str) -> str:
-    """An event type of a control call; 400 with `param` when there is no such type."""
+    """Return `name`. 400 with `param` if there is no such event type."""
     events = vocabulary_of(world).events
     if name not in events:
-        raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
+        raise invalid_parameter(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
     return name

@@ -1,7 +1,7 @@
-"""Pages as the server sends them: without inline code, their style and script beside them.
+"""HTML pages whose style and script are served as separate files.
 
-A page is written as one document, so that it can be kept as one file. What the server sends goes with a policy that
-forbids inline code: whatever should get into a page, the browser does not run it.
+A page is written as one document, so that it can be saved as one file. The server sends it with a policy that forbids
+inline code, so that the browser does not run code that gets into a page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 
 
 def here(call: ControlCall, document: bytes) -> bytes:
-    """A document with the address it is served from in place of the usual one: the base of a world, below that."""
+    """Replace the default address in a document by the one it is served from, including the base path of a world."""
     address = f"{call.origin}{call.below}"
     if _PLAIN_ORIGIN.fullmatch(address) is None:
         return document
@@ -30,7 +30,7 @@ def here(call: ControlCall, document: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """A page that links to its style and its script, and these two."""
+    """A page that links to its style and script, with the contents of both."""
 
     html: bytes
     style: bytes
@@ -38,7 +38,7 @@ class HtmlPage:
 
 
 def apart(document: str, name: str) -> HtmlPage:
-    """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` beside it."""
+    """Move style and script out of a document. They are served as `NAME.css` and `NAME.js` in the same folder."""
     style, script = _STYLE.search(document), _SCRIPT.search(document)
     html = _STYLE.sub(f'<link rel="stylesheet" href="{name}.css">', document, count=1)
     html = _SCRIPT.sub(f'<script src="{name}.js" defer></script>', html, count=1)
@@ -46,7 +46,7 @@ def apart(document: str, name: str) -> HtmlPage:
 
 
 def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
-    """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
+    """Return the rows of the style and script of a page. They have no data of a world, so they need no token."""
 
     def row(part: str, ending: str, kind: str) -> ControlOperation:
         async def content(call: ControlCall) -> Raw[str]:

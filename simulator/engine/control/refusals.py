@@ -1,4 +1,4 @@
-"""Refusals that many control calls share."""
+"""Errors that several control calls share."""
 
 from __future__ import annotations
 
@@ -8,31 +8,45 @@ from simulator.engine.webhooks.courier.courier import Unanswered
 
 def clock_busy() -> ControlError:
     """Return 409 clock_busy for a world whose clock is being advanced."""
-    return ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
+    return ControlError(409, "clock_busy", "The clock of this world is being advanced. Wait for that call to end.")
 
 
 def unanswered(error: Unanswered) -> ControlError:
-    """Return 409 clock_busy for a world that does not come to rest because of a receiver."""
+    """Return 409 clock_busy for a world whose webhook attempts do not end because of a receiver."""
     if error.waited_seconds is not None:
-        return ControlError(
-            409,
-            "clock_busy",
+        why = (
             f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a pause, now to {error.url}. "
-            "Wait for the receiver, or end or disable its endpoint; to wait however long it takes, add wait=true.",
+            "Wait for the receiver, or delete or disable its endpoint. To wait without a limit, add wait=true."
         )
-    return ControlError(
-        409,
-        "clock_busy",
-        f"The receiver {error.url} has not answered a webhook that was sent before this call came. A receiver must "
-        "answer before it moves the clock or waits for deliveries; to wait for a slow one, add wait=true to the query.",
-    )
+    else:
+        why = (
+            f"The receiver {error.url} has not answered a webhook that was sent before this call came. A receiver must "
+            "answer before it moves the clock or waits for deliveries. To wait for a slow receiver, add wait=true to "
+            "the query."
+        )
+    return ControlError(409, "clock_busy", why)
 
 
-def wrong(param: str, why: str) -> ControlError:
-    """400 invalid_parameter."""
+def not_found(what: str, identifier: str, param: str | None = None) -> ControlError:
+    """Return 404 not_found for an id, with `what` it should identify."""
+    return ControlError(404, "not_found", f"There is no {what} {identifier[:100]!r}.", param)
+
+
+def invalid_state(why: str, param: str | None = None) -> ControlError:
+    """Return 409 invalid_state; `why` is a sentence."""
+    return ControlError(409, "invalid_state", why, param)
+
+
+def replaced() -> ControlError:
+    """Return 409 invalid_state for a world that was ended or replaced while a call waited."""
+    return invalid_state("The world was replaced meanwhile.")
+
+
+def invalid_parameter(param: str, why: str) -> ControlError:
+    """Return 400 invalid_parameter; `why` starts with a small letter and has no full stop."""
     return ControlError(400, "invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
 
 
-def absent(param: str) -> ControlError:
-    """400 missing_parameter."""
+def missing_parameter(param: str) -> ControlError:
+    """Return 400 missing_parameter."""
     return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

@@ -1,11 +1,11 @@
-"""All rows of the control interface, in the order of its page."""
+"""All rows of the control API, in the order of its reference page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from simulator.engine.control import health, insight
-from simulator.engine.control.history import calls, journal, queries, search, stream, timeline
+from simulator.engine.control.history import events, journal, requests, search, stream, timeline
 from simulator.engine.control.objects import actions, ledger, reach
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
@@ -17,21 +17,19 @@ from simulator.engine.worlds.alternatives import Alternatives
 from simulator.engine.worlds.setting_model import model_of
 
 _MODULES = (
-    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, queries, calls,
+    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, requests, events,
     deliveries, search, ledger, timeline, insight,
 )  # fmt: skip
-"""Those whose calls are functions, and alike for all services."""
+"""Modules whose handlers are functions and whose calls do not depend on the service."""
 
 
 def control_rows(
     alternatives: Alternatives, of_provider: Iterable[ControlOperation], extra: tuple[ControlOperation, ...] = ()
 ) -> tuple[ControlOperation, ...]:
-    """A fresh table; the inboxes and streams of a server belong to it.
+    """Return the rows of one server, including its inboxes and streams.
 
-    `alternatives`: what the provider's worlds can assume otherwise. `of_provider`: its own rows, which tell what its
-    worlds know. `extra`: rows of packages above this one.
-
-    ValueError for two rows of one name: the journal of control calls knows a call by it.
+    `alternatives` are those of the provider's assumptions, `of_provider` its own rows, and `extra` the rows of tools.
+    ValueError for two rows with one name, because the journal identifies calls by name.
     """
     rows = (
         *health.operation.rows,

@@ -1,4 +1,4 @@
-"""Shapes that several control calls share: events, causes, and what a call may add to any answer."""
+"""Shapes that several control calls share: events, receipts, and fields that many responses have."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Envelope(TypedDict):
     id: str
     """The event's id."""
     type: str
-    """What it tells."""
+    """The event type."""
     created_at: Timestamp
     """When it was emitted, in simulated time."""
     livemode: bool
-    """Whether it comes from production."""
+    """Whether the event comes from production."""
     data: EnvelopeData
-    """What it is about."""
+    """The resource that the event is about."""
 
 
 class EnvelopeList(TypedDict):
@@ -42,37 +42,51 @@ class EnvelopeList(TypedDict):
 
 
 def embedded(raw: bytes) -> Any:
-    """JSON that is ready made, to be put into an answer byte for byte; of whatever shape it was made."""
+    """Return encoded JSON as a value that `dumps` writes unchanged."""
     return orjson.Fragment(raw)
+
+
+class Dropped(TypedDict):
+    """Fields of a list whose oldest rows may have been dropped."""
+
+    dropped: NotRequired[Count]
+    """The number of rows that were dropped; left out if there are none."""
+    truncated: NotRequired[Literal[True]]
+    """Present if rows were dropped."""
+
+
+def describe_dropped(count: int) -> Dropped:
+    """Return the fields of a list that lost `count` rows; {} for none."""
+    return {"dropped": count, "truncated": True} if count else {}
 
 
 class StoppedScenarios(TypedDict):
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that were stopped meanwhile; left out when there were none."""
+    """The scenarios that failed and were stopped during the call; left out if there are none."""
 
 
 class TriggerStep(TypedDict):
     did: str
-    """What was done, in words."""
+    """A description of the step."""
     at: Timestamp
-    """When, in simulated time."""
+    """The simulated time of the step."""
 
 
 class TriggerAnswer(TypedDict):
-    """The way to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
+    """The event that was reached, and the steps that led to it."""
 
     event: Envelope
     """The event that was reached."""
     target: str
-    """The resource it tells of, by id."""
+    """The id of the resource that the event is about."""
     steps: list[TriggerStep]
-    """What was done on the way."""
+    """The steps, in order."""
     events: list[Envelope]
-    """All events that were emitted on the way."""
+    """All events that the steps emitted."""
     advanced_to: Timestamp | None
-    """Where the clock was moved to; null when it was not moved."""
+    """The simulated time that the clock was advanced to; null if it was not advanced."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that were stopped meanwhile; left out when there were none."""
+    """The scenarios that failed and were stopped during the call; left out if there are none."""
 
 
 AdvanceReceipt = TypedDict(
@@ -80,21 +94,21 @@ AdvanceReceipt = TypedDict(
     {
         "from": Annotated[Timestamp, Field(description="The simulated time before.")],
         "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
-        "fired": Annotated[Count, Field(description="How many timers fired.")],
-        "events": Annotated[list[str], Field(description="The ids of the events that were emitted.")],
-        "deliveries": Annotated[Count, Field(description="How many attempts to deliver events were made.")],
-        "reached": Annotated[bool, Field(description="Whether it came to where it was to go.")],
-        "stopped": NotRequired[Annotated[str, Field(description="Why it stopped before; left out when it did not.")]],
-        "cancelled": NotRequired[Annotated[Literal[True], Field(description="There when it was called off.")]],
+        "fired": Annotated[Count, Field(description="The number of timers that fired.")],
+        "events": Annotated[list[str], Field(description="The ids of the emitted events.")],
+        "deliveries": Annotated[Count, Field(description="The number of delivery attempts made.")],
+        "reached": Annotated[bool, Field(description="Whether the clock reached the requested point.")],
+        "stopped": NotRequired[Annotated[str, Field(description="Why an advance with `until` ended.")]],
+        "cancelled": NotRequired[Annotated[Literal[True], Field(description="Present if the advance was cancelled.")]],
         "stopped_scenarios": NotRequired[
-            Annotated[list[StoppedScenario], Field(description="The scenarios that were stopped meanwhile.")]
+            Annotated[list[StoppedScenario], Field(description="The scenarios that failed and were stopped.")]
         ],
     },
 )
 
 
 def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
-    """What an advance did; `reached`: whether it came to where it was to go."""
+    """Render a receipt; `reached` is True if the clock reached the requested point."""
     return {
         "from": format_timestamp(receipt.from_ms),
         "now": format_timestamp(receipt.to_ms),

@@ -1,10 +1,10 @@
-"""Files of control tokens: YAML or JSON, read when a server starts.
+"""Files of control tokens in YAML or JSON, read when a server starts.
 
 tokens:
   - name: team-a
     sha256: 5e88…            # or `token`, in plain text
-    worlds: team-a-          # how the ids of its worlds begin, or "*"
-    most_worlds: 20          # so many it may have at a time; any number without it
+    worlds: team-a-          # the prefix of the ids of its worlds, or "*"
+    most_worlds: 20          # the number of worlds at a time; unlimited by default
 """
 
 from pathlib import Path
@@ -17,11 +17,11 @@ from simulator.engine.control.access import Access, Tokens, hash_of
 from simulator.engine.text.fields import Body, in_words
 
 LEAST_TOKEN = 16
-"""So many characters a token of a file has at least: it guards against others who reach the server."""
+"""The minimum length of a token. A shorter one could be guessed by anyone who reaches the server."""
 
 
 class BadTokens(Exception):
-    """What is wrong with a file of tokens, one line each."""
+    """The problems of a file of tokens, one line each."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -41,9 +41,9 @@ class _TokenFile(Body, extra="forbid"):
 
 
 def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list[str]]:
-    """The tokens of a server, None where it has none, and their texts as far as they are known.
+    """Return the tokens of a server, or None without any, and the plain tokens among them.
 
-    `token` is for all worlds. BadTokens for a file that cannot be read, or says what cannot be.
+    `token` is for all worlds. BadTokens for a file that cannot be read or is not valid.
     """
     rows = [] if token is None else [(hash_of(token), Access("control token"))]
     known = [] if token is None else [token]
@@ -52,7 +52,7 @@ def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list
         rows.append((hash_of(row.token) if row.token is not None else bytes.fromhex(row.sha256 or ""), access))
         known += [row.token] if row.token is not None else []
     if len({digest for digest, _ in rows}) < len(rows):
-        raise BadTokens(["two of the control tokens are the same, so nobody can tell what it is for"])
+        raise BadTokens(["two control tokens are equal, so it is not clear which worlds the token is for"])
     return (Tokens(rows) if rows else None), known
 
 
@@ -61,14 +61,14 @@ def _read(file: Path) -> list[_Token]:
         written: Any = yaml.safe_load(file.read_text("utf-8"))
     except OSError as error:
         raise BadTokens([f"{str(file)!r} cannot be read: {error.strerror or error}"]) from None
-    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; a number or date that is none; too deep
-        raise BadTokens([f"{file}: it is neither YAML nor JSON"]) from None
+    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; an invalid number or date; nested too deep
+        raise BadTokens([f"{file}: it must be YAML or JSON"]) from None
     try:
         rows = _TokenFile.model_validate(written).tokens
     except ValidationError as error:
         raise BadTokens([f"{file}: {_problem(detail)}" for detail in error.errors(include_input=False)]) from None
     problems = [
-        f"{file}: tokens[{index}]: it has either a `token` or the `sha256` of one"
+        f"{file}: tokens[{index}]: it must have either `token` or `sha256`"
         for index, row in enumerate(rows)
         if (row.token is None) == (row.sha256 is None)
     ]
@@ -80,16 +80,16 @@ def _read(file: Path) -> list[_Token]:
 
 
 _MEANT = {
-    "worlds": "it is '*' for all worlds, or how their ids begin, with a dash, dot or underscore at its end: team-a-",
-    "token": f"it has at least {LEAST_TOKEN} printable characters and no blank",
-    "sha256": "it is a SHA-256 as 64 small hexadecimal digits",
-    "name": "it is 1 to 64 letters, digits, dots, dashes and underscores",
+    "worlds": "it must be '*', or a prefix of world ids that ends with a dash, dot or underscore, such as team-a-",
+    "token": f"it must be at least {LEAST_TOKEN} printable characters without spaces",
+    "sha256": "it must be a SHA-256 hash of 64 lower-case hexadecimal digits",
+    "name": "it must be 1 to 64 letters, digits, dots, dashes and underscores",
 }
 
 
 def _problem(detail: Any) -> str:
-    """One finding of the model: the place in the file, and what is meant to be there."""
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
+    """Describe a validation error, with its path in the file."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
     is_form = detail["type"] in ("string_pattern_mismatch", "string_too_short")
     meant = _MEANT.get(str(detail["loc"][-1])) if is_form else None
-    return f"{place or 'the file'}: {meant or in_words(detail)}"
+    return f"{path or 'the file'}: {meant or in_words(detail)}"

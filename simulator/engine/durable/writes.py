@@ -128,7 +128,7 @@ class Gathering:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """Return the entry of all writes so far, and start anew."""
+        """Return the entry of all writes so far, and start again."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)

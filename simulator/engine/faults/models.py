@@ -28,7 +28,7 @@ LONGEST_SLOWNESS_MS = MINUTE_MS
 
 MALFORMED_MEANINGS = {
     "truncate": "The body is cut in half.",
-    "garbage": "The body is no JSON.",
+    "garbage": "The body is not JSON.",
 }
 
 
@@ -84,7 +84,7 @@ class Happening(Body):
 
 
 class CallMembers(BodyMutations):
-    """What a fault of API calls does, and how often."""
+    """The effect of a fault on API calls, and its limits."""
 
     respond: Respond | None = None
     """The error to return instead of the true response."""
@@ -97,7 +97,7 @@ class CallMembers(BodyMutations):
     drop: bool = False
     """Whether to cut the connection; no work is done then."""
     malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
-    """How to corrupt the body of the response."""
+    """The corruption of the response body."""
     after_commit: bool = False
     """Whether to do the work and store its true response first; then it is replaced, or lost with `drop`."""
     first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
@@ -137,7 +137,7 @@ class WebhookMatch(Body):
 
 
 class Deliver(BodyMutations):
-    """What happens to a delivery."""
+    """The effect on a delivery."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     """How often it is sent in total."""
@@ -197,7 +197,7 @@ class WebhookFault(Body):
     webhook: WebhookMatch
     """Which deliveries."""
     deliver: Deliver
-    """What happens to them."""
+    """The effect on them."""
     skip: Annotated[int, Field(ge=0)] | None = None
     """How many matching attempts are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None

@@ -30,7 +30,7 @@ class Finding(TypedDict):
     message: str
     """A description of what was seen."""
     what_to_do: str
-    """What the integrator should do."""
+    """The recommended action for the integrator."""
     clause: str
     """The clause of the specification."""
     why: str
@@ -143,7 +143,7 @@ class ListItem(CoverageItem):
 
 class PracticeItem(CoverageItem):
     meaning: str
-    """What a robust integration does."""
+    """The behaviour of a robust integration."""
     hits: Count
     """How often it was seen."""
 

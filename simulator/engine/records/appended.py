@@ -1,4 +1,4 @@
-"""Reading the rows of an append-only table once each, for whoever sums them up."""
+"""Readers of append-only tables that see each row once, for running totals."""
 
 from __future__ import annotations
 

@@ -341,7 +341,7 @@ class Texts(Part[R]):
     """The casefolded texts of the rows, those of 64 consecutive rows joined into one string.
 
     Searching the 5 MB of a hundred thousand transfers takes 2 to 4 ms, the 20 MB of as many with addresses and hashes
-    8 to 30. An index of all trigrams was tried. It is no quicker, and takes 100 µs for each written row and twice the
+    8 to 30. An index of all trigrams was tried. It is not quicker, and takes 100 µs for each written row and twice the
     memory.
     """
 

@@ -13,7 +13,7 @@ The function provides name, description, body, query and response. Its annotatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache
 from inspect import cleandoc
@@ -139,9 +139,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     idempotent: bool = True
     refuses_with: str = ""
     """The code in place of missing_parameter and invalid_parameter if the specification says so."""
-    errors: tuple[str, ...] = ()
-    guessed: Mapping[str, str] = field(default_factory=dict)
-    """The `errors` that the specification does not tie to this operation, each with the decision it rests on."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """The codes that it may raise, each with its basis: `specified`, or the decision that ties it to this operation."""
     basis: str = "specified"
     description: str = ""
     """A few sentences for integrators: effect, requirements, refusals."""
@@ -200,6 +199,16 @@ class Variants(Generic[BodyT]):
         return self.models().get(value) if isinstance(value, str) else None
 
 
+def specified(*codes: str) -> dict[str, str]:
+    """Return error codes with the basis `specified`, for the `errors` of an operation."""
+    return dict.fromkeys(codes, "specified")
+
+
+def _with_bases(errors: Iterable[str], *, finds: bool) -> Mapping[str, str]:
+    found = dict(errors) if isinstance(errors, Mapping) else specified(*errors)
+    return found if not finds or any(code.endswith("not_found") for code in found) else specified("not_found") | found
+
+
 @dataclass(frozen=True)
 class OperationDecorator:
     """Declares the operations of one chapter, which share the tag in the contract and the permission group."""
@@ -228,16 +237,16 @@ class OperationDecorator:
         profile_gate: bool = True,
         idempotent: bool = True,
         refuses_with: str = "",
-        errors: tuple[str, ...] = (),
-        guessed: Mapping[str, str] | None = None,
+        errors: Iterable[str] = (),
         basis: str = "specified",
         statuses: tuple[str, ...] = (),
         shows: str = "",
     ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
-        `status` defaults to 200, or 204 if the function returns None. An operation with the method GET only reads. The
-        other parameters are the fields of `Operation`.
+        `status` defaults to 200, or 204 if the function returns None. An operation with the method GET only reads.
+        `errors` without bases are specified. An operation on the resource of its path raises not_found unless it
+        declares another code for that. The other parameters are the fields of `Operation`.
         """
         method, path = route.split(" ")
 
@@ -279,8 +288,7 @@ class OperationDecorator:
                 profile_gate,
                 idempotent,
                 refuses_with,
-                errors,
-                guessed or {},
+                _with_bases(errors, finds=load is not None and "{" in path),
                 basis,
                 " ".join(cleandoc(action.__doc__ or "").split()),
                 statuses,

@@ -190,7 +190,7 @@ class Performer:
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
-        """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
+        """Return the response of a scenario or the room. A refusal undoes the room's changes only."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
         answered = self._simulator.engine.answer_for(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, WithJsonSchema
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 from typing_extensions import TypedDict  # pydantic does not support typing.TypedDict before Python 3.12
@@ -225,3 +225,23 @@ class Page(TypedDict, Generic[RowT]):
     """The records of this page."""
     pagination: Pagination
     """The number of this page, and the size of the list."""
+
+
+def page_shape(name: str, row: Any, of: str, records: str, *marks: Assumed) -> type[object]:
+    """Return the shape of one list: pages of `row`, under a name of its own in the contract.
+
+    `of` says what is listed, `records` describes the records of a page, and `marks` are assumptions about them. A mark
+    without constraints is one about the whole page.
+    """
+    of_page = [mark for mark in marks if not mark.constraints]
+    shape: Any = TypedDict(  # type: ignore[misc]  # mypy knows no TypedDict that is built at run time
+        name,
+        {
+            "data": Annotated[(list[row], Field(description=records), *marks)],
+            "pagination": Annotated[
+                (Pagination, Field(description="The number of this page, and the size of the list."), *of_page)
+            ],
+        },
+    )
+    shape.__doc__ = f"A page of {of}."
+    return shape

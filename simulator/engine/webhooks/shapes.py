@@ -58,7 +58,7 @@ class WebhookPage(TypedDict):
     data: Annotated[list[WebhookEndpoint], Assumed("webhook-answers", "items")]
     """The endpoints of this page."""
     pagination: Pagination
-    """The position of this page in the list."""
+    """The number of this page, and the size of the list."""
 
 
 class WebhookTestData(TypedDict):
@@ -118,7 +118,7 @@ class DeliveryPage(TypedDict):
     data: Annotated[list[WebhookDelivery], Assumed("W12", "items")]
     """The attempts of this page."""
     pagination: Pagination
-    """The position of this page in the list."""
+    """The number of this page, and the size of the list."""
 
 
 class RecordedDelivery(WebhookDelivery):

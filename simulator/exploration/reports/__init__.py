@@ -1,1 +1,1 @@
-"""What an exploration reports: tables, JSON, JUnit, the page, the receipt."""
+"""Reports of an exploration: tables, JSON, JUnit, the HTML page, the receipt."""

@@ -1,4 +1,4 @@
-"""The page of an exploration: each finding as a story in two columns, without the fault and with it."""
+"""The HTML page of an exploration: each finding as two timelines side by side, without the fault and with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO
 
 Row = Sequence[str]
-"""A line of a timeline: when, of what sort, in words."""
+"""A line of a timeline: time, kind, text."""
 
 
 @cache
@@ -39,7 +39,7 @@ def _environment() -> Environment:
 
 
 def _with_code(text: str) -> Markup:
-    """A text with what stands in backticks as code."""
+    """Return a string as HTML, with text in backticks as code."""
     pieces = [escape(piece) for piece in text.split("`")]
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
@@ -47,12 +47,12 @@ def _with_code(text: str) -> Markup:
 
 
 def rendered(name: str, **more: Any) -> str:
-    """A page that needs nothing from anywhere else. All that was stored is text in it, and no script runs."""
+    """Return a self-contained page without scripts. All values are escaped."""
     return _environment().get_template(name).render(**more)
 
 
 def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[str, str]) -> str:
-    """The page. `replays`: of each finding, by its id, the line that makes its run again."""
+    """Return the page. `replays`: the replay command of each finding by id."""
     receipt = with_commit(report["receipt"])
     counts: dict[str, dict[str, int]] = {}
     for one in explored.judged:
@@ -63,7 +63,7 @@ def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[s
         sum=summed,
         receipt=receipt,
         receipt_rows=list(_flat(receipt)),
-        unsteady=[test for test in report["baseline"]["tests"] if not test["steady"]],
+        flaky=[test for test in report["baseline"]["tests"] if not test["steady"]],
         shown=[verdict for verdict in VERDICTS if verdict in receipt["verdicts"]],
         counts=counts,
         meanings=MEANINGS,
@@ -102,9 +102,9 @@ Cell = Mapping[str, str]
 
 
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
-    """Two stories side by side: what is in both stands in one row, what only one has beside nothing or its like.
+    """Align two timelines: rows in both share a line; other rows stand alone or opposite a row that differs.
 
-    That faults are put in force and lifted is no part of the story.
+    Rows in which explore itself creates and deletes faults are left out.
     """
     left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)
@@ -120,7 +120,7 @@ _ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
 
 
 def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
-    """A story without what explore itself does in a world, so that what is left is the test's."""
+    """Yield the rows of a timeline that the test caused, without those that explore caused."""
     own = False
     for row, following in zip_longest(rows, rows[1:]):
         at, what, text = row
@@ -138,21 +138,21 @@ def _cell(row: Row) -> Cell:
 
 
 def first_difference(rows: Sequence[tuple[Cell | None, Cell | None]]) -> int | None:
-    """The first row whose columns differ."""
+    """Return the index of the first row whose columns differ, or None."""
     return next((number for number, (left, right) in enumerate(rows) if left != right), None)
 
 
 def _flat(receipt: JsonObject) -> Iterator[tuple[str, str]]:
     suite = receipt["suite"]
-    changed = " with changes that are not committed" if suite["changed"] else ""
+    changed = " with uncommitted changes" if suite["changed"] else ""
     yield "Command", " ".join(suite["command"])
-    yield "Commit of the suite", f"{suite['commit']}{changed}" if suite["commit"] else "in no repository of git"
+    yield "Commit of the suite", f"{suite['commit']}{changed}" if suite["commit"] else "not in a git repository"
     yield "Version of rampsim", receipt["version"]
     yield "Seed", str(receipt["seed"])
     yield "Plan", receipt["plan"]
-    yield "Classes", f"{len(receipt['faults'])}: {', '.join(receipt['faults'])}"
+    yield "Fault classes", f"{len(receipt['faults'])}: {', '.join(receipt['faults'])}"
     for name in ("settle", "books"):
         if receipt[name]:
             yield name.capitalize(), receipt[name]
     yield "Verdicts", ", ".join(f"{name} {count}" for name, count in receipt["verdicts"].items())
-    yield "Digest of the rest", receipt["digest"]
+    yield "Digest of the report", receipt["digest"]

@@ -1,24 +1,23 @@
-"""What is told of flipped assumptions: the questions to the real service, for people, as JSON, JUnit and a page."""
+"""Reports of flipped assumptions: the questions to ask about the real service, for people, as JSON, JUnit, HTML."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 from simulator.engine.text.json import JsonObject
+from simulator.engine.text.reports import Case, Suite, json_report, junit, readable
 from simulator.exploration.exploring import Explored
 from simulator.exploration.flipping import Flipped
 from simulator.exploration.reports import report
 from simulator.exploration.reports.page import rendered
 from simulator.exploration.reports.receipt import receipt, with_commit
-from simulator.exploration.reports.report import plain, put
+from simulator.exploration.reports.report import put
 
 
 def document(flipped: Flipped) -> JsonObject:
-    """`assumptions.json`: the alternatives on which tests depend, with the questions and the calls that answer them."""
+    """Return `assumptions.json`: the alternatives that tests depend on, each with its question and the call to make."""
     settings = replace(flipped.settings, plan="assumptions", faults=())
     explored = Explored(settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))
     whole = report.rest(explored)
@@ -46,27 +45,26 @@ def document(flipped: Flipped) -> JsonObject:
 
 
 def write(flipped: Flipped, directory: Path) -> Path:
-    """All files, beside those of explorations under faults; the page for people."""
+    """Write all files and return the path of the HTML page. They do not replace those of explorations under faults."""
     directory.mkdir(parents=True, exist_ok=True)
     found = document(flipped)
-    put(directory / "assumptions.json", json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-    receipt_shown = json.dumps(with_commit(found["receipt"]), indent=2, ensure_ascii=False)
-    put(directory / "assumptions-receipt.json", f"{receipt_shown}\n")
-    put(directory / "assumptions.xml", junit(flipped))
+    put(directory / "assumptions.json", json_report(found))
+    put(directory / "assumptions-receipt.json", json_report(with_commit(found["receipt"])))
+    put(directory / "assumptions.xml", junit_report(flipped))
     path = directory / "assumptions.html"
     put(path, page(flipped))
     return path
 
 
-def readable(flipped: Flipped, path: Path) -> str:
-    """The questions, each with what depends on it, and in a sentence what to do."""
-    return plain("\n".join([*_unsteady(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""]))
+def summary(flipped: Flipped, path: Path) -> str:
+    """Return the questions, each with the tests that depend on it."""
+    return readable("\n".join([*_flaky(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""]))
 
 
-def _unsteady(flipped: Flipped) -> Iterator[str]:
+def _flaky(flipped: Flipped) -> Iterator[str]:
     for test, baseline in flipped.baselines.items():
         if baseline.difference:
-            yield f"unsteady: {test} differs from itself without any alternative. {baseline.difference}"
+            yield f"flaky: {test} differs from itself without any alternative. {baseline.difference}"
 
 
 def _questions(flipped: Flipped) -> Iterator[str]:
@@ -93,23 +91,20 @@ def _sum(flipped: Flipped) -> str:
         return f"Your suite depends on none of {tried} alternatives.{left}"
     asked = len(flipped.questions)
     what = "this question" if asked == 1 else f"these {asked} questions"
-    return f"Your suite depends on {count} of {tried} alternatives; ask {what} before going live.{left}"
+    return f"Your suite depends on {count} of {tried} alternatives. Ask {what} before going live.{left}"
 
 
-def junit(flipped: Flipped) -> str:
-    """One test case for each alternative, none of which fails: what depends on it stands in its output."""
-    suite = ElementTree.Element("testsuite", name="rampsim explore --assumptions", tests=str(len(flipped.tried)))
-    suite.set("failures", "0")
+def junit_report(flipped: Flipped) -> str:
+    """Return one test case for each alternative. None fails; its output lists the tests that depend on it."""
+    cases = []
     for flip in flipped.tried:
-        case = ElementTree.SubElement(suite, "testcase", classname="assumptions", name=flip.text)
-        if flip in flipped.changed:
-            depends = [f"{one.test} {one.outcome}" for one in flipped.changed[flip]]
-            ElementTree.SubElement(case, "system-out").text = plain("\n".join([flip.switch.question, *depends]))
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+        tests = [f"{one.test} {one.outcome}" for one in flipped.changed.get(flip, ())]
+        cases.append(Case("assumptions", flip.text, output="\n".join([flip.switch.question, *tests]) if tests else ""))
+    return junit(Suite("rampsim explore --assumptions", cases))
 
 
 def page(flipped: Flipped) -> str:
-    """The questions, to be handed to who can answer them."""
+    """Return the questions as an HTML page to send to the operator of the service."""
     questions = [
         {"switch": switch, "flips": [(flip, tests) for flip, tests in flipped.changed.items() if flip.id == switch.id]}
         for switch in flipped.questions

@@ -1,7 +1,7 @@
-"""The receipt of an exploration: what was explored, with which options, and how the runs ended.
+"""The receipt of an exploration: suite, options, and counts of verdicts.
 
-The receipt inside a report is the same bytes whenever the exploration is repeated. What git says of the suite changes
-with every commit, so `with_commit` adds it for people and for the file `receipt.json` only.
+The receipt inside a report is the same bytes whenever the exploration is repeated. The git state of the suite changes
+with every commit, so `with_commit` adds it for people and in `receipt.json` only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
 
 
 def verdicts(explored: Explored) -> dict[str, int]:
-    """How many runs ended how, the gravest first."""
+    """Return the number of runs by verdict, most severe first."""
     counts = Counter(one.verdict.verdict for one in explored.judged)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 

@@ -6,8 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from simulator.certification.application import Unusable
-from simulator.certification.sources import Line, called, function, is_function, read_books, returned, settle, told
+from simulator.certification.sources import (
+    Line,
+    Unusable,
+    called,
+    describe_error,
+    function,
+    is_function,
+    read_books,
+    returned,
+    settle,
+)
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
@@ -141,7 +150,8 @@ def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wor
                 settle(hooks.settle, environment)
     except Exception as error:
         if must_work:
-            raise HookFailed(str(error) if isinstance(error, Unusable) else f"--settle raised {told(error)}") from None
+            said = str(error) if isinstance(error, Unusable) else f"--settle raised {describe_error(error)}"
+            raise HookFailed(said) from None
 
 
 def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:

@@ -1,1 +1,1 @@
-"""The ramp: its rooms, one per chapter of the specification, and what they share. `provider.py` lists the rooms."""
+"""The ramp: its rooms, one per chapter of the specification, and shared modules. `provider.py` lists the rooms."""

@@ -1,4 +1,4 @@
-"""The assumptions that worlds can switch, as `alternatives.json` has them."""
+"""The assumptions that a world can switch, read from `alternatives.json`."""
 
 from __future__ import annotations
 

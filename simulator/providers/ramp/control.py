@@ -1,4 +1,4 @@
-"""What the simulated service knows: rates, and the banks, providers, countries and currencies that calls may name."""
+"""Control calls about rates and reference data of the service."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.objects.inspection_shapes import Cause
 from simulator.engine.control.operation import any_text, calls_under
-from simulator.engine.control.refusals import wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, RateText, Timestamp
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
-from simulator.providers.ramp.reference import ASSET_CODES, FIATS, way_of
+from simulator.providers.ramp.reference import ASSET_CODES, FIATS, rates_over_time
 from simulator.providers.ramp.reference import shapes as known
 from simulator.providers.ramp.shapes import CurrencyText, FiatText, Method, WalletNetwork
 
@@ -35,20 +34,20 @@ class BankEntry(TypedDict):
     country: str
     """The country, by its code."""
     bank_code: str
-    """The code that beneficiaries and payers name the bank by."""
+    """The bank code, for beneficiaries and payers."""
     bank_name: str
     """The name of the bank."""
     account_number_digits: DigitRange
-    """How many digits its account numbers have."""
+    """The number of digits of its account numbers."""
 
 
 class ProviderEntry(TypedDict):
     country: str
     """The country, by its code."""
     provider: str
-    """The code that beneficiaries name the provider by."""
+    """The provider code, for beneficiaries."""
     name: str
-    """The name of the provider there."""
+    """The name of the provider in the country."""
 
 
 class CountryEntry(TypedDict):
@@ -57,9 +56,9 @@ class CountryEntry(TypedDict):
     name: str
     """The name of the country."""
     fiat_currency: FiatText
-    """Its currency."""
+    """The currency of the country."""
     methods: list[Method]
-    """The payment methods that it has."""
+    """The payment methods in the country."""
 
 
 @with_config(extra="allow")
@@ -67,11 +66,11 @@ class ReferenceCurrency(TypedDict):
     symbol: CurrencyText
     """The currency, by its code."""
     network: WalletNetwork | None
-    """The network it lies on; null for fiat."""
+    """The network; null for fiat."""
     name: str
-    """Its name."""
+    """The name of the currency."""
     decimals: Count
-    """How many decimals its amounts have."""
+    """The number of decimals of its amounts."""
 
 
 class ReferenceData(TypedDict):
@@ -85,15 +84,15 @@ class ReferenceData(TypedDict):
     """All currencies, fiat and assets."""
 
 
-@operation("GET /rates", "All rates: mid, onramp, offramp, swap", by_environment=True)
+@operation("GET /rates", "Get all rates", by_environment=True)
 async def rates(call: ControlCall) -> known.AllRates:
-    """The rates of the environment of the header, as printed."""
+    """Return the mid, onramp, offramp and swap rates in the environment of the header, with the API's decimals."""
     return known.all_rates(call.world, call.environment)
 
 
 class RatePoint(TypedDict):
     at: Timestamp
-    """Since when these rates held, in simulated time."""
+    """The simulated time from which these rates applied."""
     mid: RateText
     """The mid rate."""
     onramp: RateText
@@ -101,7 +100,7 @@ class RatePoint(TypedDict):
     offramp: RateText
     """The rate of offramps and withdrawals."""
     cause: Cause | None
-    """What pinned or moved them; null for those that held before all changes that are kept."""
+    """The cause of the change; null for the rates before the oldest recorded change."""
 
 
 class RateWay(TypedDict):
@@ -110,17 +109,17 @@ class RateWay(TypedDict):
     fiat_currency: FiatText
     """The fiat currency of the pair."""
     points: list[RatePoint]
-    """The rates and since when they held, oldest first; the last ones hold now."""
+    """The rates, oldest first. The last ones apply now."""
 
 
 class RateHistory(TypedDict):
     data: list[RateWay]
-    """The pairs that were asked for."""
+    """The requested pairs."""
 
 
 @operation(
     "GET /rates/history",
-    "How rates came to be what they are",
+    "Get the history of rates",
     query={
         "asset": any_text("Only pairs of this asset."),
         "fiat_currency": any_text("Only pairs of this fiat currency."),
@@ -128,9 +127,9 @@ class RateHistory(TypedDict):
     by_environment=True,
 )
 async def rate_history(call: ControlCall) -> RateHistory:
-    """The rates of pairs over simulated time, as printed; rates stand still until something pins or moves them.
+    """Return the rates of pairs over simulated time. Rates change only by actions and scenarios, which are the causes.
 
-    The newest 500 changes of an environment are kept. 400 for an asset or a currency that there is not.
+    The history has the newest 500 changes of an environment. 400 for an unknown asset or currency.
     """
     call.check_environment()
     return {
@@ -143,14 +142,12 @@ async def rate_history(call: ControlCall) -> RateHistory:
 
 
 def _chosen(call: ControlCall, name: str, codes: Collection[str]) -> Collection[str]:
-    code = call.query.get(name)
-    if code and code not in codes:
-        raise wrong(name, f"it is one of {', '.join(codes)}")
-    return (code,) if code else codes
+    code = call.choice(name, codes)
+    return codes if code is None else (code,)
 
 
 def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
-    for at_ms, rates_then, cause in way_of(call.world, call.environment, asset, fiat):
+    for at_ms, rates_then, cause in rates_over_time(call.world, call.environment, asset, fiat):
         yield {
             "at": format_timestamp(at_ms),
             "mid": format_rate(rates_then["mid"]),
@@ -160,7 +157,7 @@ def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
         }
 
 
-@operation("GET /reference", "Banks, providers, countries, currencies")
+@operation("GET /reference", "Get the reference data")
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
-    """What requests can name: banks, mobile money providers, countries and currencies, by their codes."""
+    """Return the codes that requests can use: banks, mobile money providers, countries and currencies."""
     return known.reference_data()

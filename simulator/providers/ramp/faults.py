@@ -1,4 +1,4 @@
-"""The faults that know money, for `rampsim explore`: what payers, banks and networks do to orders."""
+"""Fault classes about money for `rampsim explore`: payers, banks and networks that misbehave."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _vocabulary(provider: Provider) -> Vocabulary:
 
 
 def money() -> Money:
-    """The operations of the service that have to do with money."""
+    """Return the money table of the service."""
     return PROVIDER.money
 
 
 def before(
     operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
 ) -> Callable[[Site], Arming | None]:
-    """Something happens in the outside world just before a call of one of these operations."""
+    """Return a function that arms an outside event just before a call of one of these operations."""
 
     def arm(site: Site) -> Arming | None:
         act = happening(site) if site.facts["operation"] in operations(money()) else None
@@ -39,12 +39,12 @@ def before(
 
 
 def created(kind: str) -> str:
-    """What tells that the outside world is waited for."""
+    """Return the event by which an order starts to wait for a third party."""
     return (_vocabulary(PROVIDER).kinds[kind].machine.initial[0].events or ("created",))[-1]
 
 
 def permits(site: Site, state: str, action: str) -> bool:
-    """Whether the state table of an order has an action in a state."""
+    """Return whether the state table of an order has an action in a state."""
     return _vocabulary(PROVIDER).kinds[site.what].machine.permits(state, action)
 
 
@@ -70,16 +70,11 @@ def _key_revoked(site: Site) -> Arming | None:
         return None
     sign_in = {"match": {"method": "POST", "path": "/auth/token"}, "respond": answered(401, "invalid_credentials")}
     calls = {"match": {}, "respond": answered(401, "unauthorized")}
-    return Arming(
-        (
-            {**sign_in, "skip": site.facts["tokens_before"]},
-            {**calls, "skip": site.facts["calls_before"]},
-        )
-    )
+    return Arming(({**sign_in, "skip": site.facts["tokens_before"]}, {**calls, "skip": site.facts["calls_before"]}))
 
 
 def _rate_moves(site: Site) -> Arming | None:
-    """The rates move between any two calls, until this one."""
+    """Move the rates between any two calls, up to this one."""
     if site.facts["operation"] not in (*money().spending, *money().quoting):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
@@ -96,7 +91,7 @@ def _refunded_on_failure(site: Site, after: str = "2m") -> Document:
 def _paid(
     *kinds: str, after: str = "15s", refunds: bool = False, amount: Callable[[Site], str | None] | None = None
 ) -> Callable[[Site], Arming | None]:
-    """The payment or deposit comes otherwise than asked for."""
+    """Return a function that arms a payment or deposit that differs from the requested one."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in kinds:
@@ -118,7 +113,7 @@ def _paid(
 
 
 def _share(percent: int) -> Callable[[Site], str | None]:
-    """A share of what was to be paid."""
+    """Return a function that returns a percentage of the amount due."""
 
     def amount(site: Site) -> str | None:
         due = site.facts["due"]
@@ -145,17 +140,17 @@ def _declined(site: Site) -> Arming | None:
 
 
 def _untrue(site: Site) -> Arming | None:
-    """Nobody pays, and a well-signed event says that the order is completed.
+    """Arm a correctly signed completion event for an order that nobody paid.
 
-    The event shows the order as it is in that run, reference included, so that every application knows it; only what
-    belongs to a completion is added.
+    The event shows the order as it is in that run, including its reference, so every application recognises it. Only
+    the fields of a completion are added.
     """
     shown = site.facts["shown"]
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
         return None
     completed = {name: shown[name] for name in ("tx_hash",) if shown.get(name)}
-    told = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
-    acting = rule(created(site.what), site, {"after": "15s", **told})
+    forged = {"action": "emit", "type": "transaction.completed", "about": site.facts["id"], "object": completed}
+    acting = rule(created(site.what), site, {"after": "15s", **forged})
     paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
     return Arming(rules=(acting,), instead={paid: (), "complete": ()}, target=site.facts["id"])
 
@@ -170,7 +165,7 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """The payout is refused by the bank, and the money goes back."""
+    """Return a function that arms a payout that the bank refuses, and its refund."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from simulator.engine.clients.guard import LiveKeys
 
 MODES = {"sandbox": "test", "production": "live"}
-"""The word for an environment in its keys and tokens."""
+"""The word for each environment in its keys and tokens."""
 WELL_KNOWN = "simulator"
-"""What follows the prefix in the keys of the world `default`."""
+"""The part after the prefix in the keys of the world `default`."""
 
 
 def prefix(part: str, environment: str) -> str:
-    """The beginning of a key or token: `pk` (public), `sk` (secret), `whk` (webhook) or `tok` of an environment."""
+    """Return the prefix of a key or token: `pk` (public), `sk` (secret), `whk` (webhook) or `tok` of an environment."""
     return f"{part}_{MODES[environment]}_"
 
 

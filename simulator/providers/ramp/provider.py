@@ -1,9 +1,10 @@
-"""The provider: the rooms of the service, in the order in which they may import each other."""
+"""The provider: the rooms of the service in the order in which they may import each other, and its identity."""
 
 from __future__ import annotations
 
 from simulator.engine import webhooks
 from simulator.engine.records.advice import AdviceKind
+from simulator.engine.rows.identity import Identity
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.provider import OrderNumbers, Provider
@@ -22,12 +23,22 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
-from simulator.providers.ramp.identity import IDENTITY
 from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
 from simulator.providers.ramp.triggers import factories
 from simulator.providers.ramp.wording import WORDING
+
+IDENTITY = Identity(
+    caller=auth.token_holder,
+    check_gates=auth.check_gates,
+    keys=auth.all_keys,
+    tokens=auth.all_tokens,
+    credentials=auth.credentials,
+    rekey=auth.rekey,
+    account=profile.profile_of,
+    other_users=profile.platform_users,
+)
 
 ROOMS: tuple[Room, ...] = (
     reference.ROOM,
@@ -43,7 +54,7 @@ ROOMS: tuple[Room, ...] = (
     history.ROOM,
     webhooks.ROOM,
 )
-"""A room imports only rooms that stand before it, and only what their `__init__` exports."""
+"""A room imports only rooms before it, and only names that their `__init__` imports."""
 
 
 def _order_number(record: Record) -> str | None:
@@ -61,10 +72,7 @@ PROVIDER = Provider(
     account=transactions.holder,
     outages=Outages(tuple(reference.NETWORKS), DEPOSIT | SHORT, reference.network_status, "network.status_changed"),
     orders=OrderNumbers(transactions.by_order_id, _order_number),
-    clauses={
-        "deposit_not_matched": "Ramp quotes and ramps; decision S6",
-        "payment_not_taken": "Send; decision S9",
-    },
+    clauses={"deposit_not_matched": "Ramp quotes and ramps; decision S6", "payment_not_taken": "Send; decision S9"},
     advice={
         "late_confirmation": AdviceKind(
             "warning",

@@ -1,4 +1,4 @@
-"""Request data that the service can accept: amounts, addresses, phone numbers, zones; and the books' currencies."""
+"""Request data that the service accepts: amounts, addresses, phone numbers, time zones; the ledger's currencies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
 }  # fmt: skip
 
 _CHOOSING = ("0001", "0002", "0003", "0009")
-"""Ends of numbers by which test values choose an outcome."""
+"""Last digits by which test values choose an outcome."""
 
 
 def _currency_of(body: Mapping[str, Any]) -> str | None:
@@ -65,7 +65,7 @@ COMPARED = Compared(
 
 
 def why_no_account(currency: str) -> str:
-    """Why no account can hold a currency of the books, in words; "" where one can."""
+    """Return why no ledger account can hold a currency, or "" if one can."""
     assets = [asset.key for asset in ASSETS.values()]
     if currency in assets or currency in FIATS:
         return ""

@@ -1,4 +1,4 @@
-"""Values that several rooms share: currencies, countries, networks, payment methods; each with its meaning."""
+"""Values that several rooms share: currencies, countries, networks and payment methods, each with its meaning."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FIAT_CODES = {
 }
 COUNTRY_CODES = {"KE": "Kenya.", "TZ": "Tanzania.", "NG": "Nigeria.", "ZA": "South Africa.", "ZM": "Zambia."}
 ASSET_CODES = {
-    "XLM": "Lumen, the own asset of stellar.",
+    "XLM": "Lumen, the native asset of stellar.",
     "USDC": "USD Coin, worth a US dollar; on stellar and celo.",
-    "CELO": "The own asset of celo.",
+    "CELO": "The native asset of celo.",
     "USDT": "Tether, worth a US dollar; on celo.",
     "CUSD": "Celo Dollar, worth a US dollar; on celo.",
     "BTC": "Bitcoin.",
@@ -47,7 +47,7 @@ RampNetwork = Annotated[Literal["stellar", "celo"], Meanings(RAMP_NETWORKS)]
 ShortNetwork = Annotated[Literal["stellar", "celo", "btc"], Meanings(SHORT_NETWORKS)]
 CountryText = Annotated[str, OneOf(COUNTRY_CODES), Assumed("R1", "enum")]
 WalletNetwork = Annotated[str, OneOf(WALLET_NETWORKS)]
-"""A network as wallet operations and the currency listing spell it."""
+"""A network in the spelling of wallet operations and the currency listing."""
 ShortNetworkText = Annotated[str, OneOf(SHORT_NETWORKS)]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]

@@ -1,4 +1,4 @@
-"""How the service signs webhooks: chapter "Webhooks" of the specification, decisions W1 and W2.
+"""The webhook signature: chapter "Webhooks" of the specification, decisions W1 and W2.
 
 Tools check signatures before they load a room, so this module imports none.
 """

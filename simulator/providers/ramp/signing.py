@@ -1,4 +1,4 @@
-"""How the ramp sends webhooks: chapters "Webhooks" and "Events" of the specification, decisions W1, W5 and W8."""
+"""The delivery of webhooks: chapters "Webhooks" and "Events" of the specification, decisions W1, W5 and W8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 from simulator.providers.ramp.signatures import SIGNATURE
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
-"""The delay after each failed attempt; after the last one the endpoint is disabled (decision W5: 11 attempts)."""
+"""The delay after each failed attempt. After the last one the endpoint is disabled (decision W5: 11 attempts)."""
 _RETRIES_OF_A_DAY = 6
 _KEY_LENGTH = 32
 
@@ -38,8 +38,8 @@ def _disables(world: World) -> bool:
 def _disabled_email(endpoint: Endpoint) -> Email:
     return Email(
         "Your webhook endpoint was disabled",
-        f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not answer 2xx for three "
-        "days and was disabled. It gets no more events. Once your receiver answers again, enable it with "
+        f"The webhook endpoint {endpoint.id} ({endpoint.url}, {endpoint.environment}) did not return 2xx for three "
+        "days and was disabled. It no longer receives events. Once your receiver works again, enable it with "
         f'PATCH /webhooks/{endpoint.id} {{"status": "enabled"}}.',
     )
 

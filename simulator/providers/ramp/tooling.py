@@ -1,10 +1,10 @@
-"""The ramp's tooling. The modules are late: each runs when a tool asks for what it has."""
+"""The tooling of the ramp. Its modules are loaded late: each runs when a tool first uses it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import alternatives, control, examined, faults, laws, probing, samples
+from simulator.providers.ramp import alternatives, control, faults, laws, playbook, probing, samples
 from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
@@ -14,7 +14,7 @@ TOOLING = Tooling(
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     faults=lambda: faults.FAULTS,
-    examined=lambda: examined.EXAMINED,
+    playbook=lambda: playbook.PLAYBOOK,
     compared=lambda: samples.COMPARED,
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),

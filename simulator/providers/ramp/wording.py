@@ -1,6 +1,7 @@
-"""How answers, events and refusals are written where a world assumes otherwise than usual.
+"""The wording of responses, events and errors under assumptions that differ from the default.
 
-What they say is decided elsewhere; here it is worded: the code of a refusal, the form of a timestamp, what is left out.
+The content is decided elsewhere. This module changes the code of an error, the form of a timestamp, or leaves fields
+out.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.world import World
 
 _Rewrite: TypeAlias = Callable[[str, Any], object]
-"""What stands in place of a value, by the name of the member that it is in; `_ABSENT`: nothing."""
+"""Returns the replacement of a value, given the name of its field and the value. `_ABSENT` removes the field."""
 
 _ABSENT = object()
 _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
-"""Members with the caller's own words: kept as they are, and null where nothing was given."""
+"""Fields with the caller's own words. Their text never changes, and they are null if nothing was given."""
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def _refusal(world: World, error: ApiError) -> ApiError:
-    """A refusal as this world words it (decisions H3 to H5, H17)."""
+    """Return an error as this world words it (decisions H3 to H5, H17)."""
     if not assumes_anything(world):
         return error
     status, code, headers = error.status, error.code, error.headers
@@ -50,12 +51,12 @@ def _refusal(world: World, error: ApiError) -> ApiError:
 
 
 def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
-    """The error envelope of a refusal (decision H11)."""
+    """Return the error envelope (decision H11)."""
     return error.envelope(None if assumes(world, "H11", "only_in_the_header") else request_id)
 
 
 def _answer(world: World, shown: Shown) -> Shown:
-    """An answer, or the envelope of an event, as this world writes it (decisions H8, H10, H19, L3, M2 and S4)."""
+    """Return a response, or an event's envelope, in the form of this world (decisions H8, H10, H19, L3, M2, S4)."""
     if not assumes_anything(world):
         return shown
     for rewrite in _rewrites(world):
@@ -64,7 +65,7 @@ def _answer(world: World, shown: Shown) -> Shown:
 
 
 def _subject(world: World, event_type: str, subject: Shown) -> Shown:
-    """What an event tells of its resource (decision W8)."""
+    """Return the part of a resource that an event shows (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):
@@ -83,7 +84,7 @@ def _rewrites(world: World) -> list[_Rewrite]:
     money = service_of(world).money
     prefixes = tuple({kind.prefix for kind in _orders(world) if kind.prefix})
 
-    def is_order(value: Any) -> bool:
+    def is_order(value: object) -> bool:
         return isinstance(value, Mapping) and str(value.get("id")).startswith(prefixes) and "created_at" in value
 
     found: list[_Rewrite] = []
@@ -104,7 +105,7 @@ def _rewrites(world: World) -> list[_Rewrite]:
     return found
 
 
-def _is_amount(amounts: frozenset[str], name: str, value: Any) -> bool:
+def _is_amount(amounts: frozenset[str], name: str, value: object) -> bool:
     return isinstance(value, str) and name in amounts and _DECIMAL.fullmatch(value) is not None
 
 
@@ -112,23 +113,23 @@ def _plain(amount: str) -> str:
     return amount.rstrip("0").rstrip(".")
 
 
-def _is_time(name: str, value: Any) -> bool:
+def _is_time(name: str, value: object) -> bool:
     return isinstance(value, str) and name not in _GIVEN and _TIMESTAMP.fullmatch(value) is not None
 
 
-def _is_free(name: str, value: Any) -> bool:
+def _is_free(name: str, value: object) -> bool:
     return name == "fee" and isinstance(value, Mapping) and value.get("network_fee") == "0.00"
 
 
-def _without(member: str, value: Mapping[str, object]) -> object:
-    return {name: inner for name, inner in value.items() if name != member}
+def _without(field: str, value: Mapping[str, object]) -> object:
+    return {name: inner for name, inner in value.items() if name != field}
 
 
 def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
-    """A value with every value in it, and then itself, put in other words."""
+    """Rewrite all values inside a value, then the value itself."""
     if isinstance(value, Mapping):
-        members = ((key, _rewritten(member, rewrite, key)) for key, member in value.items())
-        value = {key: member for key, member in members if member is not _ABSENT}
+        fields = ((key, _rewritten(inner, rewrite, key)) for key, inner in value.items())
+        value = {key: inner for key, inner in fields if inner is not _ABSENT}
     elif isinstance(value, list):
         value = [_rewritten(item, rewrite, name) for item in value]
     return rewrite(name, value)

@@ -1,4 +1,4 @@
-"""How the test kit reaches a server: over HTTP, or in the process of the test without sockets."""
+"""Connections of the test kit to a server: over HTTP, or in the process of the test without sockets."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Receiver:
     """
 
     refuses_forged = False
-    """Whether it returns 401 for a forged delivery if it stands in for an application: a test with a stand-in has not
+    """Whether it returns 401 for a forged delivery if it replaces an application: a test with a stand-in has not
         said how the application responds. Set in a run of `rampsim explore`.
     """
     patience_seconds = 2.0
@@ -204,7 +204,7 @@ class Receiver:
     # Life cycle
 
     def close(self, *, keep_endpoint: bool = False) -> None:
-        """Stop receiving and remove the endpoint from the world, unless told to keep it.
+        """Stop receiving and remove the endpoint from the world, unless `keep_endpoint` is set.
 
         Deliveries in flight get up to two seconds for their response, because a cut attempt would count against the
         application in the advice. Raises an application error that no `wait_for` has raised.

@@ -1,4 +1,4 @@
-"""Control tokens for some worlds: a team sees and touches its own worlds, and those of others are not there for it."""
+"""Control tokens for some worlds: a team reads and changes its own worlds only, and other worlds return 404."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *PAGE_ROWS))
 
 @dataclass
 class Bearer(Remote):
-    """A world seen by somebody with a control token."""
+    """A client that sends a control token."""
 
     bearer: str = ""
 
@@ -66,7 +66,7 @@ def teams(origin: str, http: httpx.Client) -> dict[str, Bearer]:
 
 @pytest.fixture(scope="module")
 def b(teams: dict[str, Bearer]) -> Bearer:
-    """A world of team B with something of every sort in it."""
+    """A world of team B with data of every kind."""
     made = teams["team-b"].another(id="team-b-1", seed=7, scenarios=["autopilot"])
     assert made.api("POST", "/quotes", QUOTE).status == 201
     url = f"{made.origin}/_simulator/inbox/hooks"
@@ -83,7 +83,7 @@ def b(teams: dict[str, Bearer]) -> Bearer:
 
 @pytest.fixture(scope="module")
 def ids(b: Bearer) -> dict[str, str]:
-    """What an attacker would like to name, by the variable of the path."""
+    """Ids in the world of team B, by path variable."""
     first = {
         path: b.control("GET", path).body["data"][0]["id"]
         for path in ("/resources", "/events", "/faults", "/snapshots")
@@ -122,13 +122,13 @@ QUERIES = {"events_wait": {"timeout": "0"}, "inbox_wait": {"timeout": "0"}, "wai
 
 
 def state_of(b: Bearer) -> Any:
-    """All that can be told of team B's world."""
+    """Everything that describes the world of team B."""
     inbox = b.control("GET", "/inbox/hooks").body
     return b.control("GET", "/worlds/team-b-1").body, b.control("GET", "/state").raw, inbox
 
 
 def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, way: str) -> Answer:
-    """A call of this row about a world, as it is named by a header, below its base, or in the query."""
+    """Make the call of a row about a world named in the header, the base path or the query."""
     name = next(iter(row.path.partition("{")[2].partition("}")[:1]), "")
     path = row.path.replace(f"{{{name}}}", world if row.path == "/worlds/{id}" else ids.get(row.path, "x"))
     body: Any = BODIES.get(row.name, {}) if row.method in ("POST", "PUT", "PATCH") else None
@@ -142,10 +142,10 @@ def asked(row: ControlOperation, team: Bearer, ids: dict[str, str], world: str, 
 
 @pytest.mark.parametrize("way", ["header", "base", "query"])
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_token_of_team_a_changes_nothing_and_learns_nothing_of_team_b(
+def test_token_of_one_team_cannot_read_or_change_another_team(
     row: ControlOperation, way: str, teams: dict[str, Bearer], b: Bearer, ids: dict[str, str]
 ) -> None:
-    """About a world of team B every call is answered as about one that there is not, whatever it asks for."""
+    """Every call about a world of team B gets the same response as one about an unknown world."""
     before = state_of(b)
     there, nowhere = (asked(row, teams["team-a"], ids, world, way) for world in ("team-b-1", "team-b-0"))
     assert (there.status, there.raw.replace(b"team-b-1", b"team-b-0")) == (nowhere.status, nowhere.raw)
@@ -171,7 +171,7 @@ def test_without_a_header_the_default_world_is_not_there(teams: dict[str, Bearer
     answer = teams["team-a"].control("GET", "/clock")
     assert answer.refusal == (404, "not_found", None)
     assert answer.body["error"]["message"] == (
-        "There is no world 'default'. The token 'team-a' is for worlds whose ids begin with 'team-a-'."
+        "There is no world 'default'. The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
     )
     assert teams["admin"].control("GET", "/clock").status == 200
 
@@ -181,8 +181,8 @@ def test_a_world_outside_of_the_prefix_is_not_made(teams: dict[str, Bearer], b: 
     answer = teams["team-a"].control("POST", "/worlds", {"id": wanted, "replace": True})
     assert answer.refusal == (403, "forbidden", "id")
     assert answer.body["error"]["message"] == (
-        f"A world {wanted!r} is not for this token to make. "
-        "The token 'team-a' is for worlds whose ids begin with 'team-a-'."
+        f"This token cannot create a world {wanted!r}. "
+        "The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
     )
 
 
@@ -206,7 +206,7 @@ def test_what_is_of_all_worlds_needs_a_token_of_all(teams: dict[str, Bearer]) ->
 
 
 def test_keys_cannot_be_worked_out_from_id_and_seed(origin: str, teams: dict[str, Bearer]) -> None:
-    """Or whoever guesses both would call the interface as another team."""
+    """Otherwise, anyone who guesses id and seed could call the API as another team."""
     worlds = [teams["team-a"].another(id="team-a-keys", seed=3, replace=True) for _ in range(2)]
     first, second = (world.world["credentials"]["sandbox"] for world in worlds)
     assert all(first[name] != second[name] for name in ("public_key", "secret_key", "webhook_key"))
@@ -219,7 +219,7 @@ def test_keys_cannot_be_worked_out_from_id_and_seed(origin: str, teams: dict[str
 
 
 def test_a_document_takes_nobodys_keys(teams: dict[str, Bearer], b: Bearer) -> None:
-    """Neither those of a world that lives, nor those of one that will."""
+    """Keys of existing and of future worlds are safe."""
     document = b.control("GET", "/state").body
     mine = teams["team-a"].another(id="team-a-import", replace=True)
     put = mine.control("PUT", "/state", document)
@@ -247,7 +247,7 @@ def test_every_world_has_inboxes_of_its_own(teams: dict[str, Bearer], b: Bearer)
     assert b.control("GET", "/inbox/hooks").body == before
 
 
-def test_an_inbox_below_the_base_of_a_world_is_that_worlds(teams: dict[str, Bearer]) -> None:
+def test_inbox_below_a_world_base_belongs_to_that_world(teams: dict[str, Bearer]) -> None:
     mine = teams["team-a"].another(id="team-a-base", replace=True)
     url = f"{mine.origin}/_worlds/team-a-base/_simulator/inbox/hooks"
     assert mine.api("POST", "/webhooks", {"url": url, "events": ["*"]}).status == 201
@@ -282,12 +282,12 @@ def test_a_team_prunes_its_own_worlds_alone(teams: dict[str, Bearer], b: Bearer)
 def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
     refused = teams["team-a"].control("GET", "/metrics")
     assert refused.refusal == (403, "forbidden", None)
-    assert refused.body["error"]["message"].startswith("Metrics tell of all worlds of the server. The token 'team-a'")
+    assert refused.body["error"]["message"].startswith("Metrics cover all worlds of the server. The token 'team-a'")
     assert teams["admin"].control("GET", "/metrics").status == 200
 
 
-def test_the_running_clock_of_another_team_stays_where_it_is(tmp_path: Path, http: httpx.Client) -> None:
-    """A call that may not know of a world does not fire the timers of that."""
+def test_call_does_not_advance_the_clock_of_another_team(tmp_path: Path, http: httpx.Client) -> None:
+    """A call that does not reach a world does not fire its timers."""
     with running(replace(EMPTY, control_tokens=file_of(tmp_path))) as (origin, application):
         attacker, owner = (Bearer(origin, http, bearer=TOKENS[name]) for name in ("team-a", "team-b"))
         running_world = owner.another(id="team-b-clock")
@@ -315,7 +315,7 @@ def test_a_token_has_no_more_worlds_than_it_may(tmp_path: Path, http: httpx.Clie
         for body in ({"id": "team-a-3"}, {}, {"from_snapshot": snapshot}):
             refused = team.control("POST", "/worlds", body)
             assert refused.refusal == (507, "simulator_quota_exceeded", None)
-        assert "The token 'team-a' may have 2 worlds at a time" in refused.body["error"]["message"]
+        assert "The token 'team-a' has 2 worlds" in refused.body["error"]["message"]
         assert team.control("POST", "/worlds", {"id": "team-a-2", "replace": True}).status == 201
         assert team.control("DELETE", "/worlds/team-a-1").status == 204
         team.another(id="team-a-3")

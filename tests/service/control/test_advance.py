@@ -1,4 +1,4 @@
-"""Advancing the clock: how far it looks, how it is called off, and receivers that move it themselves."""
+"""Advancing the clock: horizon, cancellation, and receivers that advance it themselves."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ NEVER = {"until": {"event": "kyc.rejected"}}
 
 @contextmanager
 def beside(world: Remote) -> Iterator[Remote]:
-    """The same world through another connection."""
+    """The same world over another connection."""
     with new_client() as client:
         yield Remote(world.origin, client, world.world)
 
 
 def endless(world: Remote) -> Remote:
-    """A world in which something is due every day, for ever."""
+    """A world in which a timer is due every day, forever."""
     assert world.act("set_balance", symbol="USDC", network="STELLAR", amount="1000000000").status == 200
     recurring(world, {"type": "never"})
     return world
@@ -38,7 +38,7 @@ def endless(world: Remote) -> Remote:
 # --- until --------------------------------------------------------------------------------------------------------
 
 
-def test_what_never_comes_is_refused_with_the_receipt_of_the_way(world: Remote) -> None:
+def test_until_that_never_comes_is_409_with_a_receipt(world: Remote) -> None:
     onramp(world)
     answer = world.control("POST", "/clock/advance", NEVER)
     assert (answer.status, answer.code) == (409, "not_reached")
@@ -54,7 +54,7 @@ def test_what_never_comes_may_be_taken_for_an_answer(world: Remote) -> None:
     assert (receipt["now"], receipt["fired"], receipt["reached"]) == ("2026-01-05T08:30:00.000Z", 1, False)
 
 
-def test_an_event_of_an_object_counts_when_it_was_emitted_already_any_other_is_the_next(world: Remote) -> None:
+def test_until_event_counts_earlier_events_only_with_an_object_id(world: Remote) -> None:
     mine = onramp(world)["id"]
     created = {"event": "transaction.created"}
     receipt = world.advance(until={**created, "object_id": mine})
@@ -77,7 +77,7 @@ def test_waiting_looks_as_far_as_it_is_told(world: Remote) -> None:
 # --- calling off --------------------------------------------------------------------------------------------------
 
 
-def test_an_advance_is_called_off_and_both_are_told_what_it_did(world: Remote) -> None:
+def test_cancelled_advance_returns_a_receipt_to_both_callers(world: Remote) -> None:
     endless(world)
     with beside(world) as other, ThreadPoolExecutor(1) as pool:
         advancing = pool.submit(world.control, "POST", "/clock/advance", {**NEVER, "horizon": "400000d"})
@@ -91,7 +91,7 @@ def test_an_advance_is_called_off_and_both_are_told_what_it_did(world: Remote) -
     assert world.control("GET", "/clock").body["now"] == receipt["now"]
 
 
-def test_there_is_nothing_to_call_off_where_no_clock_is_advanced(world: Remote) -> None:
+def test_cancelling_without_an_advance_is_invalid_state(world: Remote) -> None:
     assert world.control("DELETE", "/clock/advance").refusal == (409, "invalid_state", None)
 
 
@@ -127,7 +127,7 @@ def test_waiting_for_a_receiver_is_called_off_too(world: Remote) -> None:
         leave.set()
 
 
-def test_while_one_world_advances_far_everybody_else_is_answered_soon(world: Remote, autopilot_world: Remote) -> None:
+def test_long_advance_does_not_delay_other_worlds(world: Remote, autopilot_world: Remote) -> None:
     endless(world)
     waits: list[float] = []
     with beside(world) as other, ThreadPoolExecutor(1) as pool:
@@ -159,7 +159,7 @@ BY_RECEIVER = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), BY_RECEIVER)
-def test_a_receiver_that_waits_for_its_own_delivery_is_told_so(
+def test_receiver_waiting_for_its_own_delivery_gets_clock_busy(
     world: Remote, method: str, path: str, body: Any
 ) -> None:
     seen: list[tuple[int, str, str]] = []
@@ -190,7 +190,7 @@ def test_a_receiver_that_answers_soon_is_waited_for(world: Remote) -> None:
         assert (answer.status, answer.body["deliveries"]) == (200, 1)
 
 
-def test_a_slow_receiver_is_waited_for_where_the_caller_says_so(world: Remote) -> None:
+def test_slow_receiver_is_awaited_with_wait_true(world: Remote) -> None:
     leave = Event()
 
     def slow(_: Any) -> int:
@@ -206,7 +206,7 @@ def test_a_slow_receiver_is_waited_for_where_the_caller_says_so(world: Remote) -
         assert advancing.result(10).body["deliveries"] == 1
 
 
-def test_a_wait_that_is_no_boolean_is_refused_before_anything_is_done(world: Remote) -> None:
+def test_non_boolean_wait_is_refused_before_any_change(world: Remote) -> None:
     onramp(world)
     event = world.control("GET", "/events").body["data"][0]["id"]
     before = world.event_types()
@@ -218,7 +218,7 @@ def test_a_wait_that_is_no_boolean_is_refused_before_anything_is_done(world: Rem
 
 
 @pytest.mark.parametrize("hold", [True, False])
-def test_the_next_timer_is_the_same_however_fast_a_receiver_refuses(world: Remote, hold: bool) -> None:
+def test_next_timer_does_not_depend_on_receiver_speed(world: Remote, hold: bool) -> None:
     leave = Event()
 
     def refuse(_: Any) -> int:
@@ -240,7 +240,7 @@ def test_the_next_timer_is_the_same_however_fast_a_receiver_refuses(world: Remot
 # --- what is always possible --------------------------------------------------------------------------------------
 
 
-def test_a_reset_and_an_empty_weather_fire_nothing_first(world: Remote) -> None:
+def test_reset_and_empty_scenarios_fire_no_due_timers(world: Remote) -> None:
     onramp(world)
     world.control("PUT", "/clock", {"mode": "scaled", "rate": 1_000_000})
     assert world.control("PUT", "/scenarios/active", {"names": []}).status == 200

@@ -1,4 +1,4 @@
-"""Advice, seen from outside: every kind from the traffic that shows it, and a model client that causes none."""
+"""Advice over HTTP: each kind from traffic that causes it, and a model client that causes none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def advice(world: Remote, **query: str) -> list[dict[str, Any]]:
 
 
 def only(world: Remote, kind: str) -> dict[str, Any]:
-    """The one finding of a kind, complete."""
+    """Return the only finding of a kind, and check that it is complete."""
     found = [row for row in advice(world) if row["kind"] == kind]
     assert len(found) == 1, advice(world)
     finding = found[0]
@@ -60,7 +60,7 @@ def confirmed(world: Remote) -> dict[str, Any]:
 
 
 def webhook(world: Remote, name: str, respond: list[int] | None = None) -> dict[str, Any]:
-    """An endpoint at a built-in inbox, which then answers these statuses."""
+    """Register a built-in inbox that responds with these statuses."""
     inbox = f"{world.world['id']}-{name}"
     body = {"url": f"{world.origin}/_simulator/inbox/{inbox}", "events": ["*"]}
     endpoint = world.api("POST", "/webhooks", json=body, headers=key())
@@ -91,7 +91,7 @@ def paid(world: Remote) -> dict[str, Any]:
 
 
 class ModelClient:
-    """Does what the specification asks of an integrator; waits by moving the simulated clock."""
+    """A client that follows the specification. It waits by advancing the clock."""
 
     def __init__(self, world: Remote) -> None:
         self.world = world
@@ -134,7 +134,7 @@ def test_a_clean_integration_gives_no_cause_for_advice(client: ModelClient) -> N
     assert advice(world) == []
 
 
-def test_a_client_that_waits_for_its_transaction_is_no_fast_poller(client: ModelClient) -> None:
+def test_polling_a_transaction_slowly_gives_no_advice(client: ModelClient) -> None:
     transaction = confirmed(client.world)
     for _ in range(10):
         assert client.call("GET", f"/transactions/{transaction['id']}").status == 200
@@ -142,7 +142,7 @@ def test_a_client_that_waits_for_its_transaction_is_no_fast_poller(client: Model
     assert advice(client.world) == []
 
 
-def test_reads_between_which_something_happened_are_no_polls(client: ModelClient) -> None:
+def test_reads_with_changes_in_between_are_not_polling(client: ModelClient) -> None:
     world = client.world
     for _ in range(5):
         assert quote(world).status == 201
@@ -157,7 +157,7 @@ def test_reads_between_which_something_happened_are_no_polls(client: ModelClient
 # Calls
 
 
-def test_an_unknown_field_is_named_with_the_request_that_carried_it(world: Remote) -> None:
+def test_unknown_field_is_listed_with_its_request(world: Remote) -> None:
     answers = [quote(world, colour="red") for _ in range(2)]
     finding = only(world, "unknown_field")
     assert finding["requests"] == [answer.headers["x-request-id"] for answer in answers]
@@ -207,7 +207,7 @@ def test_a_refused_call_that_was_changed_is_no_retry(world: Remote) -> None:
     assert advice(world) == []
 
 
-def test_a_refusal_that_a_change_of_state_may_lift_can_be_tried_again_once(world: Remote) -> None:
+def test_retry_after_a_possible_state_change_gives_no_advice(world: Remote) -> None:
     world.act("set_kyc", status="pending")
     for _ in range(2):
         assert world.api("POST", "/quotes", json=QUOTE, headers={"Idempotency-Key": "kyc"}).code == "kyc_required"
@@ -250,7 +250,7 @@ def test_a_server_error_that_was_never_retried(world: Remote) -> None:
     assert only(world, "not_retried")["requests"] == [failed.headers["x-request-id"]]
 
 
-def test_a_network_that_is_down_need_not_be_asked_again(world: Remote) -> None:
+def test_not_retrying_while_a_network_is_down_gives_no_advice(world: Remote) -> None:
     world.act("set_network", network="celo", status="down")
     assert quote(world).code == "network_unavailable"
     world.api("GET", "/profile")
@@ -322,7 +322,7 @@ def test_two_payments_under_one_reference(world: Remote) -> None:
     assert "under one reference, order-1" in finding["message"]
 
 
-def test_an_order_that_is_paid_anew_after_a_failure_is_none(world: Remote) -> None:
+def test_new_order_after_a_failure_gives_no_advice(world: Remote) -> None:
     def confirmed_as(reference: str) -> str:
         made = quote(world).body["id"]
         answer = world.api("POST", f"/quotes/{made}/confirm", json=PAYER | {"reference": reference}, headers=key())
@@ -347,7 +347,7 @@ def test_a_quote_confirmed_in_its_last_seconds(world: Remote) -> None:
     assert "10s left" in only(world, "late_confirmation")["message"]
 
 
-def test_a_quote_of_the_wallet_used_in_its_last_seconds(world: Remote) -> None:
+def test_wallet_quote_used_in_its_last_seconds_gives_advice(world: Remote) -> None:
     usdc, xlm = ({"symbol": symbol, "network": "STELLAR"} for symbol in ("USDC", "XLM"))
     body = {"from": usdc, "to": xlm, "amount": "25", "amount_side": "from"}
     made = world.api("POST", "/wallet/swap/quote", json=body, headers=key())
@@ -373,7 +373,7 @@ def test_a_webhook_that_is_not_acknowledged(world: Remote) -> None:
     assert all(name.startswith(("dlv_", "evt_")) for name in finding["evidence"])
 
 
-def test_a_delivery_that_a_fault_lost_is_not_the_receivers(world: Remote) -> None:
+def test_lost_delivery_is_not_blamed_on_the_receiver(world: Remote) -> None:
     webhook(world, "lossy")
     fault(world, webhook={}, deliver={"drop": True})
     confirmed(world)
@@ -489,14 +489,14 @@ def test_advice_of_all_worlds_has_that_of_ended_ones(world: Remote) -> None:
     assert world.control("GET", f"/advice?world={ids[1]}").body["data"] == second.control("GET", "/advice").body["data"]
 
 
-def test_an_unknown_field_is_named_where_it_was_sent_and_in_the_finding(world: Remote) -> None:
+def test_unknown_field_is_named_in_the_request_and_the_finding(world: Remote) -> None:
     world.api("GET", "/profile?surprise=1")
     entry = world.control("GET", "/requests?limit=1").body["data"][0]
     assert (entry["advice"], entry["unknown_fields"]) == (["unknown_field"], ["surprise"])
     assert "surprise" in only(world, "unknown_field")["message"]
 
 
-def test_not_retried_after_tries_that_were_given_up_is_silent(world: Remote) -> None:
+def test_abandoned_retries_give_no_advice(world: Remote) -> None:
     fault(world, match={"path": "/quotes"}, respond={"status": 503, "code": "service_unavailable"})
     one_key = key()
     for wait in ("1s", "2s", "4s", "8s"):

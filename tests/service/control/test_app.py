@@ -1,4 +1,4 @@
-"""What all control calls have in common: bounds of their bodies and of their journal, and the headers of answers."""
+"""Features of all control calls: limits of bodies and journal, and response headers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_journal_of_control_calls_is_bounded_in_bytes(world: Remote) -> None
     assert kept["truncated"] is True
 
 
-def test_of_control_calls_so_many_are_kept_as_of_interface_calls(world: Remote) -> None:
+def test_control_journal_has_the_bound_of_the_request_journal(world: Remote) -> None:
     for number in range(6):
         world.act("create_key", label=f"till {number}")
     assert "truncated" not in world.control("GET", "/controls").body
@@ -49,13 +49,13 @@ def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
 
 
 def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
-    """`wait` is a path below `/events`, and what `/events/{id}/resend` can be asked for."""
+    """`/events/wait` is a call of its own, but in `/events/{id}/resend` `wait` can be an id."""
     answer = world.control("POST", "/events/wait/resend")
-    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event with the id 'wait'.")
+    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event 'wait'.")
     assert world.control("PUT", "/events/wait/resend").status == 405
 
 
 @pytest.mark.parametrize(("mode", "status"), [("no-cors", 403), ("cors", 403), ("navigate", 200)])
-def test_read_by_a_foreign_page_is_refused_but_a_link_is_not(world: Remote, mode: str, status: int) -> None:
+def test_foreign_page_cannot_read_but_can_link(world: Remote, mode: str, status: int) -> None:
     said = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}
     assert world.control("GET", "/clock", headers=said).status == status

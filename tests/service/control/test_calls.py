@@ -1,4 +1,4 @@
-"""One call with all that it changed, and the state tables that say what a move is."""
+"""One request with its consequences, and the state tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.service.control.test_trigger import onramp
 from tests.support import CELO, QUOTE
 
 
-def test_a_call_tells_what_it_made_moved_and_emitted(world: Remote) -> None:
+def test_request_shows_its_transitions_and_events(world: Remote) -> None:
     onramp(world)
     mine = onramp(world)
     row = world.control("GET", "/requests", params={"path": "*/confirm"}).body["data"][-1]
@@ -24,7 +24,7 @@ def test_a_call_tells_what_it_made_moved_and_emitted(world: Remote) -> None:
     assert {event["object_id"] for event in told["events"]} == {mine["id"]}
 
 
-def test_a_call_that_was_repeated_with_its_key_says_so(world: Remote) -> None:
+def test_replayed_request_is_counted(world: Remote) -> None:
     first, again = (world.api("POST", "/quotes", QUOTE, headers={"Idempotency-Key": "one"}) for _ in range(2))
     identifier = first.headers["x-request-id"]
     assert again.headers["x-request-id"] == identifier
@@ -37,11 +37,11 @@ def test_a_read_changes_nothing(world: Remote) -> None:
     assert (told["moves"], told["events"]) == ([], [])
 
 
-def test_a_call_that_is_not_kept_is_not_found(world: Remote) -> None:
+def test_unknown_request_is_not_found(world: Remote) -> None:
     assert world.control("GET", "/requests/req_none").refusal == (404, "not_found", None)
 
 
-def test_every_move_of_a_story_is_in_the_state_table_of_its_kind(autopilot_world: Remote) -> None:
+def test_every_transition_in_a_history_is_in_its_state_table(autopilot_world: Remote) -> None:
     tables = {row["kind"]: row for row in autopilot_world.control("GET", "/states").body["data"]}
     mine = onramp(autopilot_world)
     autopilot_world.advance(by="10m")

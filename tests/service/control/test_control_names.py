@@ -1,4 +1,4 @@
-"""Control calls name what they do not know: members, query parameters, event types; every list takes `limit`."""
+"""Control calls name unknown fields, query parameters and event types. Every list takes `limit`."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def _somewhere(row: ControlOperation) -> str:
 
 
 @pytest.mark.parametrize("row", READS, ids=lambda row: row.name)
-def test_a_query_parameter_that_a_read_does_not_know_is_named(world: Remote, row: ControlOperation) -> None:
+def test_unknown_query_parameter_is_named(world: Remote, row: ControlOperation) -> None:
     answer = world.control("GET", f"{_somewhere(row)}?surprise=1")
     assert answer.refusal == (400, "invalid_parameter", "surprise")
     for name in row.query or ():
         assert name in answer.body["error"]["message"]
 
 
-def test_a_misspelt_query_parameter_is_told_the_near_one(world: Remote) -> None:
+def test_misspelt_query_parameter_gets_a_suggestion(world: Remote) -> None:
     answer = world.control("GET", "/requests?pth=/quotes")
     assert answer.body["error"]["message"] == (
         "There is no query parameter `pth`; did you mean `path`? (there are method, path, status, text, limit)."
@@ -104,7 +104,7 @@ def test_the_parameters_of_actions_show_no_names_of_classes(world: Remote) -> No
 
 
 @pytest.mark.parametrize("path", ["/events", "/rates", "/resources", "/clock"])
-def test_an_environment_that_there_is_not_is_refused_everywhere(world: Remote, path: str) -> None:
+def test_unknown_environment_is_refused_by_every_call(world: Remote, path: str) -> None:
     answer = world.control("GET", path, headers={"X-Simulator-Environment": "prod"})
     assert answer.refusal == (400, "invalid_parameter", "X-Simulator-Environment")
 
@@ -116,13 +116,13 @@ def test_an_inbox_may_be_posted_to_with_any_query(world: Remote) -> None:
 @pytest.mark.parametrize(
     "path", ["/events?type=transaction.complete", "/events/wait?timeout=0&type=transaction.complete"]
 )
-def test_an_event_type_that_there_is_not_is_named(world: Remote, path: str) -> None:
+def test_unknown_event_type_is_named(world: Remote, path: str) -> None:
     answer = world.control("GET", path)
     assert answer.refusal == (400, "invalid_parameter", "type")
     assert "did you mean `transaction.completed`?" in answer.body["error"]["message"]
 
 
-def test_an_event_type_to_wait_for_or_to_walk_to_is_known(world: Remote) -> None:
+def test_unknown_event_type_is_refused_by_wait_and_trigger(world: Remote) -> None:
     until = world.control("POST", "/clock/advance", {"until": {"event": "quote.expire"}})
     assert until.refusal == (400, "invalid_parameter", "until.event")
     assert "did you mean `quote.expired`?" in until.body["error"]["message"]
@@ -134,12 +134,12 @@ def test_an_event_type_to_wait_for_or_to_walk_to_is_known(world: Remote) -> None
     ("path", "param"),
     [("/deliveries?status=done", "status"), ("/requests?status=2xx", "status"), ("/advice?world=nowhere", "world")],
 )
-def test_a_filter_that_nothing_can_fit_is_refused(world: Remote, path: str, param: str) -> None:
+def test_invalid_filter_value_is_refused(world: Remote, path: str, param: str) -> None:
     assert world.control("GET", path).refusal == (400, "invalid_parameter", param)
 
 
 @pytest.mark.parametrize("name", ["openapi.yaml", "openapi.json", "control.yaml", "reference.html"])
-def test_the_served_contract_names_the_address_it_is_served_from(server: Remote, name: str) -> None:
+def test_served_contract_has_its_own_address(server: Remote, name: str) -> None:
     text = server.control("GET", f"/{name}").raw.decode()
     assert "http://127.0.0.1:8642" not in text
     if name != "reference.html":

@@ -1,4 +1,4 @@
-"""Integration coverage, counted from outside after walks whose every hit is known."""
+"""Integration coverage over HTTP, after sequences of calls with known hits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def coverage(world: Remote, /, **query: str) -> dict[str, Any]:
 
 
 def covered(report: dict[str, Any], dimension: str) -> dict[str, dict[str, Any]]:
-    """The covered items of a dimension by their names."""
+    """Return the covered items of a dimension, by name."""
     return {row["item"]: row for row in report["dimensions"][dimension]["items"] if row["covered"]}
 
 
@@ -83,7 +83,7 @@ def test_looking_at_the_coverage_changes_nothing(world: Remote) -> None:
     assert coverage(world) == coverage(world)
 
 
-def test_a_common_error_counts_once_at_whichever_operation(world: Remote) -> None:
+def test_common_error_is_covered_once_for_all_operations(world: Remote) -> None:
     world.call("GET", world.base() + "/profile")
     world.call("GET", world.base() + "/fees")
     world.api("POST", "/quotes", json={})
@@ -92,7 +92,7 @@ def test_a_common_error_counts_once_at_whichever_operation(world: Remote) -> Non
     assert set(covered(coverage(world), "errors")) == {"* missing_parameter", "* not_found", "get_fee not_found"}
 
 
-def test_an_error_code_that_only_a_fault_answers_is_listed_apart(world: Remote) -> None:
+def test_error_code_from_a_fault_alone_is_listed_separately(world: Remote) -> None:
     fault(world, match={"path": "/profile"}, respond={"status": 422, "code": "payout_failed"}, times=1)
     fault(world, match={"path": "/profile"}, respond={"status": 503, "code": "service_unavailable"}, times=1)
     fault(world, match={"path": "/profile"}, respond={"status": 418, "code": "teapot"}, times=1)
@@ -107,7 +107,7 @@ def test_an_error_code_that_only_a_fault_answers_is_listed_apart(world: Remote) 
     }  # fmt: skip
 
 
-def test_an_event_type_is_covered_when_it_was_acknowledged(world: Remote) -> None:
+def test_event_type_is_covered_once_acknowledged(world: Remote) -> None:
     webhook(world, "covered")
     paid(world)
     report = coverage(world)
@@ -126,7 +126,7 @@ def test_a_refused_event_was_delivered_and_not_acknowledged(world: Remote) -> No
     assert (created["covered"], created["delivered"], created["acknowledged"]) == (False, 1, 0)
 
 
-def test_an_event_that_was_lost_on_its_way_was_not_delivered(world: Remote) -> None:
+def test_event_lost_by_a_fault_counts_as_undelivered(world: Remote) -> None:
     webhook(world, "lost")
     fault(world, webhook={}, deliver={"drop": True})
     confirmed(world)
@@ -218,14 +218,14 @@ def test_a_snapshot_keeps_the_coverage(world: Remote) -> None:
     assert coverage(world) == before
 
 
-def test_a_journal_that_forgets_does_not_lower_the_coverage(world: Remote) -> None:
+def test_dropped_requests_do_not_lower_the_coverage(world: Remote) -> None:
     small = world.another(seed=1, scenarios=[], settings={"journal_limit": 1})
     quote(small)
     small.api("GET", "/profile")
     assert set(covered(coverage(small), "operations")) == {"create_token", "create_quote", "get_profile"}
 
 
-def test_the_server_knows_what_worlds_had_that_have_ended(world: Remote) -> None:
+def test_server_coverage_includes_deleted_worlds(world: Remote) -> None:
     other = world.another(seed=1, scenarios=[])
     before = item(coverage(world, world="*"), "operations", "create_quote")["succeeded"]
     quote(world)

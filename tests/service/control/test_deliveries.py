@@ -1,4 +1,4 @@
-"""One delivery with its schedule: the attempts that were made, and the retries to come."""
+"""One delivery attempt with its schedule of past attempts and planned retries."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from tests.remote import Remote
 
 
 def schedule(world: Remote) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """The newest delivery of a wallet's event, and its schedule as moments and what came of them."""
+    """Return the newest delivery of a wallet's event, and its schedule as times and statuses."""
     newest = world.control("GET", "/deliveries", params={"event_type": "wallet.created"}).body["data"][-1]
     found = world.control("GET", f"/deliveries/{newest['id']}").body
     return found, [(row["at"][8:16], row["status"]) for row in found["schedule"]]
 
 
-def test_a_delivery_that_failed_shows_every_retry_to_come(world: Remote) -> None:
+def test_failed_delivery_shows_all_planned_retries(world: Remote) -> None:
     name = f"late-{world.world['id']}"
     assert world.control("POST", f"/inbox/{name}/subscribe").status == 201
     world.control("PUT", f"/inbox/{name}", {"respond": [500, 500, 200]})

@@ -1,4 +1,4 @@
-"""A refusal of the control interface says where the call is described."""
+"""Errors of control calls link to the documentation of the call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_refusal_of_the_interface_has_nothing_added(server: Remote) -> None:
     assert set(refused.json()["error"]) <= {"code", "message", "param", "request_id"}
 
 
-def test_the_link_leads_there_below_the_base_of_a_world_too(server: Remote) -> None:
+def test_doc_url_includes_the_base_of_a_world(server: Remote) -> None:
     refused = server.http.get(f"{server.origin}/_worlds/default/_simulator/events?typ=x")
     link = refused.json()["error"]["doc_url"]
     assert link == "/_worlds/default/_simulator/docs/reference/control#events"

@@ -1,4 +1,4 @@
-"""Calls under way while their world ends: nobody is told that they were carried out."""
+"""Calls in progress while their world ends are not acknowledged."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ WALLET = {"network": "stellar", "label": "late"}
 
 @pytest.mark.parametrize("how", ENDINGS)
 @pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "late"}], ids=["once", "with a key"])
-def test_a_call_whose_world_ended_while_it_was_delayed_is_not_acknowledged(
-    world: Remote, how: str, key: dict[str, str]
-) -> None:
+def test_delayed_call_in_a_deleted_world_is_not_acknowledged(world: Remote, how: str, key: dict[str, str]) -> None:
     world.token()
     assert world.control("POST", "/snapshots", {}).status == 201
     fault = {"match": {"path": "/wallets", "method": "POST"}, "delay": "700ms", "times": 1}
@@ -35,7 +33,7 @@ def test_a_call_whose_world_ended_while_it_was_delayed_is_not_acknowledged(
         assert "wallet" not in kinds
 
 
-def test_a_registration_whose_world_was_reset_meanwhile_is_not_acknowledged(world: Remote) -> None:
+def test_registration_in_a_world_reset_meanwhile_is_refused(world: Remote) -> None:
     world.token()
     with socket.create_server(("127.0.0.1", 0)) as receiver, ThreadPoolExecutor(2) as pool:
         url = f"http://127.0.0.1:{receiver.getsockname()[1]}/hook"

@@ -1,4 +1,4 @@
-"""Inboxes: whose a message is, what is kept of it, and how long."""
+"""Inboxes: the world of a message, its stored form, and its lifetime."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_message_belongs_to_the_world_whose_delivery_it_is(world: Remote) -> N
     assert bodies(world, path) == [row["body"] for row in other.control("GET", path).body["data"]]
 
 
-def test_a_message_sent_by_hand_belongs_to_the_world_it_names_or_to_default(world: Remote) -> None:
+def test_message_sent_by_hand_belongs_to_its_world_or_default(world: Remote) -> None:
     path, mine = f"/inbox/hand-{world.world['id']}", world.world["id"]
     world.call("POST", f"{world.origin}/_simulator{path}", content=b"nobody's")
     world.control("POST", path, content=b"mine")

@@ -1,4 +1,4 @@
-"""The inboxes as a list, and an inbox made the address of an endpoint in one call."""
+"""The list of inboxes, and registering an inbox as an endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def names(world: Remote) -> dict[str, tuple[int, list[int]]]:
     return {row["name"]: (row["messages"], row["respond"]) for row in own if row["name"].endswith(world.world["id"])}
 
 
-def test_an_inbox_is_listed_with_what_it_keeps_of_the_world_and_what_it_answers(world: Remote) -> None:
+def test_inbox_list_shows_messages_of_the_world_and_statuses(world: Remote) -> None:
     used, set_up = f"used-{world.world['id']}", f"set-{world.world['id']}"
     assert names(world) == {}
     world.control("POST", f"/inbox/{used}", content=b"one")
@@ -47,7 +47,7 @@ def test_an_inbox_of_any_name_is_subscribed_at_its_own_address(world: Remote) ->
     assert shown == made.body["url"]
 
 
-def test_everything_is_subscribed_to_unless_it_says_otherwise(world: Remote) -> None:
+def test_inbox_subscribes_to_all_events_by_default(world: Remote) -> None:
     made = world.control("POST", f"/inbox/all-{world.world['id']}/subscribe")
     assert (made.status, made.body["events"]) == (201, ["*"])
 

@@ -1,4 +1,4 @@
-"""Making worlds: what they inherit from their server, scenario documents, and taking the place of another."""
+"""Creating worlds: defaults from the server, scenario documents, and replacing a world."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEGRADED = {
 
 @pytest.fixture(scope="module")
 def flagged(http: httpx.Client) -> Iterator[Remote]:
-    """A server that was started with a flag of every sort."""
+    """A server started with every kind of flag."""
     config = Config(
         now_ms=1_780_272_000_000,
         rate=Decimal(60),
@@ -71,14 +71,14 @@ def test_a_reset_keeps_what_was_inherited(flagged: Remote) -> None:
     assert made.control("POST", "/reset").body == made.world
 
 
-def test_without_flags_a_world_is_manual_and_begins_in_january(world: Remote) -> None:
+def test_world_without_flags_is_manual_and_starts_in_january(world: Remote) -> None:
     made = world.another().world
     assert made["settings"] == {**shown(Settings()), "assumptions": {}}
     assert made["scenarios"] == ["autopilot", "test-values"]
     assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-01-05T08:00:00.000Z")
 
 
-def test_a_whole_scenario_may_stand_among_the_names(server: Remote) -> None:
+def test_scenarios_can_mix_names_and_documents(server: Remote) -> None:
     made = server.another(scenarios=["autopilot", DEGRADED])
     assert made.world["scenarios"] == ["autopilot", "celo-limps"]
     assert made.control("GET", "/scenarios/celo-limps").body["active"] is True
@@ -122,7 +122,7 @@ def test_scenarios_that_cannot_be_taken_make_no_world(
     assert server.control("GET", "/worlds/never").status == 404
 
 
-def test_a_misspelt_scenario_is_told_the_near_one(server: Remote) -> None:
+def test_misspelt_scenario_gets_a_suggestion(server: Remote) -> None:
     answer = server.control("POST", "/worlds", {"scenarios": ["autopilott"]})
     assert "did you mean `autopilot`?" in answer.body["error"]["message"]
 
@@ -187,7 +187,7 @@ def test_a_fork_that_is_refused_makes_no_world(world: Remote) -> None:
     assert world.control("GET", "/worlds/stillborn").status == 404
 
 
-def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client) -> None:
+def test_default_world_can_be_replaced_and_keeps_its_keys(http: httpx.Client) -> None:
     with running(Config()) as (origin, _):
         server = Remote(origin, http)
         fresh = server.another(id="default", seed=3, scenarios=[], replace=True)
@@ -197,7 +197,7 @@ def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client
         assert server.control("GET", "/health").body["worlds"] == 1
 
 
-def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote) -> None:
+def test_scenario_result_does_not_depend_on_server_flags(flagged: Remote) -> None:
     words = ["scenario", "run", "payout-fails-and-refunds"]
     alone = CliRunner().invoke(main, words)
     there = CliRunner().invoke(main, [*words, "--url", flagged.origin])
@@ -207,7 +207,7 @@ def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote)
 POOR = {"name": "poor", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}
 
 
-def test_a_scenario_that_can_set_up_no_such_world_is_no_wrong_parameter(world: Remote) -> None:
+def test_scenario_with_an_impossible_world_is_invalid_scenario(world: Remote) -> None:
     answer = world.control("POST", "/worlds", {"scenarios": ["autopilot", POOR]})
     assert answer.refusal == (400, "invalid_scenario", "scenarios")
     assert answer.body["error"]["errors"] == [
@@ -220,7 +220,7 @@ def test_a_scenario_that_can_set_up_no_such_world_is_no_wrong_parameter(world: R
     ]
 
 
-def test_problems_of_a_scenario_inside_a_body_stand_where_they_were_sent(world: Remote) -> None:
+def test_problems_of_an_embedded_scenario_have_body_positions(world: Remote) -> None:
     text = b"""{
 \t"seed": 5,
 \t"scenarios": ["autopilot", {
@@ -240,7 +240,7 @@ def test_problems_of_a_scenario_inside_a_body_stand_where_they_were_sent(world: 
     ]
 
 
-def test_a_scenario_inside_a_body_has_no_lines_of_its_own(world: Remote) -> None:
+def test_cause_in_an_embedded_scenario_has_no_line(world: Remote) -> None:
     other = world.another(
         scenarios=[{"name": "laid", "world": {"networks": [{"network": "celo", "status": "degraded"}]}}]
     )
@@ -248,7 +248,7 @@ def test_a_scenario_inside_a_body_has_no_lines_of_its_own(world: Remote) -> None
     assert (cause["name"], cause["file"], cause["line"]) == ("laid", "uploaded", None)
 
 
-def test_a_world_part_that_an_imported_scenario_cannot_set_up_is_named_with_its_place(world: Remote) -> None:
+def test_imported_scenario_with_an_impossible_world_names_the_path(world: Remote) -> None:
     text = b"name: rich\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
     assert world.control("POST", "/scenarios", content=text).status == 201
     state = world.control("GET", "/state").body
@@ -265,7 +265,7 @@ def test_a_world_part_that_an_imported_scenario_cannot_set_up_is_named_with_its_
     assert fork.body["error"]["errors"][0]["path"] == "scenarios[1].world.balances[0].network"
 
 
-def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
+def test_world_with_the_same_keys_is_named(world: Remote) -> None:
     other = world.another(scenarios=[])
     document = world.control("GET", "/state").body
     world.control("DELETE", f"/worlds/{world.world['id']}")
@@ -273,10 +273,10 @@ def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
     wanted = {"id": world.world["id"], "seed": 1, "replace": True}
     answer = world.call("POST", f"{world.origin}/_simulator/worlds", json=wanted)
     assert answer.refusal == (409, "already_exists", "id")
-    assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
+    assert f"The world {other.world['id']} has the keys" in answer.body["error"]["message"]
 
 
-def test_a_server_whose_scenario_can_set_up_no_such_world_says_where(tmp_path: Path) -> None:
+def test_server_with_an_impossible_scenario_world_names_the_path(tmp_path: Path) -> None:
     file = tmp_path / "poor.json"
     file.write_text(json.dumps(POOR))
     with pytest.raises(ConfigError, match=r"poor\.json:1:52: world\.balances\[0\]\.symbol"):

@@ -1,4 +1,4 @@
-"""Metrics and readiness: what whoever runs a server asks of it."""
+"""Metrics and readiness."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_calls_are_counted_by_operation_and_status(server: tuple[Remote, Applica
 
 
 def test_counts_go_on_when_their_world_has_ended(server: tuple[Remote, Application]) -> None:
-    """A counter that fell would look like a server that was started again."""
+    """A falling counter would look like a restart of the server."""
     world, _ = server
     world.api("POST", "/quotes", QUOTE)
     before = scraped(world)
@@ -154,18 +154,18 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
         def world_ids(self) -> list[str]:
             return list(application.runtime.simulator.worlds)
 
-    application.runtime.persistence = Full()  # type: ignore[assignment]  # it has what is asked of a keeper
+    application.runtime.persistence = Full()  # type: ignore[assignment]  # it has what is asked of a persistence layer
     try:
         refused = world.control("GET", "/ready")
         told = of(scraped(world), "rampsim_ready")
     finally:
         application.runtime.persistence = None
     assert refused.refusal == (503, "not_ready", None)
-    assert refused.body["error"]["message"] == "The store cannot keep what calls do: the disk is full."
+    assert refused.body["error"]["message"] == "The store cannot save changes: the disk is full."
     assert told == 0
 
 
-def test_nothing_of_the_library_is_loaded_before_somebody_asks() -> None:
+def test_prometheus_is_imported_at_the_first_metrics_call() -> None:
     program = (
         "import sys, asyncio\n"
         "from simulator import Config, create_app\n"

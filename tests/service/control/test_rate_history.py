@@ -1,4 +1,4 @@
-"""Rates over simulated time: what they were, since when, and what changed them."""
+"""The history of rates over simulated time, with causes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_fresh_world_has_one_rate_since_its_beginning(world: Remote) -> None:
     assert only == {"at": world.world["created_at"], **present(world), "cause": None}
 
 
-def test_pins_and_moves_make_points_with_their_moment_and_cause(world: Remote) -> None:
+def test_rate_changes_are_listed_with_time_and_cause(world: Remote) -> None:
     world.advance(by="1h")
     world.act("set_rate", **PAIR, rate="131.5")
     world.act("set_rate", asset="XLM", fiat_currency="KES", rate="20")
@@ -52,9 +52,7 @@ def test_pins_and_moves_make_points_with_their_moment_and_cause(world: Remote) -
     assert len(points(world, of="production")) == 1
 
 
-def test_the_newest_changes_are_kept_and_lead_to_the_present_rate(
-    world: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rate_history_keeps_the_newest_changes(world: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rates, "CHANGES_KEPT", 3)
     for percent in (10, -7, 3, 9, -1):
         world.advance(by="1m")
@@ -64,7 +62,7 @@ def test_the_newest_changes_are_kept_and_lead_to_the_present_rate(
     assert {name: points(world)[-1][name] for name in present(world)} == present(world)
 
 
-def test_a_snapshot_brings_the_way_back(world: Remote) -> None:
+def test_restored_snapshot_restores_the_rate_history(world: Remote) -> None:
     kept = world.control("POST", "/snapshots").body["id"]
     world.act("set_rate", **PAIR, rate="131.5")
     assert len(points(world)) == 2
@@ -72,7 +70,7 @@ def test_a_snapshot_brings_the_way_back(world: Remote) -> None:
     assert len(points(world)) == 1
 
 
-def test_every_pair_is_told_unless_one_is_named(world: Remote) -> None:
+def test_rate_history_lists_every_pair_by_default(world: Remote) -> None:
     ways = world.control("GET", "/rates/history").body["data"]
     pairs = world.control("GET", "/rates").body["mid"]
     assert [(way["asset"], way["fiat_currency"]) for way in ways] == [

@@ -1,4 +1,4 @@
-"""Recording what was done by hand, and repeating it: the same statuses, the same events, the same states."""
+"""Recording a world and running the recording: statuses, events and states are the same."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_nothing_done_is_an_empty_scenario_that_runs(world: Remote) -> None:
     replayed(world, text)
 
 
-def test_calls_actions_and_time_come_back_in_their_order(world: Remote) -> None:
+def test_recording_repeats_calls_actions_and_time_in_order(world: Remote) -> None:
     mine = offramp(world)
     world.advance(by="20s")
     world.act("deposit_arrives", mine["id"])
@@ -129,7 +129,7 @@ def test_objects_made_by_actions_are_referred_to(world: Remote) -> None:
     replayed(world, text)
 
 
-def test_objects_that_no_answer_named_are_found_by_their_place(world: Remote) -> None:
+def test_objects_without_a_response_are_found_by_position(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "bitcoin"}).body
     body = {"type": "invoice", "amount_sats": 500}
     invoice = world.api("POST", f"/wallets/{wallet['id']}/lightning", body).body
@@ -159,7 +159,7 @@ def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -
     replayed(world, text)
 
 
-def test_a_fault_of_one_endpoint_is_left_out_and_it_is_said(world: Remote) -> None:
+def test_recording_notes_an_omitted_endpoint_fault(world: Remote) -> None:
     world.control("POST", "/faults", {"webhook": {"endpoint_id": "wh_1"}, "deliver": {"copies": 2}})
     world.control("POST", "/faults", {"webhook": {"event": "transaction.created"}, "deliver": {"copies": 3}})
     text = recorded(world)
@@ -181,7 +181,7 @@ def test_an_uploaded_scenario_is_carried_along(world: Remote) -> None:
     replayed(world, text)
 
 
-def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Remote, tmp_path: Path) -> None:
+def test_document_includes_scenarios_of_the_server(world: Remote, tmp_path: Path) -> None:
     own = tmp_path / "declines.yaml"
     own.write_text("name: own\nrules:\n  - {on: transaction.awaiting_payment, do: [{action: payment_declined}]}\n")
 
@@ -224,7 +224,7 @@ def test_a_triggered_event_is_triggered_again(world: Remote) -> None:
     replayed(world, text)
 
 
-def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: Any) -> None:
+def test_recorded_dates_are_relative_to_the_start(origin: str, http: Any) -> None:
     start = {"mode": "manual", "now": "2026-02-27T23:59:30.250Z"}
     world = Remote(origin, http).another(seed=3, clock=start, scenarios=["autopilot"], settings={"strict": True})
     mine = recurring(world, starts="2026-02-28")
@@ -237,7 +237,7 @@ def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: An
     replayed(world, text, seed=3)
 
 
-def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) -> None:
+def test_recording_notes_an_earlier_world_start(origin: str, http: Any) -> None:
     world = Remote(origin, http).another(seed=1, clock={"now": "2020-01-01T00:00:00Z"}, scenarios=["autopilot"])
     onramp(world)
     world.advance(by="5m")
@@ -344,11 +344,11 @@ def test_a_recording_says_what_the_journals_have_dropped(world: Remote) -> None:
     assert "dropped" not in recorded(world)
     world.control("PATCH", "/settings", {"journal_limit": 3})
     (note,) = (line for line in recorded(world).splitlines() if line.startswith("# Not recorded"))
-    assert note.startswith("# Not recorded: the oldest 2 interface calls and 2 control calls, which the journals have")
+    assert note.startswith("# Not recorded: the oldest 2 API requests and 2 control calls, which the journals have")
     assert "Not recorded" not in recorded(world, since=last)
 
 
-def test_control_calls_are_kept_in_order_and_refused_ones_are_not(world: Remote) -> None:
+def test_control_journal_keeps_the_order_and_omits_refused_calls(world: Remote) -> None:
     world.act("set_kyc", status="pending")
     world.act("set_kyc", status="nonsense")
     world.advance(by="5s")
@@ -366,13 +366,13 @@ def test_reset_begins_anew(world: Remote) -> None:
     assert loaded(recorded(world)).scenario.drive == []
 
 
-def test_a_recording_cannot_have_a_name_that_no_scenario_may_have(world: Remote) -> None:
+def test_recording_with_an_invalid_scenario_name_is_refused(world: Remote) -> None:
     for name in ("active", "a b", "/"):
         assert world.control("GET", "/recording", params={"name": name}).refusal == (400, "invalid_parameter", "name")
 
 
 def test_recording_too_large_to_upload_says_so(world: Remote, tmp_path: Path) -> None:
-    """It still is a valid scenario file, and a smaller one says nothing."""
+    """A large recording is still a valid scenario file. A smaller one has no note."""
     long, said = {"note": "x" * 3_000}, b"# Too large to upload: POST /_simulator/scenarios takes 256 KB"
     for _ in range(5):
         world.api("POST", "/beneficiaries", long)

@@ -1,4 +1,4 @@
-"""Whatever was done in a world, its recording is a scenario that can be read."""
+"""Recordings of random calls are valid scenarios."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def test_a_recording_is_a_scenario_whatever_was_done(inside: Inside, done: list[
     loaded(inside, recording(inside))
 
 
-def test_a_recording_of_a_thousand_calls_is_written_quickly_and_can_be_read(inside: Inside) -> None:
+def test_recording_of_a_thousand_calls_is_fast_and_valid(inside: Inside) -> None:
     inside.control("POST", "/reset")
     inside.tokens.clear()
     for number in range(1_000):
         call(inside, "POST", "/quotes", b'{"type": "onramp", "network": "celo", "reference": "%d"}' % number)
-    began = time.monotonic()
+    began = time.process_time()
     text = recording(inside)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert len(loaded(inside, text).scenario.drive) == 1_000
 
 
@@ -106,7 +106,7 @@ def test_a_recording_of_a_thousand_calls_is_written_quickly_and_can_be_read(insi
         ("/quotes/a\x00b\nc", {"match": {"path": "/quotes/*/confirm"}, "drop": True}),
     ],
 )
-def test_codes_and_paths_that_no_service_has_are_recorded(inside: Inside, path: str, fault: dict[str, Any]) -> None:
+def test_unknown_codes_and_paths_are_recorded(inside: Inside, path: str, fault: dict[str, Any]) -> None:
     inside.control("POST", "/reset")
     inside.tokens.clear()
     inside.token()

@@ -1,4 +1,4 @@
-"""An event is sent again: to everybody or to one endpoint, as it should go or with a fault, this once."""
+"""Sending an event again, to all endpoints or to one, with or without a fault."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WALLET = {"network": "stellar", "label": "late"}
 
 @pytest.fixture
 def event(world: Remote) -> dict[str, Any]:
-    """An event that was delivered to an inbox, with the endpoints by their names."""
+    """An event that was delivered to an inbox, and the endpoints by name."""
     made = {}
     for name, events in (("all", ["*"]), ("few", ["wallet.created"]), ("none", ["quote.expired"])):
         path = f"/inbox/{name}-{world.world['id']}/subscribe"
@@ -27,7 +27,7 @@ def event(world: Remote) -> dict[str, Any]:
 
 
 def resend(world: Remote, event: dict[str, Any], body: Any = None) -> list[dict[str, Any]]:
-    """The attempts that sending it again makes, newest last."""
+    """Return the attempts that resending makes, oldest first."""
     before = len(attempts(world, event))
     answer = world.control("POST", f"/events/{event['id']}/resend", body)
     assert answer.status == 200, answer.body
@@ -46,7 +46,7 @@ def is_genuine(world: Remote, attempt: dict[str, Any]) -> bool:
     return hmac.compare_digest(hmac.new(key.encode(), signed, hashlib.sha256).hexdigest(), sent["X-Signature"])
 
 
-def test_without_a_body_everybody_gets_it_as_it_should_go(world: Remote, event: dict[str, Any]) -> None:
+def test_resend_without_a_body_reaches_all_endpoints_unchanged(world: Remote, event: dict[str, Any]) -> None:
     made = resend(world, event)
     assert {row["endpoint_id"] for row in made} == {event["endpoints"]["all"], event["endpoints"]["few"]}
     assert all(is_genuine(world, row) and row["faults"] == [] for row in made)
@@ -115,7 +115,7 @@ def test_what_cannot_be_is_refused(world: Remote, event: dict[str, Any], body: A
     assert len(attempts(world, event)) == before
 
 
-def test_an_endpoint_that_does_not_get_it_is_told_why(world: Remote, event: dict[str, Any]) -> None:
+def test_resend_to_an_unsubscribed_endpoint_says_why(world: Remote, event: dict[str, Any]) -> None:
     path, ids = f"/events/{event['id']}/resend", event["endpoints"]
     answer = world.control("POST", path, {"endpoint_id": ids["none"]})
     assert (answer.status, answer.code) == (409, "invalid_state")
@@ -124,7 +124,7 @@ def test_an_endpoint_that_does_not_get_it_is_told_why(world: Remote, event: dict
     assert world.control("POST", path, {"endpoint_id": ids["few"]}).body["error"]["message"].endswith("it is disabled.")
 
 
-def test_what_is_delayed_outlives_a_document_with_its_fault(world: Remote, event: dict[str, Any]) -> None:
+def test_delayed_delivery_survives_a_document_with_its_fault(world: Remote, event: dict[str, Any]) -> None:
     one = {"endpoint_id": event["endpoints"]["few"]}
     resend(world, event, {**one, "deliver": {"delay": "10m", "corrupt_signature": True}})
     assert world.control("PUT", "/state", world.control("GET", "/state").body).status == 200

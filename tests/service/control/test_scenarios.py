@@ -1,4 +1,4 @@
-"""Uploading scenarios: what is taken, what is refused, and what is warned about."""
+"""Uploading scenarios: accepted, refused, and accepted with warnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.remote import Remote
 from tests.support import CELO
 
 
-def test_an_upload_that_can_match_nothing_is_taken_with_a_warning(world: Remote) -> None:
+def test_upload_that_matches_nothing_has_a_warning(world: Remote) -> None:
     rule = {"on": "transaction.completed", "where": {"type": "onrmp"}, "do": []}
     answer = world.control("POST", "/scenarios", {"name": "x", "rules": [rule]})
     assert answer.status == 201
@@ -29,7 +29,7 @@ def test_an_upload_is_bounded(world: Remote) -> None:
         assert (answer.status, answer.code, len(answer.body["error"]["errors"])) == (400, "invalid_scenario", 1)
 
 
-def test_an_action_that_is_no_text_and_a_number_that_is_too_large_are_refused(world: Remote) -> None:
+def test_non_string_action_and_too_large_number_are_refused(world: Remote) -> None:
     for text in (
         b"name: x\ndrive: [{action: {a: 1}}]",
         b"name: x\ndrive: [{post: /quotes, body: 99999999999999999999}]",
@@ -117,9 +117,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
     ],
 )
-def test_what_an_action_could_never_do_is_refused_where_it_stands(
-    world: Remote, text: str, problems: list[tuple[Any, ...]]
-) -> None:
+def test_impossible_action_is_refused_with_its_path(world: Remote, text: str, problems: list[tuple[Any, ...]]) -> None:
     answer = world.control("POST", "/scenarios", content=text.encode())
     assert answer.refusal == (400, "invalid_scenario", None)
     found = answer.body["error"]["errors"]
@@ -127,7 +125,7 @@ def test_what_an_action_could_never_do_is_refused_where_it_stands(
     assert all(row["column"] > 1 for row in found)
 
 
-def test_what_a_group_of_a_rule_puts_in_is_left_to_the_time_of_the_step(world: Remote) -> None:
+def test_scenario_with_a_captured_parameter_is_accepted(world: Remote) -> None:
     text = """
 name: x
 rules:
@@ -138,12 +136,12 @@ rules:
     assert world.control("POST", "/scenarios", content=text.encode()).status == 201
 
 
-def test_a_scenario_that_is_not_there_is_no_wrong_parameter_of_a_path(world: Remote) -> None:
+def test_unknown_scenario_in_a_path_is_not_found(world: Remote) -> None:
     assert world.control("GET", "/scenarios/nope").refusal == (404, "not_found", None)
     assert world.control("PUT", "/scenarios/active", {"names": ["nope"]}).refusal == (404, "not_found", "names")
 
 
-def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(autopilot_world: Remote) -> None:
+def test_object_bound_to_a_scenario_stays_bound_to_it(autopilot_world: Remote) -> None:
     assert autopilot_world.control("PUT", "/scenarios/active", {"names": []}).status == 200
     body = {
         "symbol": "CUSD",
@@ -160,7 +158,7 @@ def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(
     ]
 
 
-def test_a_type_of_which_there_can_be_no_resource_is_refused(world: Remote) -> None:
+def test_unknown_resource_type_is_refused(world: Remote) -> None:
     answer = world.control("GET", "/resources", params={"type": "walet"})
     assert answer.refusal == (400, "invalid_parameter", "type")
     assert "did you mean `wallet`?" in answer.body["error"]["message"]

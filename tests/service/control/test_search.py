@@ -1,4 +1,4 @@
-"""Searching a world by what a person has at hand."""
+"""Searching a world by reference, id, amount or phone number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def search(world: Remote, text: str, **more: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def mine(world: Remote) -> dict[str, Any]:
-    """An order of a partner among others, which have nothing of it but a part of its reference."""
+    """An order among others that share only a part of its reference."""
     for number in ("500", "4999", "5000-b"):
         onramp(world)
         assert offramp(world, "1234", reference=f"order-{number}").status == 201
@@ -30,7 +30,7 @@ def mine(world: Remote) -> dict[str, Any]:
     return made
 
 
-def test_an_order_is_found_by_the_partners_own_number_before_all_others(world: Remote, mine: dict[str, Any]) -> None:
+def test_order_with_the_exact_reference_is_found_first(world: Remote, mine: dict[str, Any]) -> None:
     first, *others = search(world, "order-5000")
     assert (first["sort"], first["id"], first["title"]) == ("resource", mine["id"], "order-5000")
     assert (first["kind"], first["status"]) == ("offramp", "awaiting_deposit")
@@ -58,13 +58,13 @@ def test_an_amount_is_found_by_its_value(world: Remote, mine: dict[str, Any], te
     assert {row["matched"]["value"] for row in found[:4]} <= {"50", "50.00"}
 
 
-def test_what_it_was_made_with_is_found_though_it_does_not_show_it(world: Remote) -> None:
+def test_fields_of_the_creating_request_are_searched(world: Remote) -> None:
     mine = offramp(world, "1234").body
     rows = {row["id"]: row["matched"]["field"] for row in search(world, CELO)}
     assert rows[mine["id"]] == "request.refund_address"
 
 
-def test_calls_events_deliveries_and_scenarios_are_found_too(world: Remote, mine: dict[str, Any]) -> None:
+def test_search_finds_requests_events_deliveries_and_scenarios(world: Remote, mine: dict[str, Any]) -> None:
     inbox = f"{world.origin}/_simulator/inbox/of-search"
     assert world.api("POST", "/webhooks", {"url": inbox, "events": ["transaction.expired"]}).status == 201
     world.advance(by="31m")
@@ -83,7 +83,7 @@ def test_what_has_changed_is_found_as_it_is_now(world: Remote, mine: dict[str, A
     assert [row["id"] for row in search(world, "payout_failed") if row["sort"] == "resource"] == [mine["id"]]
 
 
-def test_an_exact_amount_comes_before_numbers_that_have_its_digits(world: Remote) -> None:
+def test_exact_amount_ranks_before_longer_numbers(world: Remote) -> None:
     offramp(world, "5050")
     exact = offramp(world, "1234", reference="of fifty").body
     for _ in range(3):
@@ -99,7 +99,7 @@ def test_no_secret_is_found(world: Remote, mine: dict[str, Any]) -> None:
     assert search(world, secret) == []
 
 
-def test_the_answer_is_bounded_and_says_how_much_it_looked_at(world: Remote, mine: dict[str, Any]) -> None:
+def test_search_is_bounded_and_reports_looked_at(world: Remote, mine: dict[str, Any]) -> None:
     answer = world.control("GET", "/search", params={"q": "r", "limit": "2"}).body
     assert len(answer["data"]) == 2
     assert answer["looked_at"] > 20

@@ -1,4 +1,4 @@
-"""Snapshots, restoring, forks, and worlds as documents: over HTTP, and from one process to another."""
+"""Snapshots, restoring, forks and documents: over HTTP, and between processes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def state(world: Remote) -> Any:
 
 
 def inboxes(world: Remote) -> tuple[str, str]:
-    """A receiver that always fails (but for the registration), and one that always works."""
+    """A receiver that fails after the registration, and one that always works."""
     base = f"{world.origin}/_simulator/inbox"
     name = world.world["id"]
     ok(world.control("PUT", f"/inbox/{name}-failing", {"respond": [200, 500]}))
@@ -51,14 +51,14 @@ def inboxes(world: Remote) -> tuple[str, str]:
 
 @dataclass
 class Neighbour(Remote):
-    """A world of a server that is a process of its own."""
+    """A world of a server in another process."""
 
     process: subprocess.Popen[str] | None = None
 
 
 @contextmanager
 def another_process(http: httpx.Client) -> Iterator[Neighbour]:
-    """A fresh server in a process of its own."""
+    """A new server in another process."""
     command = [sys.executable, "-m", "simulator", "serve", "--port", "0", "--clock", "manual"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -95,7 +95,7 @@ def test_a_snapshot_is_named_listed_and_read(world: Remote) -> None:
     assert world.control("GET", "/snapshots").body == {"data": [second]}
 
 
-def test_the_document_of_a_snapshot_is_the_state_of_that_moment(autopilot_world: Remote) -> None:
+def test_snapshot_document_has_the_state_of_that_time(autopilot_world: Remote) -> None:
     onramp(autopilot_world)
     taken, then = snapshot(autopilot_world), state(autopilot_world)
     autopilot_world.advance(by="50m")
@@ -116,7 +116,7 @@ def test_restoring_brings_everything_back(autopilot_world: Remote) -> None:
     assert autopilot_world.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
 
 
-def test_what_happens_after_restoring_is_what_happened_before(autopilot_world: Remote) -> None:
+def test_restored_world_repeats_the_same_events(autopilot_world: Remote) -> None:
     def go_on() -> list[Any]:
         answers = [onramp(autopilot_world), send(autopilot_world, FRIEND), autopilot_world.advance(by="50m")]
         return [*answers, autopilot_world.control("GET", "/events").raw, autopilot_world.api("GET", "/orders").raw]
@@ -128,7 +128,7 @@ def test_what_happens_after_restoring_is_what_happened_before(autopilot_world: R
     assert go_on() == first
 
 
-def test_a_token_issued_after_the_snapshot_is_dead_and_never_comes_back(world: Remote) -> None:
+def test_token_issued_after_the_snapshot_is_never_valid_again(world: Remote) -> None:
     old = world.token()
     taken = snapshot(world)
     world.tokens.clear()
@@ -186,7 +186,7 @@ def test_a_snapshot_waits_for_webhooks_in_flight(world: Remote) -> None:
 
 
 @pytest.mark.parametrize("end", ["PUT /state", "POST /snapshots/{taken}/restore", "POST /reset", "DELETE /worlds/{id}"])
-def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(world: Remote, end: str) -> None:
+def test_world_in_an_advance_can_be_replaced_but_not_saved(world: Remote, end: str) -> None:
     taken, document = snapshot(world), state(world)
     method, path = end.format(taken=taken["id"], id=world.world["id"]).split()
     ok(world.control("POST", "/faults", {"webhook": {}, "deliver": {"delay": "1s"}}))
@@ -221,7 +221,7 @@ def test_call_on_an_old_connection_gives_up_on_a_hanging_receiver(
 
 
 class Gate:
-    """A door: who came in, and when they may leave."""
+    """Two events: a request has arrived, and it may be answered."""
 
     def __init__(self) -> None:
         self.entered, self.leave = threading.Event(), threading.Event()
@@ -234,7 +234,7 @@ class Gate:
 
 @contextmanager
 def slow_receiver(world: Remote) -> Iterator[Gate]:
-    """An endpoint that answers only when it is told to; a send is on its way to it."""
+    """An endpoint that responds only when released, with a delivery in flight."""
     gate = Gate()
     with Receiver(gate.answer).listening() as receiver:
         ok(world.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]}))
@@ -248,7 +248,7 @@ def slow_receiver(world: Remote) -> Iterator[Gate]:
 # --- forks --------------------------------------------------------------------------------------------------------
 
 
-def test_a_fork_begins_where_the_snapshot_is_with_keys_of_its_own(autopilot_world: Remote) -> None:
+def test_fork_has_the_state_of_the_snapshot_and_new_keys(autopilot_world: Remote) -> None:
     made = onramp(autopilot_world)
     token = autopilot_world.token()
     taken = snapshot(autopilot_world)
@@ -323,7 +323,7 @@ def test_a_fork_takes_what_the_call_says(autopilot_world: Remote) -> None:
         ({"scenarios": ["nowhere"]}, (404, "not_found", "scenarios")),
     ],
 )
-def test_a_fork_that_cannot_be_is_refused(world: Remote, body: Any, refusal: Any) -> None:
+def test_invalid_fork_is_refused(world: Remote, body: Any, refusal: Any) -> None:
     taken = snapshot(world)
     before = world.control("GET", "/health").body["worlds"]
     assert world.control("POST", "/worlds", {"from_snapshot": taken["id"]} | body).refusal == refusal
@@ -363,7 +363,7 @@ def test_a_world_is_replaced_by_its_own_document(autopilot_world: Remote) -> Non
     assert autopilot_world.api("GET", "/orders").status == 200, "the tokens of the document live"
 
 
-def test_a_document_whose_keys_another_world_holds_is_refused(world: Remote, autopilot_world: Remote) -> None:
+def test_document_with_keys_of_another_world_is_refused(world: Remote, autopilot_world: Remote) -> None:
     document, before = state(world), state(autopilot_world)
     refused = autopilot_world.control("PUT", "/state", document)
     assert (refused.status, refused.code) == (409, "already_exists")
@@ -377,7 +377,7 @@ def test_a_document_whose_keys_another_world_holds_is_refused(world: Remote, aut
     assert autopilot_world.call("POST", f"{autopilot_world.base()}/auth/token", json=old).code == "invalid_credentials"
 
 
-def test_an_imported_world_is_reset_to_its_own_beginning(world: Remote) -> None:
+def test_imported_world_is_reset_to_its_blueprint(world: Remote) -> None:
     other = world.another(seed=77, scenarios=["test-values"], clock={"mode": "manual", "now": "2026-03-01T00:00:00Z"})
     other.advance(by="50m")
     document = state(other)
@@ -389,7 +389,7 @@ def test_an_imported_world_is_reset_to_its_own_beginning(world: Remote) -> None:
     assert again["credentials"] == other.world["credentials"]
 
 
-def test_keys_that_live_on_in_an_imported_world_are_not_made_twice(world: Remote) -> None:
+def test_keys_of_an_imported_world_are_not_created_twice(world: Remote) -> None:
     other = world.another(id=f"{world.world['id']}-twice", seed=5)
     document = state(other)
     assert other.control("DELETE", f"/worlds/{other.world['id']}").status == 204
@@ -497,7 +497,7 @@ def test_nothing_of_the_old_world_is_delivered_after_a_reset(world: Remote) -> N
         assert world.control("GET", "/timers").body == {"data": []}
 
 
-def test_the_journal_of_calls_keeps_as_many_as_the_setting_says(world: Remote) -> None:
+def test_request_journal_is_bounded_by_its_setting(world: Remote) -> None:
     for _ in range(6):
         world.api("GET", "/profile")
     assert len(world.control("GET", "/requests").body["data"]) == 7

@@ -1,4 +1,4 @@
-"""The story of an object: what it is, how it came there, why, and what belongs to it."""
+"""Inspecting a resource: history, causes and related resources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def story(world: Remote, identifier: str) -> dict[str, Any]:
     return told
 
 
-def test_every_move_tells_its_cause(autopilot_world: Remote) -> None:
+def test_every_transition_has_a_cause(autopilot_world: Remote) -> None:
     mine = onramp(autopilot_world)
     autopilot_world.advance(by="15s")
     autopilot_world.act("fail", mine["id"])
@@ -49,7 +49,7 @@ def test_a_law_is_a_cause_too(world: Remote) -> None:
     assert told["events"][-1]["cause"] == told["history"][-1]["cause"]
 
 
-def test_pending_timers_are_laws_and_steps_with_their_place(autopilot_world: Remote) -> None:
+def test_resource_timers_include_steps_with_file_and_line(autopilot_world: Remote) -> None:
     timers = story(autopilot_world, onramp(autopilot_world)["id"])["timers"]
     step, law = timers
     assert (step["kind"], step["scenario"], step["action"], step["part"]) == (
@@ -78,7 +78,7 @@ def related(told: dict[str, Any]) -> set[tuple[str, str]]:
     return {(row["relation"], row["id"]) for row in told["related"]}
 
 
-def test_what_belongs_together_is_named_from_both_sides(world: Remote) -> None:
+def test_related_resources_are_listed_on_both_sides(world: Remote) -> None:
     mine = offramp(world)
     told = story(world, mine["id"])
     assert related(told) == {
@@ -91,7 +91,7 @@ def test_what_belongs_together_is_named_from_both_sides(world: Remote) -> None:
     assert story(world, mine["order_id"])["resource"] == told["resource"]
 
 
-def test_a_deposit_leads_to_its_wallet_and_its_transaction(world: Remote) -> None:
+def test_deposit_is_related_to_its_wallet_and_transaction(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "celo"}).body
     deposit = world.act("deposit_arrives", wallet["id"], asset="USDC", amount="3").body["resource"]
     world.act("deposit_confirms", deposit["id"])
@@ -111,7 +111,7 @@ def test_a_run_leads_to_its_recurring_payment(world: Remote) -> None:
     assert ("transaction", transaction_id) in related(story(world, mine["id"]))
 
 
-def test_the_origin_is_the_request_that_made_it_and_the_scenario_that_rules_it(world: Remote) -> None:
+def test_origin_shows_the_creating_request_and_the_bound_scenario(world: Remote) -> None:
     body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}, "secret_key": "sk_test_oops"}
     headers = {"X-Simulator-Scenario": "payment-declined"}
     mine = world.api("POST", f"/quotes/{quote(world)['id']}/confirm", body, headers).body
@@ -137,7 +137,7 @@ def test_deliveries_are_those_of_its_own_events(world: Remote, origin: str) -> N
     assert story(world, endpoint["id"])["kind"] == "webhook"
 
 
-def test_every_kind_of_resource_has_a_story(autopilot_world: Remote) -> None:
+def test_every_kind_of_resource_can_be_inspected(autopilot_world: Remote) -> None:
     wallet = autopilot_world.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body
     autopilot_world.api("POST", f"/wallets/{wallet['id']}/lightning", {"type": "invoice", "amount_sats": 500})
     saved = autopilot_world.api("POST", "/beneficiaries", BENEFICIARY).body
@@ -160,7 +160,7 @@ def test_every_kind_of_resource_has_a_story(autopilot_world: Remote) -> None:
     assert story(autopilot_world, received["id"])["user_id"] == amina
 
 
-def test_the_story_goes_on_after_a_snapshot_is_restored(world: Remote) -> None:
+def test_history_continues_after_a_restore(world: Remote) -> None:
     mine = onramp(world)
     before = story(world, mine["id"])
     kept = world.control("POST", "/snapshots").body["id"]

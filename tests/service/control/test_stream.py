@@ -1,4 +1,4 @@
-"""The stream of what happens, and waiting for it: over HTTP, as a browser, a script and a dashboard would."""
+"""The event stream and waiting for events, over HTTP as a browser, a script and the dashboard use them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StreamMessage:
 
 
 class Listener:
-    """An open stream: reads message by message."""
+    """An open stream that reads one message at a time."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
@@ -50,7 +50,7 @@ class Listener:
                 members = {}
 
     def until(self, name: str, count: int = 1, **wanted: Any) -> list[StreamMessage]:
-        """Everything up to the message (or so many) of this name that carries these members."""
+        """Return all messages up to the one (or so many) with this name and these fields."""
         got = []
         for message in self.messages():
             got.append(message)
@@ -86,7 +86,7 @@ def test_a_stream_begins_with_the_clock(world: Remote) -> None:
         assert stream.until("clock") == [StreamMessage("clock", None, world.control("GET", "/clock").body)]
 
 
-def test_a_call_its_moves_its_events_and_its_deliveries_are_told_in_their_order(world: Remote) -> None:
+def test_stream_publishes_a_request_and_its_consequences_in_order(world: Remote) -> None:
     hook = f"{world.origin}/_simulator/inbox/stream-{world.world['id']}"
     ok(world.api("POST", "/webhooks", {"url": hook, "events": ["*"]}))
     with listening(world) as stream:
@@ -108,7 +108,7 @@ def test_a_call_its_moves_its_events_and_its_deliveries_are_told_in_their_order(
     assert {row["status"] for row in deliveries} == {"succeeded"}
 
 
-def test_the_clock_is_told_before_what_happens_at_that_time(autopilot_world: Remote) -> None:
+def test_clock_message_precedes_events_of_that_time(autopilot_world: Remote) -> None:
     made = onramp(autopilot_world)
     with listening(autopilot_world) as stream:
         autopilot_world.advance(by="50m")
@@ -125,7 +125,7 @@ def test_the_clock_is_told_before_what_happens_at_that_time(autopilot_world: Rem
     assert moves == [("processing", "rule"), ("completed", "rule")]
 
 
-def test_what_is_refused_or_rolled_back_tells_of_the_call_alone(world: Remote) -> None:
+def test_refused_change_publishes_only_the_request(world: Remote) -> None:
     with listening(world) as stream:
         body = {"symbol": "USDC", "network": "STELLAR", "amount": "999999", "destination": FRIEND}
         assert world.api("POST", "/wallet/send", body).status == 422
@@ -157,7 +157,7 @@ def test_no_secret_is_ever_told(world: Remote) -> None:
     assert "create_token" in text
 
 
-def test_a_world_is_told_of_alone(world: Remote, autopilot_world: Remote) -> None:
+def test_stream_has_messages_of_its_world_only(world: Remote, autopilot_world: Remote) -> None:
     with listening(world) as stream:
         autopilot_world.api("GET", "/profile")
         world.api("GET", "/fees")
@@ -190,7 +190,7 @@ def test_a_browser_names_the_world_in_the_query(world: Remote) -> None:
         ({"Host": "evil.example"}, {}, 403, "forbidden"),
     ],
 )
-def test_a_stream_that_cannot_be_is_refused(
+def test_invalid_stream_request_is_refused(
     world: Remote, headers: dict[str, str], query: dict[str, str], status: int, code: str
 ) -> None:
     answer = world.control("GET", "/stream", headers=headers, params=query)
@@ -205,7 +205,7 @@ def test_head_of_a_stream_ends_at_once(world: Remote) -> None:
 # --- coming back --------------------------------------------------------------------------------------------------
 
 
-def test_a_listener_that_comes_back_gets_what_it_missed_once(world: Remote) -> None:
+def test_reconnected_reader_gets_missed_messages_once(world: Remote) -> None:
     with listening(world) as stream:
         for path in ("/profile", "/fees"):
             world.api("GET", path)
@@ -223,7 +223,7 @@ def test_a_listener_that_comes_back_gets_what_it_missed_once(world: Remote) -> N
 
 
 @pytest.mark.parametrize("after", ["17", "999999999999", "9" * 16])
-def test_id_of_another_start_tells_that_messages_were_missed(world: Remote, after: str) -> None:
+def test_message_id_of_an_earlier_start_gets_missed(world: Remote, after: str) -> None:
     with listening(world, {"Last-Event-ID": after}) as stream:
         world.api("GET", "/fees")
         told = stream.until("request", path="/v1/fees")
@@ -231,7 +231,7 @@ def test_id_of_another_start_tells_that_messages_were_missed(world: Remote, afte
     assert all(message.id is None or message.id > 10**15 for message in told)
 
 
-def test_a_stream_outlives_reset_and_restore_and_ends_with_its_world(world: Remote) -> None:
+def test_stream_survives_reset_and_restore_and_ends_on_deletion(world: Remote) -> None:
     taken = snapshot(world)
     with listening(world) as stream:
         world.advance(by="1h")
@@ -266,9 +266,7 @@ def test_the_server_stops_while_somebody_listens(http: httpx.Client) -> None:
 # --- listeners that are slow ----------------------------------------------------------------------------------------
 
 
-def test_a_listener_that_does_not_read_is_cut_off_and_nobody_waits_for_it(
-    world: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_stream_reader_is_disconnected_without_blocking(world: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "LONGEST_QUEUE", 20)
     host, port = world.origin.removeprefix("http://").split(":")
     with socket.socket() as lazy, listening(world) as stream:
@@ -286,7 +284,7 @@ def test_a_listener_that_does_not_read_is_cut_off_and_nobody_waits_for_it(
 
 
 def ends(connection: socket.socket) -> bool:
-    """Whether a connection comes to an end, cut or closed, once all that was under way is read."""
+    """Whether a connection ends after all pending data is read."""
     try:
         while connection.recv(1 << 20):
             pass
@@ -313,7 +311,7 @@ def test_nothing_is_made_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def asgi_stream(inside: Inside) -> list[Any]:
-    """Open a stream without a server and go away after its first message."""
+    """Open a stream without a server, and leave after its first message."""
     sent: list[Any] = []
     done = asyncio.Event()
     first = iter([{"type": "http.request", "body": b""}])
@@ -364,7 +362,7 @@ def test_waiting_answers_as_soon_as_the_event_is_there(world: Remote) -> None:
         assert waiting.result().body["type"] == "beneficiary.created"
 
 
-def test_waiting_goes_on_in_a_world_that_was_reset_and_ends_with_it(world: Remote) -> None:
+def test_wait_survives_a_reset_and_ends_on_deletion(world: Remote) -> None:
     with ThreadPoolExecutor(1) as pool, new_client() as client:
         beside = Remote(world.origin, client, world.world)
         ends: tuple[tuple[Callable[[], Answer] | None, int], ...] = (
@@ -435,7 +433,7 @@ def test_a_malformed_count_is_refused(world: Remote, wanted: str) -> None:
     assert refused.refusal == (400, "invalid_parameter", "count")
 
 
-def test_an_inbox_that_is_cleared_goes_on_being_waited_for(world: Remote) -> None:
+def test_wait_continues_after_the_inbox_is_emptied(world: Remote) -> None:
     path = f"/inbox/clear-{world.world['id']}"
     url = f"{world.origin}/_simulator{path}"
     with ThreadPoolExecutor(1) as pool, new_client() as client:
@@ -447,7 +445,7 @@ def test_an_inbox_that_is_cleared_goes_on_being_waited_for(world: Remote) -> Non
         assert [row["body"] for row in waiting.result().body["data"]] == ["hello"]
 
 
-def test_an_event_already_emitted_is_found_without_any_time_to_wait(world: Remote) -> None:
+def test_wait_with_timeout_zero_finds_an_earlier_event(world: Remote) -> None:
     world.act("set_network", network="celo", status="down")
     for query in ("", "&type=network.status_changed"):
         found = world.control("GET", f"/events/wait?timeout=0{query}")

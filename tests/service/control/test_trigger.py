@@ -1,4 +1,4 @@
-"""Triggering events from outside: every event of the catalogue in a fresh world, own objects, and refusals."""
+"""Triggering events over HTTP: every event in a new world, events about given targets, and refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_event_can_be_triggered_in_a_fresh_world(autopilot_world: Remote, 
     assert event in autopilot_world.event_types(environment=environment)
 
 
-def test_the_event_is_about_a_real_object_that_stays_where_the_event_left_it(autopilot_world: Remote) -> None:
+def test_triggered_event_is_about_a_real_object_in_that_state(autopilot_world: Remote) -> None:
     answer = trigger(autopilot_world, "transaction.awaiting_payment").body
     assert answer["advanced_to"] is None
     autopilot_world.advance(by="10m")
@@ -40,7 +40,7 @@ def test_the_event_is_about_a_real_object_that_stays_where_the_event_left_it(aut
     assert shown == answer["event"]["data"]["object"]
 
 
-def test_a_law_moves_the_clock_to_its_timer_and_says_so(autopilot_world: Remote) -> None:
+def test_trigger_by_a_timer_advances_the_clock(autopilot_world: Remote) -> None:
     answer = trigger(autopilot_world, "quote.expired").body
     assert answer["advanced_to"] == "2026-01-05T08:30:00.000Z"
     assert autopilot_world.control("GET", "/clock").body["now"] == answer["advanced_to"]
@@ -62,7 +62,7 @@ def test_other_objects_are_left_alone(world: Remote) -> None:
     assert world.api("GET", f"/transactions/{mine['id']}").body == mine
 
 
-def test_webhook_test_needs_an_endpoint_and_says_how_to_get_one(world: Remote, origin: str) -> None:
+def test_webhook_test_without_an_endpoint_says_how_to_create_one(world: Remote, origin: str) -> None:
     refused = trigger(world, "webhook.test")
     assert refused.refusal == (409, "invalid_transition", None)
     assert "POST /webhooks" in refused.body["error"]["message"]
@@ -73,7 +73,7 @@ def test_webhook_test_needs_an_endpoint_and_says_how_to_get_one(world: Remote, o
     assert answer["event"]["data"]["object"] == endpoint
 
 
-def test_a_disabled_endpoint_is_enabled_on_the_way_to_its_test(world: Remote, origin: str) -> None:
+def test_trigger_enables_a_disabled_endpoint_for_its_test(world: Remote, origin: str) -> None:
     url = f"{origin}/_simulator/inbox/trigger-test"
     endpoint = world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).body
     world.api("PATCH", f"/webhooks/{endpoint['id']}", {"status": "disabled"})
@@ -192,7 +192,7 @@ def test_a_deposit_to_a_disabled_wallet_can_only_fail(world: Remote) -> None:
     assert world.event_types().count("deposit.failed") == 1, "a walk that is refused leaves nothing"
 
 
-def test_an_object_whose_steps_wait_for_a_network_is_taken_out_of_their_hands_too(autopilot_world: Remote) -> None:
+def test_target_with_steps_held_by_a_network_is_released(autopilot_world: Remote) -> None:
     mine = offramp(autopilot_world)
     autopilot_world.act("set_network", network="celo", status="down")
     answer = trigger(autopilot_world, "transaction.expired", mine["id"])
@@ -207,7 +207,7 @@ def test_a_beneficiary_is_deleted_once(world: Remote) -> None:
     assert trigger(world, "beneficiary.deleted", saved["id"]).status == 409
 
 
-def test_wallet_operations_are_moved_by_their_own_tables(world: Remote) -> None:
+def test_wallet_operations_follow_their_own_state_tables(world: Remote) -> None:
     body = {"symbol": "USDC", "network": "CELO", "amount": "20"}
     sent = world.api("POST", "/wallet/send", {**body, "destination": {"type": "address", "address": CELO}}).body
     answer = trigger(world, "transaction.completed", sent["id"]).body
@@ -234,14 +234,14 @@ def test_a_recurring_payment_is_brought_to_its_events(world: Remote, event: str,
     assert answer.body["target"] == mine["id"]
 
 
-def test_a_notice_that_is_out_already_comes_again_before_the_run_after_the_next(world: Remote) -> None:
+def test_notice_already_sent_comes_again_before_a_later_run(world: Remote) -> None:
     mine = recurring(world)
     trigger(world, "recurring_payment.run_upcoming", mine["id"])
     again = trigger(world, "recurring_payment.run_upcoming", mine["id"]).body
     assert (again["advanced_to"], again["event"]["data"]["object"]["run"]["number"]) == ("2026-01-06T06:00:00.000Z", 2)
 
 
-def test_a_run_fails_by_an_empty_balance_that_is_back_right_after(world: Remote) -> None:
+def test_failed_run_restores_the_emptied_balance(world: Remote) -> None:
     mine = recurring(world)
     other = recurring(world)
     world.api("GET", f"/recurring-payments/{other['id']}/review")
@@ -280,7 +280,7 @@ def everything(world: Remote) -> list[Any]:
     return [world.control("GET", path).body for path in paths]
 
 
-def test_an_unknown_event_is_refused_with_the_one_that_was_meant(world: Remote) -> None:
+def test_unknown_event_is_refused_with_a_suggestion(world: Remote) -> None:
     answer = trigger(world, "transaction.complete")
     assert answer.refusal == (400, "invalid_parameter", "event")
     assert "transaction.completed" in answer.body["error"]["message"]
@@ -292,7 +292,7 @@ def test_an_unknown_target_is_404(world: Remote) -> None:
     assert trigger(world, "transaction.failed", "txn_nothing").refusal[:2] == (404, "not_found")
 
 
-def test_an_event_without_legal_path_is_refused_and_changes_nothing(world: Remote) -> None:
+def test_event_without_a_legal_path_is_refused_without_changes(world: Remote) -> None:
     saved = world.api("POST", "/beneficiaries", BENEFICIARY).body
     expired, created = quote(world), onramp(world)
     world.advance(by="1h")
@@ -317,7 +317,7 @@ def test_allowed_names_what_is_possible_instead(world: Remote) -> None:
     assert answer.body["error"]["allowed"] == ["payment_arrives", "payment_declined"]
 
 
-def test_a_walk_that_the_service_refuses_leaves_nothing(world: Remote) -> None:
+def test_trigger_refused_by_the_service_changes_nothing(world: Remote) -> None:
     for network in ("celo", "stellar"):
         world.act("set_network", network=network, status="down")
     before = everything(world)
@@ -345,8 +345,8 @@ def test_a_run_that_would_fail_is_not_waited_for(world: Remote) -> None:
     assert everything(world) == before
 
 
-def test_a_walk_that_breaks_off_after_time_passed_says_where_it_stopped(world: Remote) -> None:
-    """The balance is gone by the second of three runs, so the third failure in a row comes before the last run."""
+def test_trigger_failing_after_time_passed_says_where_it_stopped(world: Remote) -> None:
+    """The balance is used up at the second of three runs, so the third failure in a row comes before the last run."""
     mine = recurring(world, amount="600", type="after_occurrences", occurrences=9)
     answer = trigger(world, "recurring_payment.completed", mine["id"])
     error = answer.body["error"]
@@ -359,7 +359,7 @@ def test_a_walk_that_breaks_off_after_time_passed_says_where_it_stopped(world: R
 
 
 class Slow(BaseHTTPRequestHandler):
-    """A receiver that takes the registration's test call at once and then answers only when it is let."""
+    """A receiver that responds to the registration test at once, and later only when released."""
 
     called, let = threading.Event(), threading.Event()
     calls = 0
@@ -375,10 +375,10 @@ class Slow(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
-def test_while_the_clock_is_advanced_only_walks_without_waiting_go(world: Remote) -> None:
+def test_during_an_advance_only_triggers_without_waits_work(world: Remote) -> None:
     receiver = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{receiver.server_port}/"

@@ -1,4 +1,4 @@
-"""When worlds were last used, and the end of those that nobody uses."""
+"""The last use of worlds, and deleting unused ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support import QUOTE
 
 
 class Later:
-    """The clock of last uses, which moves when told."""
+    """The clock of last uses, controlled by the test."""
 
     def __init__(self, application: Application) -> None:
         self.uses = application.runtime.meter.uses
@@ -37,7 +37,7 @@ def prune(remote: Remote, **body: Any) -> Any:
     return remote.control("POST", "/prune", body).body
 
 
-def test_only_worlds_that_nobody_has_used_for_so_long_end(server: tuple[Remote, Later]) -> None:
+def test_prune_deletes_only_worlds_idle_for_the_duration(server: tuple[Remote, Later]) -> None:
     remote, later = server
     old, steered = remote.another(id="old"), remote.another(id="steered")
     later.ahead = 7 * 86_400
@@ -65,7 +65,7 @@ def test_an_interface_call_is_a_use(server: tuple[Remote, Later]) -> None:
     assert row["journal_bytes"] > 0
 
 
-def test_what_a_world_does_by_itself_and_looking_at_lists_are_no_uses(server: tuple[Remote, Later]) -> None:
+def test_timers_and_listing_worlds_do_not_count_as_use(server: tuple[Remote, Later]) -> None:
     remote, later = server
     remote.another(id="alone")
     later.ahead = 3600.0

@@ -1,4 +1,4 @@
-"""Why an object stands where it does, in a sentence at the top of its story."""
+"""The sentence that explains the state of a resource."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.service.control.test_trigger import onramp, quote
 from tests.service.http.test_test_values import offramp
 
 
-def test_a_refund_is_told_by_what_failed_and_the_rule_behind_it(autopilot_world: Remote) -> None:
+def test_refund_is_explained_by_the_failure_and_its_rule(autopilot_world: Remote) -> None:
     mine = offramp(autopilot_world, "0001", reference="order-5000").body
     autopilot_world.advance(by="10m")
     told = story(autopilot_world, mine["id"])
@@ -23,7 +23,7 @@ def test_a_refund_is_told_by_what_failed_and_the_rule_behind_it(autopilot_world:
 def test_what_goes_on_by_itself_says_what_comes_next(autopilot_world: Remote) -> None:
     mine = onramp(autopilot_world)
     told = story(autopilot_world, mine["id"])["why"]
-    assert told.startswith("Awaiting payment: the payer has been asked for the fiat")
+    assert told.startswith("Awaiting payment: the payer was asked for the fiat; nothing has arrived yet")
     assert f"the call POST /v1/quotes/{mine['quote_id']}/confirm" in told
     assert told.endswith("Next, at 2026-01-05 08:00:15: payment arrives, by the scenario autopilot.")
     autopilot_world.advance(by="10m")
@@ -44,7 +44,7 @@ def test_what_a_person_or_the_time_did_is_told_so(world: Remote) -> None:
     assert "Caused by the timer: " in story(world, lapsed["id"])["why"]
 
 
-def test_a_rule_of_a_scenario_that_has_changed_since_is_not_made_up(world: Remote) -> None:
+def test_rule_of_a_changed_scenario_has_no_condition(world: Remote) -> None:
     declined = {
         "on": "transaction.awaiting_payment",
         "where": {"type": "onramp", "asset": "USDC"},

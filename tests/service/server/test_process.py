@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.engine.control.history.queries import Waker
+from simulator.engine.control.history.events import Waker
 from simulator.engine.server.app import Application
 from simulator.engine.server.process import MaskingFormatter, open_socket, origin_of, serving
 from simulator.engine.text.masking import Masker

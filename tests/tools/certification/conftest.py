@@ -1,4 +1,4 @@
-"""Receivers that run, each with a world of its own behind it, and their examination."""
+"""Running receivers, each with a world of its own, and certification runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 from simulator.certification.receiver import Handler, Service, Shop, server_of
 from simulator.certification.report import Report
-from simulator.certification.running import QUIET, Settings, certify
+from simulator.certification.running import Settings, certify
 from tests.remote import Remote
 
 
 @dataclass
 class Receiver:
-    """A receiver that runs, and the world whose webhook key it has."""
+    """A running receiver and the world whose webhook key it has."""
 
     origin: str
     shop: Shop
@@ -35,8 +35,8 @@ class Receiver:
         key: str = self.world.world["credentials"][self.environment]["webhook_key"]
         return key
 
-    def examined(self, **more: Any) -> Report:
-        """The report of an examination with the books, unless it says otherwise."""
+    def certified(self, **more: Any) -> Report:
+        """Certify the receiver, by default with its books."""
         given = {
             "simulator": self.world.origin,
             "books": f"{self.origin}/books",
@@ -45,7 +45,7 @@ class Receiver:
             **more,
         }
         settings = Settings(self.url, self.key, "http://127.0.0.1:1", **given)
-        return asyncio.run(certify(settings, QUIET))
+        return asyncio.run(certify(settings))
 
 
 Start = Callable[..., Receiver]
@@ -53,7 +53,7 @@ Start = Callable[..., Receiver]
 
 @pytest.fixture
 def start(world: Remote) -> Iterator[Start]:
-    """Starts a receiver, the reference receiver unless told otherwise."""
+    """Return a function that starts a receiver, by default the reference receiver."""
     with ExitStack() as stack:
 
         def run(handler: type[Handler] = Handler, kind: type[Shop] = Shop, environment: str = "sandbox") -> Receiver:

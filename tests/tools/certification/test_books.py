@@ -1,4 +1,4 @@
-"""What the books may say of an order, and what is wrong with it."""
+"""Comparison of the books with the ledger."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from simulator.certification.books import wrong_with
-from simulator.certification.examining import Claim
+from simulator.certification.session import Claim
 from simulator.certification.sources import Line
 
 PAID = Claim("duplicate-event", "A-1", Decimal("37.892536"), "USDC", "it came three times")
@@ -43,7 +43,7 @@ def test_books_that_are_right(claim: Claim, books: list[Line]) -> None:
         (PAID, [line("75.785072")], "booked 2 times"),
         (PAID, [line("37.892536"), line("37.892536")], "booked 2 times"),
         (PAID, [line("37.89")], "another amount"),
-        (PAID, [line("37.892536", "processing")], "taken back"),
+        (PAID, [line("37.892536", "processing")], "the state was reverted"),
         (PAID, [line("37.892536", currency="KES")], "another currency"),
         (REFUNDED, [line("37.892536")], "nothing was delivered: it was refunded"),
     ],
@@ -51,5 +51,5 @@ def test_books_that_are_right(claim: Claim, books: list[Line]) -> None:
 def test_books_that_are_wrong(claim: Claim, books: list[Line], said: str) -> None:
     words = wrong_with(claim, books)
     assert words is not None
-    assert words.startswith("of order A-1 the books say ")
+    assert words.startswith("order A-1 has ")
     assert said in words

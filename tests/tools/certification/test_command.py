@@ -1,4 +1,4 @@
-"""`rampsim certify` as it is typed: what it prints and writes, how it ends, and where its simulator comes from."""
+"""The command `rampsim certify`: output, reports, exit codes, and which simulator it uses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def at(receiver: Any) -> tuple[str, ...]:
     return (receiver.url, "--webhook-key", receiver.key, "--simulator", receiver.world.origin)
 
 
-def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
+def test_the_output_lists_receiver_simulator_and_rules(start: Start) -> None:
     receiver = start()
     result = certify(*at(receiver))
     assert result.exit_code == 0, result.output
@@ -53,17 +53,17 @@ def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
     assert told == {name: "skipped" if name in BY_BOOKS else "pass" for name in NAMES}
     assert "skipped  booked-once" in result.output
     assert "name them with --books" in result.output
-    assert "counts once (as far as answers tell; no books were read)" in result.output
+    assert "counts it once (judged by responses only: no books were read)" in result.output
     assert lines[-1].startswith("Certified: 28 of 31 rules hold, 3 were skipped (")
 
 
-def test_of_a_rule_that_does_not_hold_it_says_all_there_is_to_say(start: Start) -> None:
+def test_a_broken_rule_is_explained(start: Start) -> None:
     receiver = start(*wrong.age_only())
     result = certify(*at(receiver), "--only", "stale-timestamp", "--only", "future-timestamp")
     assert result.exit_code == 1
     assert "pass     stale-timestamp" in result.output
     assert "FAIL     future-timestamp" in result.output
-    told = result.output.partition("\nfuture-timestamp: It refuses an event with a timestamp an hour ahead\n")[2]
+    told = result.output.partition("\nfuture-timestamp: Refuses an event with a timestamp an hour ahead\n")[2]
     rows = {line[2:12].strip(): line[13:] for line in told.splitlines() if line[2:12].strip()}
     assert rows["sent"] == "an event with a timestamp an hour from now"
     assert "             X-Signature: " in told
@@ -72,7 +72,7 @@ def test_of_a_rule_that_does_not_hold_it_says_all_there_is_to_say(start: Start) 
     assert rows["wanted"] == "4xx, for example 401"
     assert rows["by"] == "Events: Delivery and signature; Limits: 5 minutes"
     assert rows["read"].startswith("rampsim docs events-delivery-and-signature, rampsim docs")
-    assert "abs(now_ms - int(timestamp)) > 300_000" in rows["mend"]
+    assert "abs(now_ms - int(timestamp)) > 300_000" in rows["fix"]
     assert "Not certified: 1 of 2 rules hold, 1 does not (" in result.output
 
 
@@ -83,19 +83,19 @@ def test_a_redirect_is_shown_with_where_it_leads(start: Start) -> None:
     assert "308 to /webhooks/ after" in result.output
 
 
-def test_a_rule_that_would_say_nothing_says_which_has_to_hold_first(start: Start) -> None:
+def test_a_blocked_rule_names_the_rule_that_must_hold_first(start: Start) -> None:
     receiver = start(*wrong.nothing_verified())
     result = certify(*at(receiver), "--only", "unknown-signature", "--only", "altered-body")
     assert result.exit_code == 1
-    assert "skipped  altered-body                 unknown-signature has to hold first" in result.output
+    assert "skipped  altered-body                 unknown-signature must hold first" in result.output
 
 
-def test_breaking_over_a_forgery_is_no_refusal(start: Start) -> None:
+def test_a_5xx_is_not_a_refusal_of_a_forgery(start: Start) -> None:
     receiver = start(*wrong.breaks_over_forgeries())
     result = certify(*at(receiver), "--only", "unknown-signature")
     assert result.exit_code == 1
     assert "500 after" in result.output
-    assert "It broke over the request instead of refusing it." in result.output
+    assert "The receiver failed on the request instead of refusing it." in result.output
 
 
 def test_the_report_as_json_and_as_junit(start: Start, tmp_path: Path) -> None:
@@ -123,13 +123,13 @@ def test_the_report_as_json_and_as_junit(start: Start, tmp_path: Path) -> None:
     assert cases == {"valid-event": [], "booked-once": ["skipped"], "duplicate-event": ["failure"]}
 
 
-def test_skip_leaves_a_rule_out_and_says_so(start: Start) -> None:
+def test_skip_excludes_a_rule(start: Start) -> None:
     result = certify(*at(start()), "--only", "valid-event", "--only", "large-body", "--skip", "large-body")
     assert result.exit_code == 0
-    assert "skipped  large-body                   --skip leaves it out" in result.output
+    assert "skipped  large-body                   excluded by --skip" in result.output
 
 
-def test_nothing_answers() -> None:
+def test_a_missing_receiver_exits_with_3() -> None:
     with running(Config(clock="manual", scenarios=())) as (origin, _):
         result = certify(f"http://127.0.0.1:{free_port()}/webhooks", "--simulator", origin)
     assert result.exit_code == 3
@@ -137,7 +137,7 @@ def test_nothing_answers() -> None:
     assert "start the receiver" in result.output
 
 
-def test_the_simulator_that_was_named_does_not_answer() -> None:
+def test_a_missing_simulator_exits_with_3() -> None:
     result = certify("http://127.0.0.1:1/webhooks", SIMULATOR_URL=f"http://127.0.0.1:{free_port()}")
     assert result.exit_code == 3
     assert "no simulator answers at" in result.output
@@ -146,16 +146,19 @@ def test_the_simulator_that_was_named_does_not_answer() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--only", "duplicate-events"), "there is no rule `duplicate-events`; did you mean `duplicate-event`?"),
-        (("--skip", "large"), "--skip: there is no rule `large`"),
+        (("--only", "duplicate-events"), "unknown rule `duplicate-events`; did you mean `duplicate-event`?"),
+        (("--skip", "large"), "--skip: unknown rule `large`"),
         (("--only", "valid-event", "--skip", "valid-event"), "--skip excludes every rule of --only"),
         (("--simulator", "localhost:8642"), "'localhost:8642' is not an http or https URL"),
-        (("--json", "nowhere/report.json"), "the directory does not exist"),
-        (("--books", "exit 3"), "`exit 3` ended with 3"),
-        (("--order", "echo done"), "`echo done` printed 'done', and not the id of the onramp that it made"),
-        (("--settle", "exit 5", "--books", "true", "--only", "booked-once"), "--settle: `exit 5` ended with 5"),
-        (("--order", "exit 4"), "--order: `exit 4` ended with 4"),
-        (("--books", "echo hello"), "line 1 is 'hello'; every line is JSON like"),
+        (("--json", "nowhere/report.json"), "nowhere/report.json: the directory does not exist"),
+        (("--books", "exit 3"), "`exit 3` failed with exit code 3"),
+        (("--order", "echo done"), "`echo done` printed 'done', not the id of a new onramp"),
+        (
+            ("--settle", "exit 5", "--books", "true", "--only", "booked-once"),
+            "--settle: `exit 5` failed with exit code 5",
+        ),
+        (("--order", "exit 4"), "--order: `exit 4` failed with exit code 4"),
+        (("--books", "echo hello"), "line 1 is 'hello'. Write JSON lines like"),
         (("--books", "http://127.0.0.1:1/books"), "http://127.0.0.1:1/books does not answer"),
     ],
 )
@@ -165,13 +168,13 @@ def test_wrong_usage_is_named(start: Start, words: tuple[str, ...], said: str) -
     assert said in result.output
 
 
-def test_an_address_that_is_none() -> None:
+def test_a_url_without_scheme_is_wrong_usage() -> None:
     result = certify("localhost:5000/webhooks")
     assert result.exit_code == 2
     assert "'localhost:5000/webhooks' is not the URL of a receiver, such as http:" in result.output
 
 
-def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path: Path) -> None:
+def test_the_books_command_gets_the_keys_of_the_simulator(start: Start, tmp_path: Path) -> None:
     receiver = start(*wrong.before_fees())
     script, told = tmp_path / "books.py", tmp_path / "told.json"
     script.write_text(
@@ -180,8 +183,8 @@ def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path:
         f"open({str(told)!r}, 'w').write(json.dumps({{name: os.environ[name] for name in names}}))\n"
         f"print(urllib.request.urlopen('{receiver.origin}/books').read().decode())\n"
     )
-    report = receiver.examined(only=("booked-once",), books=f"{sys.executable} {script}", books_seconds=0.2)
-    said = "the books say 5000.00 USDC (completed), but 37.892536 USDC were delivered: another amount"
+    report = receiver.certified(only=("booked-once",), books=f"{sys.executable} {script}", books_seconds=0.2)
+    said = "has 5000.00 USDC (completed) in the books, but 37.892536 USDC were delivered: another amount"
     assert [said in one.got for one in report.found("fail")] == [True]
     given = json.loads(told.read_text())
     keys = receiver.world.world["credentials"]["sandbox"]
@@ -191,37 +194,37 @@ def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path:
     assert given["SIMULATOR_WEBHOOK_KEY"] == receiver.key
 
 
-def test_books_that_know_no_order_of_the_examination_are_no_judge(start: Start, tmp_path: Path) -> None:
+def test_books_without_orders_of_the_run_judge_nothing(start: Start, tmp_path: Path) -> None:
     books = tmp_path / "books"
     books.write_text('{"order": "A-17", "state": "completed", "amount": 12, "currency": "USDC"}\n')
     receiver = start()
-    report = receiver.examined(only=("booked-once", "duplicate-event"), books=f"cat {books}")
+    report = receiver.certified(only=("booked-once", "duplicate-event"), books=f"cat {books}")
     assert {one.rule.name: one.verdict for one in report.results} == {
         "booked-once": "skipped", "duplicate-event": "pass",
     }  # fmt: skip
-    assert "the books know no order of this examination" in report.results[0].got
-    assert report.results[1].got.endswith("(as far as answers tell; no books were read)")
+    assert "the books have no order of this run" in report.results[0].got
+    assert report.results[1].got.endswith("(judged by responses only: no books were read)")
 
 
-def test_where_no_simulator_runs_one_is_started_at_its_usual_address_and_ends(start: Start) -> None:
+def test_a_simulator_is_started_at_the_default_address_and_ends(start: Start) -> None:
     receiver, port = start(), free_port()
     result = certify(receiver.url, "--webhook-key", receiver.key, "--only", "valid-event", SIMULATOR_PORT=port)
     assert result.exit_code == 0, result.output
     assert f"simulator  http://127.0.0.1:{port}, started for this run, and ends with this run" in result.output
     assert f"are at http://127.0.0.1:{port}/v1," in result.output
     with open_socket("127.0.0.1", int(port)):
-        """Nobody has it any more."""
+        """The port is free again."""
 
 
-def test_where_something_else_has_the_port_another_is_taken(start: Start) -> None:
+def test_a_port_in_use_is_replaced_by_a_free_one(start: Start) -> None:
     receiver = start()
     port = receiver.origin.rpartition(":")[2]
     result = certify(receiver.url, "--webhook-key", receiver.key, "--only", "valid-event", SIMULATOR_PORT=port)
     assert result.exit_code == 0, result.output
-    assert f"started for this run, because something else has port {port}" in result.output
+    assert f"started for this run, because port {port} is in use" in result.output
 
 
-def test_a_simulator_at_the_usual_address_is_used(start: Start) -> None:
+def test_a_simulator_at_the_default_address_is_used(start: Start) -> None:
     receiver = start()
     port = receiver.world.origin.rpartition(":")[2]
     result = certify(receiver.url, "--webhook-key", receiver.key, "--only", "valid-event", SIMULATOR_PORT=port)
@@ -229,39 +232,39 @@ def test_a_simulator_at_the_usual_address_is_used(start: Start) -> None:
     assert f"{receiver.world.origin}, which was running, world {receiver.world.world['id']}" in result.output
 
 
-def test_the_simulator_of_another_examination_is_not_used() -> None:
+def test_the_simulator_of_another_run_is_not_used() -> None:
     with running(Config(clock="manual", scenarios=())) as (origin, _):
         assert is_simulator(origin)
         ControlClient(origin).post("/worlds", {"id": "certify"})
         assert not is_simulator(origin)
 
 
-def test_the_world_is_left_as_it_was_but_for_the_payments(start: Start) -> None:
+def test_the_world_is_restored_except_for_the_payments(start: Start) -> None:
     receiver = start()
     control = ControlClient(receiver.world.origin, receiver.world.world["id"])
     control.put("/scenarios/active", {"names": ["autopilot"]})
     made = receiver.world.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
     assert made.status == 201
-    report = receiver.examined(only=("booked-once", "retry-after-failure"))
+    report = receiver.certified(only=("booked-once", "retry-after-failure"))
     assert [one.verdict for one in report.results] == ["pass", "pass"]
     control.post("/settle")
     assert control.get("/faults")["data"] == []
     assert [one["name"] for one in control.get("/scenarios")["data"] if one["active"]] == ["autopilot"]
-    # What the world itself sent to the receiver was lost: the examination alone says what comes when.
+    # The world's own webhooks to the receiver were dropped.
     assert all(one["status"] != "succeeded" for one in control.get("/deliveries")["data"])
 
 
-def test_the_clock_of_the_timestamps_is_that_of_the_world(start: Start) -> None:
+def test_timestamps_follow_the_setting_of_the_world(start: Start) -> None:
     receiver = start()
     control = ControlClient(receiver.world.origin, receiver.world.world["id"])
     control.call("PATCH", "/settings", {"webhook_timestamp": "simulated"})
-    report = receiver.examined(only=("registration-200",))
+    report = receiver.certified(only=("registration-200",))
     sent = dict(report.results[0].exchanges[0].headers)
-    assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, where its clock stands
-    assert report.results[0].verdict == "fail"  # the receiver's own clock is the wall's
+    assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, the time of its clock
+    assert report.results[0].verdict == "fail"  # the receiver uses the wall clock
 
 
-def test_what_an_application_has_missed_it_may_pick_up_by_a_job(start: Start) -> None:
+def test_a_settle_job_may_process_missed_events(start: Start) -> None:
     handler, kind = wrong.failure_swallowed()
 
     class Settling(handler):  # type: ignore[misc, valid-type]  # its base is made while the test runs
@@ -274,9 +277,9 @@ def test_what_an_application_has_missed_it_may_pick_up_by_a_job(start: Start) ->
 
     receiver = start(Settling, kind)
     only = ("retry-after-failure",)
-    assert [one.verdict for one in receiver.examined(only=only).results] == ["fail"]
+    assert [one.verdict for one in receiver.certified(only=only).results] == ["fail"]
     job = f"import urllib.request; urllib.request.urlopen('{receiver.origin}/settle')"
-    report = receiver.examined(only=only, settle=f'{sys.executable} -c "{job}"', books_seconds=5)
+    report = receiver.certified(only=only, settle=f'{sys.executable} -c "{job}"', books_seconds=5)
     assert [one.verdict for one in report.results] == ["pass"]
 
 
@@ -300,9 +303,7 @@ print("ordered", made["id"])
 """
 
 
-def test_an_application_that_knows_only_its_own_orders_makes_them(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_application_may_create_the_orders(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, orders = tmp_path / "order.py", tmp_path / "orders"
     script.write_text(ORDERING)
     orders.touch()
@@ -315,8 +316,8 @@ def test_an_application_that_knows_only_its_own_orders_makes_them(
 
     receiver = start(kind=Own)
     wanted = ("booked-once", "refund-not-booked", "duplicate-event")
-    alone = receiver.examined(only=wanted)
+    alone = receiver.certified(only=wanted)
     assert [one.verdict for one in alone.results] == ["skipped", "skipped", "pass"]
-    report = receiver.examined(only=wanted, order=f"{sys.executable} {script}", books_seconds=5)
+    report = receiver.certified(only=wanted, order=f"{sys.executable} {script}", books_seconds=5)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert {line.split("-")[0] for line in orders.read_text().split()} == {"own"}

@@ -1,4 +1,4 @@
-"""The reference receiver: its verifier on anything that can come, and the command that starts it."""
+"""The reference receiver: its verifier with arbitrary requests, and its command."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tests.tools.certification.test_command import certify
 
 NOW_MS = 1_767_600_000_000
 HEADERS = st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"]), max_size=80)
-"""What servers hand on as the value of a header."""
+"""Header values as servers pass them on."""
 
 
 @given(HEADERS, HEADERS, st.binary(max_size=200))
-def test_a_request_that_nobody_signed_is_refused_whatever_it_holds(timestamp: str, signature: str, body: bytes) -> None:
+def test_an_unsigned_request_is_refused(timestamp: str, signature: str, body: bytes) -> None:
     assert is_genuine("whk_test_simulator", timestamp, signature, body, NOW_MS) is False
 
 
 @given(st.integers(-(10**9), 10**9), st.binary(max_size=200))
-def test_what_is_signed_is_genuine_within_five_minutes(away_ms: int, body: bytes) -> None:
+def test_a_signed_request_is_genuine_within_five_minutes(away_ms: int, body: bytes) -> None:
     timestamp = str(NOW_MS + away_ms)
     signature = hmac.new(b"key", timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     assert is_genuine("key", timestamp, signature, body, NOW_MS) is (abs(away_ms) <= 300_000)

@@ -1,4 +1,4 @@
-"""The books of an application, from wherever they come: a command, a URL, CSV, SQLite, a function."""
+"""Books from a command, a URL, CSV, SQLite or a function."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.certification.application import Unusable
-from simulator.certification.sources import Line, called, parsed, read_books, returned, settle
+from simulator.certification.sources import Line, Unusable, called, parsed, read_books, returned, settle
 
 BOOKS = [Line("A-1", "completed", Decimal("37.892536"), "USDC"), Line("A-2", "failed", Decimal(0), "")]
 CSV = "order,state,amount,currency\nA-1,completed,37.892536,USDC\nA-2,failed,,\n"
@@ -39,29 +38,29 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'State, "Amount", Currency, Order, note\ncompleted, 37.892536, USDC, A-1, "a, b"\nfailed, 0, , A-2, \n',
     ],
 )
-def test_json_and_csv_are_known_by_their_first_character(text: str) -> None:
+def test_json_and_csv_are_distinguished_by_the_first_character(text: str) -> None:
     assert parsed(text) == BOOKS
 
 
-def test_books_that_say_nothing_have_no_orders() -> None:
+def test_empty_books_have_no_orders() -> None:
     assert parsed("") == parsed("order,state,amount\n") == parsed("[]") == []
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("hello", "line 1 is 'hello'; every line is JSON like"),
-        ("order,status,amount\nA-1,completed,5", "the header of CSV: order,state,amount,currency"),
+        ("hello", "line 1 is 'hello'. Write JSON lines like"),
+        ("order,status,amount\nA-1,completed,5", "CSV with the header order,state,amount,currency"),
         (f"{JSON}\n{{}}", "line 2 has no order and no state and no amount"),
         (f"{JSON}\nhello", "line 2 is 'hello'"),
-        ("order,state,amount\nA-1,completed,5\nA-2,completed,five", "line 3: its amount 'five' is no number"),
-        ("order,state,amount\nA-1,completed,NaN", "'NaN' is no number"),
+        ("order,state,amount\nA-1,completed,5\nA-2,completed,five", "line 3: amount 'five' is not a number"),
+        ("order,state,amount\nA-1,completed,NaN", "'NaN' is not a number"),
         ("order,state,amount\nA-1", "line 2 has no state"),
         ("[1]", "row 1 is 1"),
-        ("[1", "is no JSON"),
+        ("[1", "is not valid JSON"),
     ],
 )
-def test_what_is_wrong_with_books_is_said_with_its_place(text: str, said: str) -> None:
+def test_an_error_in_books_names_its_line(text: str, said: str) -> None:
     with pytest.raises(Unusable) as refused:
         parsed(text)
     assert said in str(refused.value)
@@ -115,21 +114,21 @@ def test_every_source_gives_the_same_lines(here: Path, url: str) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("books.csv", "there is no file books.csv"),
-        ("$NOWHERE.csv", "there is no file $NOWHERE.csv"),
-        ("sqlite:///shop.db#SELECT 1", "there is no file shop.db"),
-        ("sqlite:///shop.db", "has no query; write it after a #"),
+        ("books.csv", "books.csv does not exist"),
+        ("$NOWHERE.csv", "$NOWHERE.csv does not exist"),
+        ("sqlite:///shop.db#SELECT 1", "shop.db does not exist"),
+        ("sqlite:///shop.db", "has no query. Write it after a #"),
         ("sqlite:///text.db#SELECT a FROM b", "text.db: file is not a database, in `SELECT a FROM b`"),
         ("sqlite:///empty.db#SELECT a FROM b", "no such table: b, in `SELECT a FROM b`"),
         ("sqlite:///empty.db#SELECT 'A-1', 'completed'", "row 1 of `SELECT 'A-1', 'completed'` has no amount"),
         ("sqlite:///empty.db#CREATE TABLE b (c)", "attempt to write a readonly database"),
-        ("nowhere:books", "nowhere:books cannot be found: ModuleNotFoundError: No module named 'nowhere'"),
+        ("nowhere:books", "nowhere:books cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
         ("shop:book", "has no attribute 'book'"),
-        ("shop:name", "shop:name is no function"),
-        ("shop:nothing", "shop:nothing returns None; it returns a list of dicts like"),
-        ("shop:text", "shop:text returns 'A-1'; it returns a list of dicts like"),
+        ("shop:name", "shop:name is not a function"),
+        ("shop:nothing", "shop:nothing returns None. Return a list of dicts like"),
+        ("shop:text", "shop:text returns 'A-1'. Return a list of dicts like"),
         ("shop:broken", "shop:broken raised ZeroDivisionError: division by zero (shop.py, line 4)"),
-        ("false", "`false` ended with 1"),
+        ("false", "`false` failed with exit code 1"),
     ],
 )
 def test_a_source_that_does_not_work_is_named(source: str, said: str, here: Path) -> None:
@@ -144,7 +143,7 @@ def test_a_source_that_does_not_work_is_named(source: str, said: str, here: Path
     assert "--books: " in str(refused.value)
 
 
-def test_a_function_is_called_in_this_process_where_books_live(here: Path) -> None:
+def test_a_function_is_called_in_this_process(here: Path) -> None:
     Path("till.py").write_text("rows = []\ndef books(): return rows\n")
     assert returned("till:books") == []
     sys.modules["till"].rows.append(["A-1", "completed", "37.892536", "USDC"])

@@ -1,4 +1,4 @@
-"""Certify on a service that is no ramp: receivers of the library of `tests/toy` are examined."""
+"""Certify on the toy service: receivers of the library of `tests/toy` are certified."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from simulator.certification.report import Report
-from simulator.certification.running import QUIET, Settings, certify
+from simulator.certification.running import Settings, certify
 from simulator.certification.stage import Service
 from tests.library import running_library
 from tests.remote import new_client
-from tests.toy import EXAMINED, PROVIDER
+from tests.toy import PLAYBOOK, PROVIDER
 from tests.toy.seal import SIGNATURE
 
 NEEDS_MORE_EVENTS = {"late-after-final", "out-of-order", "two-at-once"}
@@ -24,7 +24,7 @@ NEEDS_BOOKS = {"booked-once", "refund-not-booked", "forged-not-booked"}
 
 
 class Reader(BaseHTTPRequestHandler):
-    """A receiver that refuses what is not under the seal of the library."""
+    """A receiver that refuses events without the seal of the library."""
 
     key = ""
 
@@ -43,7 +43,7 @@ class Reader(BaseHTTPRequestHandler):
 
 
 class Trusting(Reader):
-    """Takes everything that is JSON."""
+    """Accepts any JSON."""
 
     def is_genuine(self, body: bytes) -> bool:
         return bool(json.loads(body))
@@ -62,21 +62,21 @@ def listening(kind: type[Reader], key: str) -> Iterator[str]:
         server.server_close()
 
 
-def examined(kind: type[Reader], environment: str = "practice") -> Report:
+def certified(kind: type[Reader], environment: str = "practice") -> Report:
     with running_library() as origin, new_client() as http:
         keys = http.get(f"{origin}/_simulator/worlds/default").json()["credentials"][environment]
         key = keys["webhook_key"]
         with listening(kind, key) as url:
             settings = Settings(
-                url, key, "http://127.0.0.1:1", simulator=origin, service=Service(PROVIDER, EXAMINED),
+                url, key, "http://127.0.0.1:1", simulator=origin, service=Service(PROVIDER, PLAYBOOK),
                 patience_seconds=1.0, outage_seconds=0.1,
             )  # fmt: skip
-            return asyncio.run(certify(settings, QUIET))
+            return asyncio.run(certify(settings))
 
 
-def test_a_right_receiver_breaks_no_rule_and_what_the_library_lacks_is_skipped() -> None:
+def test_a_correct_receiver_breaks_no_rule() -> None:
     for environment in PROVIDER.environments:
-        results = {one.rule.name: one for one in examined(Reader, environment).results}
+        results = {one.rule.name: one for one in certified(Reader, environment).results}
         skipped = {name: one.got for name, one in results.items() if one.verdict == "skipped"}
         assert [one.line for one in results.values() if one.verdict == "fail"] == []
         assert skipped.keys() == NEEDS_MORE_EVENTS | NEEDS_STANDING_ORDERS | NEEDS_BOOKS
@@ -84,8 +84,8 @@ def test_a_right_receiver_breaks_no_rule_and_what_the_library_lacks_is_skipped()
         assert {skipped[name] for name in NEEDS_STANDING_ORDERS} == {"the service has no standing orders"}
 
 
-def test_a_receiver_that_verifies_nothing_breaks_the_rules_about_the_seal() -> None:
-    results = {one.rule.name: one.verdict for one in examined(Trusting).results}
+def test_a_receiver_without_verification_breaks_signature_rules() -> None:
+    results = {one.rule.name: one.verdict for one in certified(Trusting).results}
     assert {name for name, verdict in results.items() if verdict == "fail"} == {"unknown-signature"}
     assert results["valid-event"] == "pass"
     assert results["other-environment-key"] == "skipped"

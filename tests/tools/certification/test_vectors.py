@@ -66,14 +66,14 @@ def recent(timestamp: str) -> bool:
 WRONG: dict[str, Verifier] = {
     "says yes": lambda timestamp, signature, body: True,
     "says no": lambda timestamp, signature, body: False,
-    "has no clock": lambda timestamp, signature, body: signature == due(timestamp, body),
-    "looks back only": lambda timestamp, signature, body: (
+    "ignores the clock": lambda timestamp, signature, body: signature == due(timestamp, body),
+    "checks only the age": lambda timestamp, signature, body: (
         timestamp.isdigit() and NOW_MS - int(timestamp) <= 300_000 and signature == due(timestamp, body)
     ),
-    "is one millisecond strict": lambda timestamp, signature, body: (
+    "is strict by one millisecond": lambda timestamp, signature, body: (
         timestamp.isdigit() and abs(NOW_MS - int(timestamp)) < 300_000 and signature == due(timestamp, body)
     ),
-    "takes what is not stamped": lambda timestamp, signature, body: (
+    "accepts a missing timestamp": lambda timestamp, signature, body: (
         (not timestamp or recent(timestamp)) and signature == due(timestamp, body)
     ),
     "compares a prefix": lambda timestamp, signature, body: (
@@ -85,16 +85,16 @@ WRONG: dict[str, Verifier] = {
     "compares the second half": lambda timestamp, signature, body: (
         recent(timestamp) and len(signature) == 64 and due(timestamp, body)[32:] == signature[32:]
     ),
-    "minds no case": lambda timestamp, signature, body: (
+    "ignores case": lambda timestamp, signature, body: (
         recent(timestamp) and signature.lower() == due(timestamp, body)
     ),
-    "takes one of several": lambda timestamp, signature, body: (
+    "accepts one of several": lambda timestamp, signature, body: (
         recent(timestamp) and due(timestamp, body) in signature.split(", ")
     ),
     "tries two keys": lambda timestamp, signature, body: (
         recent(timestamp) and signature in (due(timestamp, body), due(timestamp, body, "whk_live_simulator"))
     ),
-    "writes the JSON anew": lambda timestamp, signature, body: (
+    "serializes the JSON again": lambda timestamp, signature, body: (
         recent(timestamp) and signature == due(timestamp, again(body))
     ),
     "strips the body": lambda timestamp, signature, body: (
@@ -125,7 +125,7 @@ def again(body: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_verifier_that_is_wrong_is_found(name: str) -> None:
+def test_a_wrong_verifier_is_found(name: str) -> None:
     verify = WRONG[name]
     wrong = [
         vector["what"]
@@ -137,7 +137,7 @@ def test_a_verifier_that_is_wrong_is_found(name: str) -> None:
 
 
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verifier in Python and what reads the vectors stand on one page, and go together."""
+    """The page has a verifier in Python and code that reads the vectors. They work together."""
     monkeypatch.chdir(contracts_directory().parent)
     blocks = re.findall(r"^```python\n(.*?)^```", webhooks_page.page(), re.DOTALL | re.MULTILINE)
     assert len(blocks) == 2

@@ -1,4 +1,4 @@
-"""Each wrong receiver is found by the rule that is named for it, and by no other; the reference receiver by none."""
+"""Each wrong receiver breaks its rule and no other. The reference receiver breaks none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tools.certification.wrong import WRONG, Wrong
 
 
 def test_the_reference_receiver_is_certified(start: Start) -> None:
-    report = start().examined(books_seconds=5)
+    report = start().certified(books_seconds=5)
     assert [one.rule.name for one in report.results] == list(NAMES)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert report.certified
@@ -24,15 +24,15 @@ def test_the_reference_receiver_is_certified(start: Start) -> None:
 
 def test_the_reference_receiver_of_production_is_certified(start: Start) -> None:
     receiver = start(environment="production")
-    report = receiver.examined(books_seconds=5)
+    report = receiver.certified(books_seconds=5)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert report.keys["base_url"].endswith("/production/v1")
-    told = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
-    assert {event["livemode"] for event in told} == {True}
+    events = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
+    assert {event["livemode"] for event in events} == {True}
 
 
-def test_receiver_that_gives_up_its_call_with_503_passes(start: Start) -> None:
-    """An answer of 503 in time loses nothing: the event comes again."""
+def test_a_receiver_that_times_out_with_503_passes(start: Start) -> None:
+    """After a timely 503 nothing is lost: the event is sent again."""
 
     class Impatient(Handler):
         def receive(self, body: bytes) -> int:
@@ -49,18 +49,18 @@ def test_receiver_that_gives_up_its_call_with_503_passes(start: Start) -> None:
                 self.shop.service.transaction(thing)
 
     only = ("valid-event", "calls-back-before-answering")
-    report = start(Impatient).examined(only=only, books=None, patience_seconds=1.5)
+    report = start(Impatient).certified(only=only, books=None, patience_seconds=1.5)
     assert [one.verdict for one in report.results] == ["pass", "pass"]
     assert [one.status for one in report.results[1].exchanges][-2:] == [503, 200]
 
 
 def found_wrong(wrong: Wrong, start: Start, **more: Any) -> set[str]:
-    """The rules that do not hold of it."""
+    """Return the rules that a wrong receiver breaks."""
     receiver = start(*wrong.kinds())
     given: dict[str, Any] = more if wrong.books else {"books": None, **more}
     if wrong.quick_seconds is not None:
         given |= {"quick_seconds": wrong.quick_seconds, "patience_seconds": wrong.quick_seconds + 0.5}
-    report = receiver.examined(**given)
+    report = receiver.certified(**given)
     assert not report.certified
     return {one.rule.name for one in report.found("fail")}
 
@@ -70,7 +70,7 @@ def test_a_wrong_receiver_is_caught_by_its_rule(wrong: Wrong, start: Start) -> N
     assert found_wrong(wrong, start, only=(wrong.rule,)) == {wrong.rule}
 
 
-@pytest.mark.farm  # a whole examination of each of them
+@pytest.mark.farm  # a whole run for each of them
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_a_wrong_receiver_is_caught_by_no_other_rule(wrong: Wrong, start: Start) -> None:
     assert found_wrong(wrong, start) == {wrong.rule}

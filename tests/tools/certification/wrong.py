@@ -1,6 +1,6 @@
-"""Receivers that are wrong in one thing each: the reference receiver with one function changed.
+"""Wrong receivers: the reference receiver with one function changed.
 
-Each names what is wrong, and the rule that has to find it.
+Each has a description of the mistake, and the rule that must find it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ Kinds = tuple[type[Handler], type[Shop]]
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong receiver. `quick_seconds`: how long its answers may take, where that is what is wrong; `books`: whether
-    it takes the books to find it."""
+    """A wrong receiver."""
 
     name: str
     wrong: str
+    """The mistake."""
     rule: str
     kinds: Callable[[], Kinds]
     quick_seconds: float | None
+    """The limit of a response, for receivers that are too slow."""
     books: bool
+    """Whether the mistake is found only in the books."""
 
 
 WRONG: list[Wrong] = []
@@ -55,17 +57,17 @@ def signed(key: str, raw: bytes) -> str:
 
 
 def verified_by(verify: Callable[[Any, bytes], bool]) -> Kinds:
-    """The reference receiver with another check."""
+    """Return the reference receiver with another verifier."""
     return type("Verifying", (Handler,), {"verify": verify}), Shop
 
 
 def answering(receive: Callable[[Any, bytes], int]) -> Kinds:
-    """The reference receiver with another answer."""
+    """Return the reference receiver with another response."""
     return type("Answering", (Handler,), {"receive": receive}), Shop
 
 
 def after_verifying(take: Callable[[Handler, Any], int | None]) -> Kinds:
-    """The reference receiver, but of genuine events this says what is answered; None: what the reference does."""
+    """Return the reference receiver with another status for genuine events. None keeps the status."""
 
     def receive(self: Handler, body: bytes) -> int:
         if not self.verify(body):
@@ -80,12 +82,12 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-# What it answers
+# Responses
 
 
 @caught_by("no-redirect")
 def slash_at_the_end() -> Kinds:
-    """It answers at the address with a slash at the end, and redirects to it."""
+    """It redirects to a URL with a trailing slash."""
 
     class Redirecting(Handler):
         def do_POST(self) -> None:  # noqa: N802
@@ -100,7 +102,7 @@ def slash_at_the_end() -> Kinds:
 
 @caught_by("quick-acknowledgement", quick_seconds=0.3)
 def works_before_it_answers() -> Kinds:
-    """It answers a payment that is completed when it has sent a mail about it."""
+    """It sends a mail about a completed payment before it responds."""
 
     def take(self: Handler, event: Any) -> None:
         if event["type"] == "transaction.completed":
@@ -117,7 +119,7 @@ def never_answers() -> Kinds:
 
 @caught_by("registration-200")
 def accepted_202() -> Kinds:
-    """It answers 202."""
+    """It returns 202."""
 
     def receive(self: Handler, body: bytes) -> int:
         status = Handler.receive(self, body)
@@ -128,13 +130,13 @@ def accepted_202() -> Kinds:
 
 @caught_by("registration-200")
 def test_event_unknown() -> Kinds:
-    """It has nothing to do for webhook.test, and says so with 204."""
+    """It returns 204 to webhook.test."""
     return after_verifying(lambda self, event: 204 if event["type"] == "webhook.test" else None)
 
 
 @caught_by("unknown-type")
 def types_listed() -> Kinds:
-    """It refuses types that it does not list."""
+    """It refuses unknown types."""
     listed = ("created", "awaiting_payment", "processing", "completed", "failed", "refunded")
     known = ["webhook.test", *(f"transaction.{name}" for name in listed)]
     return after_verifying(lambda self, event: None if event["type"] in known else 400)
@@ -142,27 +144,27 @@ def types_listed() -> Kinds:
 
 @caught_by("unknown-enum")
 def statuses_listed() -> Kinds:
-    """It breaks over a status that it does not list."""
+    """It fails on an unknown status."""
     known = (None, "awaiting_payment", "processing", "completed", "failed", "refunded", "enabled", "active")
     return after_verifying(lambda self, event: None if event["data"]["object"].get("status") in known else 500)
 
 
 @caught_by("extra-field")
 def members_closed() -> Kinds:
-    """It refuses members that it does not know."""
+    """It refuses unknown fields."""
     known = {"id", "type", "created_at", "livemode", "data"}
     return after_verifying(lambda self, event: 422 if set(event) - known else None)
 
 
 @caught_by("large-body")
 def small_limit() -> Kinds:
-    """It takes at most 100 kB, as many a framework does unless it is told otherwise."""
+    """It accepts at most 100 kB, the default of many frameworks."""
     return answering(lambda self, body: 413 if len(body) > 100_000 else Handler.receive(self, body))
 
 
 @caught_by("duplicate-event")
 def conflict_409() -> Kinds:
-    """It answers 409 to an event that it has."""
+    """It returns 409 to a known event."""
     seen: set[str] = set()
 
     def take(self: Handler, event: Any) -> int | None:
@@ -176,7 +178,7 @@ def conflict_409() -> Kinds:
 
 @caught_by("out-of-order")
 def order_unknown_404() -> Kinds:
-    """It answers 404 to an event of a transaction that no transaction.created has told of."""
+    """It returns 404 to an event of a transaction without an earlier transaction.created."""
     known: set[str] = set()
 
     def take(self: Handler, event: Any) -> int | None:
@@ -190,7 +192,7 @@ def order_unknown_404() -> Kinds:
 
 @caught_by("calls-back-before-answering", quick_seconds=1.0)
 def reads_before_it_answers() -> Kinds:
-    """It reads the transaction anew, however long that takes, and answers afterwards."""
+    """It reads the transaction, without a timeout, before it responds."""
 
     def take(self: Handler, event: Any) -> None:
         with suppress(OSError):
@@ -199,18 +201,18 @@ def reads_before_it_answers() -> Kinds:
     return after_verifying(take)
 
 
-# How it verifies
+# Verification
 
 
 @caught_by("valid-event")
 def timestamp_not_signed() -> Kinds:
-    """It computes the signature over the body alone."""
+    """It signs only the body."""
     return verified_by(lambda self, body: hmac.compare_digest(signed(self.key, body), header(self, "X-Signature")))
 
 
 @caught_by("valid-event")
 def seconds() -> Kinds:
-    """It takes X-Timestamp for seconds."""
+    """It reads X-Timestamp as seconds."""
     return verified_by(
         lambda self, body: (
             Handler.verify(self, body) and abs(time.time() - int(header(self, "X-Timestamp"))) < WINDOW_MS / 1000
@@ -226,7 +228,7 @@ def nothing_verified() -> Kinds:
 
 @caught_by("unknown-signature")
 def prefix_compared() -> Kinds:
-    """It compares only as many digits as came."""
+    """It compares only the digits that were sent."""
 
     def verify(self: Handler, body: bytes) -> bool:
         timestamp = header(self, "X-Timestamp")
@@ -252,19 +254,19 @@ def half_compared() -> Kinds:
 
 @caught_by("unknown-signature")
 def breaks_over_forgeries() -> Kinds:
-    """It breaks over a request that is not genuine."""
+    """It fails on a forged request."""
     return answering(lambda self, body: Handler.receive(self, body) if self.verify(body) else 500)
 
 
 @caught_by("missing-signature")
 def verified_where_signed() -> Kinds:
-    """It verifies requests that have a signature."""
+    """It verifies only requests with a signature."""
     return verified_by(lambda self, body: not header(self, "X-Signature") or Handler.verify(self, body))
 
 
 @caught_by("stale-timestamp")
 def no_clock() -> Kinds:
-    """It has no look at the clock."""
+    """It ignores the clock."""
 
     def verify(self: Handler, body: bytes) -> bool:
         timestamp = header(self, "X-Timestamp")
@@ -274,7 +276,7 @@ def no_clock() -> Kinds:
 
 
 def _by_clock(clock: Callable[[str], bool]) -> Kinds:
-    """The true signature, and another look at the clock."""
+    """Return a receiver that verifies the signature and checks the clock in another way."""
 
     def verify(self: Handler, body: bytes) -> bool:
         timestamp = header(self, "X-Timestamp")
@@ -286,31 +288,31 @@ def _by_clock(clock: Callable[[str], bool]) -> Kinds:
 
 @caught_by("future-timestamp")
 def age_only() -> Kinds:
-    """It asks only how old the timestamp is."""
+    """It checks only the age of the timestamp, not whether it is in the future."""
     return _by_clock(lambda text: text.isdigit() and now_ms() - int(text) <= WINDOW_MS)
 
 
 @caught_by("timestamp-edge")
 def ten_minutes() -> Kinds:
-    """It accepts what is ten minutes old."""
+    """It accepts timestamps within ten minutes."""
     return _by_clock(lambda text: text.isdigit() and abs(now_ms() - int(text)) <= 2 * WINDOW_MS)
 
 
 @caught_by("timestamp-edge")
 def one_minute() -> Kinds:
-    """It accepts one minute only."""
+    """It accepts timestamps only within one minute."""
     return _by_clock(lambda text: text.isdigit() and abs(now_ms() - int(text)) <= WINDOW_MS / 5)
 
 
 @caught_by("missing-timestamp")
 def clock_where_stamped() -> Kinds:
-    """It looks at the clock where there is a timestamp."""
+    """It checks the clock only if there is a timestamp."""
     return _by_clock(lambda text: not text or (text.isdigit() and abs(now_ms() - int(text)) <= WINDOW_MS))
 
 
 @caught_by("missing-timestamp")
 def body_where_not_stamped() -> Kinds:
-    """Without a timestamp it computes the signature over the body alone."""
+    """Without a timestamp it signs only the body."""
 
     def verify(self: Handler, body: bytes) -> bool:
         if header(self, "X-Timestamp"):
@@ -322,7 +324,7 @@ def body_where_not_stamped() -> Kinds:
 
 @caught_by("garbled-timestamp")
 def not_a_number() -> Kinds:
-    """It asks whether a number is too far from the clock, which NaN is not."""
+    """It refuses numbers that are too far from the clock, which does not include NaN."""
     return _by_clock(lambda text: text not in ("", "yesterday") and not abs(now_ms() - float(text)) > WINDOW_MS)
 
 
@@ -341,13 +343,13 @@ def keys_in_turn() -> Kinds:
 
 @caught_by("altered-body")
 def known_signatures() -> Kinds:
-    """It looks only at the envelope's type and the object's status: it has them signed apart."""
+    """It verifies only the type of the event and the status of the object."""
 
     class Remembering(Handler):
         def verify(self, body: bytes) -> bool:
             if super().verify(body):
                 return True
-            # As a proxy would that has verified the true body, and hands another one on.
+            # Like a proxy that has verified the original body and passes on another one.
             told = json.loads(body)
             told["id"] = told["id"].removesuffix("x")
             amount = told["data"]["object"].get("destination_amount", "").removeprefix("9")
@@ -360,7 +362,7 @@ def known_signatures() -> Kinds:
 
 @caught_by("reserialised-body")
 def json_written_anew() -> Kinds:
-    """It verifies what its framework parsed, written again."""
+    """It verifies reserialized JSON."""
 
     def verify(self: Handler, body: bytes) -> bool:
         again = json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False).encode()
@@ -371,21 +373,21 @@ def json_written_anew() -> Kinds:
 
 @caught_by("trimmed-body")
 def body_trimmed() -> Kinds:
-    """It verifies the body without the blanks and line ends around it."""
+    """It verifies the body without surrounding whitespace."""
     return verified_by(lambda self, body: Handler.verify(self, body.strip()))
 
 
 @caught_by("unicode-body")
 def latin_1() -> Kinds:
-    """It decodes the body as Latin-1 and signs over the text."""
+    """It decodes the body as Latin-1 and signs the string."""
     return verified_by(lambda self, body: Handler.verify(self, body.decode("latin-1").encode()))
 
 
-# What it makes of the money
+# Booking
 
 
 class Trusting(Shop):
-    """Books by what events say, and lets a state only move forward: right as far as the examination can see."""
+    """Books from events, and lets a state only move forward. It passes all rules."""
 
     ranks = ("awaiting_payment", "processing", "completed", "failed", "refunded")
 
@@ -414,7 +416,7 @@ class Trusting(Shop):
 
 
 class Unhurried(Handler):
-    """Answers when the work is done, but waits no longer than half a second for it."""
+    """Responds when the work is done, or after half a second."""
 
     def receive(self, body: bytes) -> int:
         status = super().receive(body)
@@ -424,7 +426,7 @@ class Unhurried(Handler):
 
 
 class Watched(Shop):
-    """Tells when its inbox is empty."""
+    """Signals when its inbox is empty."""
 
     def __init__(self, file: str, service: Service) -> None:
         super().__init__(file, service)
@@ -436,7 +438,7 @@ class Watched(Shop):
         self.look()
 
     def work_on(self, number: int, body: bytes) -> None:
-        """What `book` does elsewhere."""
+        """Do the work of `book`."""
         super().book(number, body)
 
     def book(self, number: int, body: bytes) -> None:
@@ -450,7 +452,7 @@ class Watched(Shop):
 
 
 class Adding(Watched):
-    """Adds to the books whenever a completed transaction is met; what it adds to stays."""
+    """Adds to the books for each event of a completed transaction."""
 
     def work_on(self, number: int, body: bytes) -> None:
         event = json.loads(body)
@@ -486,7 +488,7 @@ def before_fees() -> Kinds:
 
 @caught_by("booked-once", books=True)
 def answered_and_lost() -> Kinds:
-    """It books when the money is on its way, and has no look at what was completed."""
+    """It books at transaction.processing and ignores transaction.completed."""
 
     class Forgetful(Trusting):
         def amount(self, thing: Any) -> str:
@@ -497,7 +499,7 @@ def answered_and_lost() -> Kinds:
 
 @caught_by("refund-not-booked", books=True)
 def paid_is_final() -> Kinds:
-    """It books a payment when it has arrived, and hears of no refund."""
+    """It books a payment when it arrives, and ignores refunds."""
 
     class Early(Trusting):
         def enter(self, thing: Any) -> None:
@@ -509,7 +511,7 @@ def paid_is_final() -> Kinds:
 
 @caught_by("refund-not-booked", books=True)
 def completed_is_final() -> Kinds:
-    """It books what is completed, and hears of no refund after that."""
+    """It books completed payments, and ignores later refunds."""
 
     class Final(Trusting):
         def moves(self, old: str, new: str) -> bool:
@@ -520,7 +522,7 @@ def completed_is_final() -> Kinds:
 
 @caught_by("forged-not-booked", books=True)
 def stored_before_verified() -> Kinds:
-    """It stores the event, and then verifies it."""
+    """It stores an event before it verifies it."""
 
     def receive(self: Handler, body: bytes) -> int:
         self.shop.store(json.loads(body)["id"], body)
@@ -531,7 +533,7 @@ def stored_before_verified() -> Kinds:
 
 @caught_by("duplicate-event", books=True)
 def no_deduplication() -> Kinds:
-    """It keeps no ids, and adds up what transaction.completed tells of."""
+    """It saves no event ids, and adds the amount of each transaction.completed."""
 
     class Doubling(Adding):
         def store(self, event_id: str, body: bytes) -> None:
@@ -545,7 +547,7 @@ def no_deduplication() -> Kinds:
 
 
 def by_object_and_type() -> Kinds:
-    """It knows an event by its object and type."""
+    """It recognises a repeated event by its object and type."""
 
     class Merging(Shop):
         def store(self, event_id: str, body: bytes) -> None:
@@ -557,25 +559,25 @@ def by_object_and_type() -> Kinds:
 
 @caught_by("same-type-again", books=True)
 def runs_merged_in_the_books() -> Kinds:
-    """It knows an event by its object and type, and its books lack the second run."""
+    """It recognises a repeated event by its object and type, and its books lack the second run."""
     return by_object_and_type()
 
 
 @caught_by("same-type-again")
 def runs_merged_unread() -> Kinds:
-    """It knows an event by its object and type, and reads nothing after the second run."""
+    """It recognises a repeated event by its object and type, and reads nothing after the second run."""
     return by_object_and_type()
 
 
 @caught_by("late-after-final", books=True)
 def ids_alone() -> Kinds:
-    """It knows an event by its id, and books once for each event that finds the transaction completed."""
+    """It recognises a repeated event by its id, and books for each event of a completed transaction."""
     return Unhurried, Adding
 
 
 @caught_by("out-of-order", books=True)
 def acknowledged_and_gone() -> Kinds:
-    """It acknowledges an event whose order it does not know yet, and passes it over."""
+    """It acknowledges and ignores an event of an unknown order."""
 
     class Waiting(Trusting):
         def enter(self, thing: Any) -> None:
@@ -588,7 +590,7 @@ def acknowledged_and_gone() -> Kinds:
 
 @caught_by("late-after-final", books=True)
 def last_one_wins() -> Kinds:
-    """It takes the state of whatever event came last."""
+    """It takes the state of the last event."""
 
     class Last(Trusting):
         def moves(self, old: str, new: str) -> bool:
@@ -599,7 +601,7 @@ def last_one_wins() -> Kinds:
 
 @caught_by("two-at-once", books=True)
 def looks_then_adds() -> Kinds:
-    """It looks whether it has an event, and notes it down a moment later."""
+    """It checks for an event, and saves it a moment later."""
     together = threading.Barrier(2)
 
     class Racing(Trusting):
@@ -616,7 +618,7 @@ def looks_then_adds() -> Kinds:
                     Adding.add(self, thing)  # type: ignore[arg-type]  # it has what Adding.add asks of one
 
         def enter(self, thing: Any) -> None:
-            """What was completed is booked already."""
+            """Do nothing: completed transactions are already booked."""
             if thing["status"] == "refunded":
                 self.put(thing, "0")
 
@@ -625,7 +627,7 @@ def looks_then_adds() -> Kinds:
 
 @caught_by("retry-after-failure", books=True)
 def done_before_it_is() -> Kinds:
-    """It notes an event down as done, fails over it, and passes over the retry."""
+    """It marks an event as done, fails to process it, and ignores the retry."""
 
     def receive(self: Handler, body: bytes) -> int:
         if not self.verify(body):
@@ -654,7 +656,7 @@ def done_before_it_is() -> Kinds:
 
 @caught_by("retry-after-failure", books=True)
 def failure_swallowed() -> Kinds:
-    """It acknowledges an event, and when the work on it fails the event is gone."""
+    """It acknowledges an event, fails to process it, and loses it."""
 
     class Swallowing(Watched):
         def work_on(self, number: int, body: bytes) -> None:

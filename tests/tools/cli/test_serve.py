@@ -152,7 +152,8 @@ def test_a_file_of_tokens_is_asked_for_on_loopback_too(tmp_path: Path) -> None:
     result = serve("--host", "0.0.0.0", "--control-tokens", str(path))
     assert (result.exit_code, result.stderr) == (
         2,
-        f"rampsim: --control-tokens: {path}: tokens[0].token: it has at least 16 printable characters and no blank\n",
+        f"rampsim: --control-tokens: {path}: tokens[0].token: "
+        "it must be at least 16 printable characters without spaces\n",
     )
 
 

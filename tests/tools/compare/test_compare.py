@@ -1,4 +1,4 @@
-"""Recorded traffic against the simulator: HAR files made from a simulator itself, with differences sown into them."""
+"""Recorded traffic against the simulator: HAR files of a simulator, with injected differences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support import CELO, KEYS, QUOTE
 
 
 class Recorder:
-    """Makes calls to a simulator with another seed and start, and keeps them as a proxy would."""
+    """Calls a simulator with another seed and start, and records the calls like a proxy."""
 
     def __init__(self) -> None:
         now = parse_timestamp("2026-03-01T10:00:00Z")
@@ -90,7 +90,7 @@ def replay(har: dict[str, Any], **options: Any) -> Any:
 
 
 def changed(har: dict[str, Any], number: int, change: Any) -> dict[str, Any]:
-    """The recording with one answer changed: `change` gets the parsed answer."""
+    """Return the recording with one changed response. `change` gets the parsed body."""
     har = copy.deepcopy(har)
     response = har["log"]["entries"][number]["response"]
     answer = orjson.loads(response["content"]["text"])
@@ -99,7 +99,7 @@ def changed(har: dict[str, Any], number: int, change: Any) -> dict[str, Any]:
     return har
 
 
-def test_the_simulators_own_traffic_shows_no_difference(recording: dict[str, Any]) -> None:
+def test_own_traffic_has_no_difference(recording: dict[str, Any]) -> None:
     result = replay(recording)
     assert result.readable().splitlines()[-1].endswith("0 differences")
     assert (result.differences, result.skipped) == ([], [])
@@ -141,7 +141,7 @@ def sow_status(answer: Any, response: Any) -> None:
         (1, sow_status, [("status", "")]),
     ],
 )
-def test_every_sown_difference_is_found_and_no_other(
+def test_an_injected_difference_is_found(
     recording: dict[str, Any], number: int, sow: Any, found: list[tuple[str, str]]
 ) -> None:
     result = replay(changed(recording, number, sow))
@@ -165,24 +165,25 @@ def sow_missing_guess(answer: Any, response: Any) -> None:
         (6, sow_code, ["promise"]),
     ],
 )
-def test_a_difference_says_whether_a_promise_or_a_guess_is_meant(
-    recording: dict[str, Any], number: int, sow: Any, meanings: list[str]
-) -> None:
+def test_a_difference_has_a_meaning(recording: dict[str, Any], number: int, sow: Any, meanings: list[str]) -> None:
     result = replay(changed(recording, number, sow))
     assert [row.meaning for row in result.differences] == meanings
     assert all(
         row["meaning"] == meaning for row, meaning in zip(result.as_json()["differences"], meanings, strict=True)
     )
-    words = {"promise": "1 differ from a promise of the contract", "guess": "1 differ from what the simulator assumes"}
+    words = {
+        "promise": "1 differ from a promise of the contract",
+        "guess": "1 differ from an assumption of the simulator",
+    }
     assert all(said in result.readable() for meaning, said in words.items() if meaning in meanings)
 
 
-def test_amounts_are_the_worlds(recording: dict[str, Any]) -> None:
+def test_amounts_differ_by_world(recording: dict[str, Any]) -> None:
     har = changed(recording, 1, lambda answer, _: answer.update(rate="131.00"))
     assert [row.meaning for row in replay(har, values=True).differences] == ["world"]
 
 
-def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, Any]) -> None:
+def test_a_status_caused_by_outside_events_is_reached(recording: dict[str, Any]) -> None:
     def failed(answer: Any, response: Any) -> None:
         answer.update(status="processing", tx_hash=None)
 
@@ -191,12 +192,12 @@ def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, An
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "refunded"])
-def test_a_recorded_status_is_reached_over_as_many_moves_as_it_takes(recording: dict[str, Any], status: str) -> None:
+def test_a_recorded_status_is_reached_by_several_actions(recording: dict[str, Any], status: str) -> None:
     result = replay(changed(recording, 3, lambda answer, _: answer.update(status=status)), scenarios=())
     assert [row.kind for row in result.differences if row.kind == "state" and row.entry == 4] == []
 
 
-def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
+def test_values_compares_amounts(recording: dict[str, Any]) -> None:
     def dearer(answer: Any, response: Any) -> None:
         answer["rate"] = "131.00"
 
@@ -205,7 +206,7 @@ def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     assert [(row.kind, row.pointer) for row in replay(har, values=True).differences] == [("value", "/rate")]
 
 
-def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dict[str, Any]) -> None:
+def test_ids_from_before_the_recording_are_skipped(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     del har["log"]["entries"][1:3]
     result = replay(har)
@@ -213,7 +214,7 @@ def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dic
     assert not any(row.kind == "status" for row in result.differences)
 
 
-def test_bodies_in_base64_and_foreign_calls_are_read_as_they_are(recording: dict[str, Any]) -> None:
+def test_base64_bodies_and_foreign_calls_are_read(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     content = har["log"]["entries"][1]["response"]["content"]
     content.update(text=base64.b64encode(content["text"].encode()).decode(), encoding="base64")
@@ -225,12 +226,12 @@ def test_bodies_in_base64_and_foreign_calls_are_read_as_they_are(recording: dict
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b'{"log": {"entries": [{}]}}', b'{"log": {"entries": []}}'])
-def test_a_file_that_is_no_recording_says_so(raw: bytes) -> None:
+def test_a_file_that_is_not_a_recording_is_refused(raw: bytes) -> None:
     with pytest.raises(HarError):
         read_har(raw)
 
 
-def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any], tmp_path: Path) -> None:
+def test_the_exit_code_depends_on_differences(recording: dict[str, Any], tmp_path: Path) -> None:
     good, bad = tmp_path / "good.har", tmp_path / "bad.har"
     good.write_bytes(orjson.dumps(recording))
     bad.write_bytes(orjson.dumps(changed(recording, 3, sow_state)))
@@ -267,7 +268,7 @@ def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
         (("request", "postData"), "x", "`postData` of the request of entry 2 must be an object"),
         (("request", "postData", "text"), {}, "`text` of postData of the request of entry 2 must be a string"),
         (("request", "url"), None, "`url` of the request of entry 2 must be a string"),
-        (("request", "url"), "http://[/v1/a", "`url` of the request of entry 2 must be an address"),
+        (("request", "url"), "http://[/v1/a", "`url` of the request of entry 2 must be a URL"),
         (("request", "method"), 5, "`method` of the request of entry 2 must be a string"),
         (("request",), ..., "`request` of entry 2 must be an object"),
         (("response", "status"), "200", "`status` of the response of entry 2 must be a whole number"),
@@ -281,13 +282,13 @@ def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
         (("startedDateTime",), 5, "`startedDateTime` of entry 2 must be a string"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_named(recording: dict[str, Any], path: Any, value: Any, message: str) -> None:
+def test_an_error_in_a_file_is_named(recording: dict[str, Any], path: Any, value: Any, message: str) -> None:
     with pytest.raises(HarError) as caught:
         read_har(spoilt(recording, *path, value=value))
     assert str(caught.value).startswith(f"this is not a HAR file: {message}")
 
 
-def test_the_command_says_in_one_line_what_is_wrong(recording: dict[str, Any], tmp_path: Path) -> None:
+def test_the_command_reports_an_error_in_one_line(recording: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "a.har").write_bytes(spoilt(recording, "request", "headers", 0, "value", value=5))
     result = CliRunner().invoke(main, ["compare", str(tmp_path / "a.har")])
     assert result.exit_code == 2
@@ -302,7 +303,7 @@ DEEP = '{"a_id":' * 500 + "1" + "}" * 500
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_spoilt_file_is_compared_or_refused(recording: dict[str, Any], data: st.DataObject) -> None:
+def test_a_corrupted_file_is_compared_or_refused(recording: dict[str, Any], data: st.DataObject) -> None:
     document = copy.deepcopy(recording)
     for _ in range(data.draw(st.integers(1, 3))):
         holder: Any = document["log"]["entries"][data.draw(st.integers(0, 5))]

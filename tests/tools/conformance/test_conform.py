@@ -1,4 +1,4 @@
-"""`rampsim conform`: the simulator passes, a contract or server that is otherwise fails, and the reports say how."""
+"""`rampsim conform`: the simulator passes. Another contract or server fails, and the reports say why."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def control(origin: str, method: str, path: str, body: Any = None) -> Any:
 
 
 @pytest.mark.farm
-def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_reports(tmp_path: Path) -> None:
+def test_a_short_run_passes_and_writes_reports(tmp_path: Path) -> None:
     junit, report = tmp_path / "junit.xml", tmp_path / "report.md"
     result = conform(
         "--max-examples", "2", "--phase", "examples", "--phase", "fuzzing",
@@ -54,12 +54,12 @@ def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_report
 
 
 @pytest.mark.farm
-def test_the_control_interface_is_as_its_contract_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one of its phases; `make conform` plays all."""
+def test_the_control_interface_matches_its_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one phase; `make conform` runs all."""
     monkeypatch.setattr(fuzzing, "CONTROL_PHASES", ("examples",))
     result = conform("--only", "control")
     assert result.exit_code == 0, result.output
-    assert "Not called of the control interface: stream, because it does not end" in result.output
+    assert "Operations of the control interface that were not called: stream, because it does not end" in result.output
 
 
 @pytest.mark.farm
@@ -85,13 +85,13 @@ def test_the_same_seed_sends_the_same_calls() -> None:
 
 
 @pytest.mark.farm
-def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None:
+def test_a_read_only_run_creates_only_tokens(origin: str) -> None:
     control(origin, "POST", "reset")
     result = conform("--target", f"{origin}/v1", *KEYS, "--max-examples", "2")
     assert result.exit_code == 1, result.output
     assert "read-only" in result.output
-    assert "- GET /quotes/{id}: it answered 404 quote_not_found" in result.output
-    assert "; a run that only reads needs an account that has something of this kind" in result.output
+    assert "- GET /quotes/{id}: it returned 404 quote_not_found" in result.output
+    assert "; a run that only reads needs an account with such a resource" in result.output
     calls = {(row["method"], row["path"]) for row in control(origin, "GET", "requests")["data"]}
     assert len(calls) > 20
     assert {method for method, _ in calls} == {"GET", "POST"}
@@ -100,7 +100,7 @@ def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None
 
 
 def _answer(document: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an answer of GET /profile, as a part of the document that can be changed."""
+    """Return the mutable response schema of GET /profile."""
     schema = document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     found: dict[str, Any] = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return found
@@ -177,12 +177,12 @@ OTHERWISE: list[tuple[Break, str, str]] = [
     (_narrow_a_query, "GET /webhooks", "request.invalid_accepted"),
     (_widen_a_query, "GET /wallets", "request.valid_refused"),
 ]
-"""What a contract says otherwise, the operation it says it of, and the rule by which that shows."""
+"""Changes of a contract, each with its operation and the rule that finds it."""
 
 
 @pytest.fixture(scope="module")
 def otherwise(origin: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, set[tuple[str, str]]]:
-    """One run with a contract that says all of it otherwise, and the rules and operations of what it found."""
+    """Run once with all changes. Return the result, and the rules and operations of its findings."""
     document = copy.deepcopy(strict_document())
     for broken in dict.fromkeys(broken for broken, _, _ in OTHERWISE):
         broken(document)
@@ -202,7 +202,7 @@ def otherwise(origin: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Re
 
 @pytest.mark.farm
 @pytest.mark.xdist_group("a contract that says otherwise")
-def test_a_contract_that_says_otherwise_fails(otherwise: tuple[Result, set[tuple[str, str]]]) -> None:
+def test_a_changed_contract_fails(otherwise: tuple[Result, set[tuple[str, str]]]) -> None:
     result, _ = otherwise
     assert result.exit_code == 1, result.output
     assert "curl -sS -i" in result.output
@@ -214,7 +214,7 @@ def test_a_contract_that_says_otherwise_fails(otherwise: tuple[Result, set[tuple
 @pytest.mark.parametrize(
     ("broken", "operation", "check"), OTHERWISE, ids=lambda value: getattr(value, "__name__", value)
 )
-def test_what_a_contract_says_otherwise_shows_by_its_check(
+def test_each_change_of_a_contract_is_found(
     broken: Break, operation: str, check: str, otherwise: tuple[Result, set[tuple[str, str]]]
 ) -> None:
     _, found = otherwise
@@ -237,7 +237,7 @@ def test_a_server_error_fails(origin: str) -> None:
 
 
 @pytest.mark.farm
-def test_429_is_waited_for(origin: str) -> None:
+def test_a_429_is_retried(origin: str) -> None:
     fault = {
         "match": {"path": "/profile"},
         "respond": {"status": 429, "code": "rate_limited", "retry_after": 1},
@@ -263,18 +263,18 @@ def test_429_is_waited_for(origin: str) -> None:
         (("--only", "behaviour", "--contract", __file__), 2, "neither YAML nor JSON"),
     ],
 )
-def test_what_cannot_be_run_ends_with_the_documented_code(arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_an_impossible_run_exits_with_the_documented_code(arguments: tuple[str, ...], code: int, words: str) -> None:
     result = conform(*arguments)
     assert result.exit_code == code
     assert words in result.output
 
 
-def test_a_key_pair_that_gets_no_token_is_refused(origin: str) -> None:
+def test_an_invalid_key_pair_is_refused(origin: str) -> None:
     result = conform("--target", f"{origin}/v1", "--public-key", "pk_test_other", "--secret-key", "sk_test_other")
     assert result.exit_code == 1
     assert "answers 401 to the key pair" in result.output
 
 
-def test_an_operation_that_does_not_exist_is_wrong_usage(origin: str) -> None:
+def test_an_unknown_operation_is_wrong_usage(origin: str) -> None:
     result = conform("--target", f"{origin}/v1", *KEYS, "--operation", "nothing")
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""What the hooks put into requests, and what they leave alone."""
+"""Changes that the hooks make to requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> requests.Memory:
 
 
 def call(method: str, path: str, body: Any = None, *, positive: bool = True, **more: Any) -> Any:
-    """A case as it is after the hook."""
+    """Return a case after the hook."""
     case = SimpleNamespace(
         method=method,
         path=path,
@@ -55,40 +55,40 @@ def a_quote(path: str, name: str, **fields: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["-4991", "0", "101", "x", "1.5"])
-def test_a_wrong_limit_is_sent_without_the_size_that_would_rule(limit: str) -> None:
+def test_a_wrong_limit_is_sent_without_size(limit: str) -> None:
     assert call("GET", "/wallets", query={"limit": limit, "size": 70}, positive=False).query == {"limit": limit}
 
 
 @pytest.mark.parametrize("query", [{"limit": 5, "size": 1000}, {"limit": "x"}, {"size": 0}, {}, None])
-def test_other_page_sizes_are_left_alone(query: dict[str, Any] | None) -> None:
+def test_other_page_sizes_are_unchanged(query: dict[str, Any] | None) -> None:
     assert call("GET", "/wallets", query=query, positive=False).query == query
 
 
-def test_a_key_is_used_once_and_a_call_without_one_stays_without() -> None:
+def test_a_key_is_used_once() -> None:
     keys = {call("POST", "/quotes", {}, headers={"Idempotency-Key": "same"}).headers["Idempotency-Key"] for _ in "ab"}
     assert len(keys) == 2
     assert "same" not in keys
     assert call("POST", "/quotes", {}).headers == {}
 
 
-def test_what_is_meant_to_be_refused_stays_as_it_is() -> None:
+def test_an_invalid_request_is_unchanged() -> None:
     case = call("POST", "/wallet/withdraw", {"quote_id": 1}, positive=False, headers={"Idempotency-Key": ""})
     assert (case.body, case.headers) == ({"quote_id": 1}, {"Idempotency-Key": ""})
 
 
 @pytest.mark.parametrize("positive", [True, False])
-def test_webhooks_go_to_the_inbox_whatever_the_request_is_meant_to_show(positive: bool) -> None:
+def test_webhooks_go_to_the_inbox(positive: bool) -> None:
     case = call("POST", "/webhooks", {"url": "https://shop.example.com", "events": []}, positive=positive)
     assert case.body == {"url": "http://127.0.0.1:9999/_simulator/inbox/conformance", "events": []}
     assert call("POST", "/webhooks", {"url": 7}, positive=positive).body == {"url": 7}
 
 
-def test_webhooks_go_where_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_webhooks_go_to_the_url_of_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAMPSIM_WEBHOOK_URL", "https://mine.example/hook")
     assert call("PATCH", "/webhooks/{id}", {"url": "https://a.example"}).body == {"url": "https://mine.example/hook"}
 
 
-def test_every_second_token_is_asked_with_the_real_pair() -> None:
+def test_every_second_token_request_has_the_real_pair() -> None:
     made_up = {"public_key": "pk_test_x", "secret_key": "sk_test_x"}
     bodies = [call("POST", "/auth/token", dict(made_up)).body for _ in range(3)]
     assert bodies == [
@@ -109,19 +109,19 @@ def test_every_second_token_is_asked_with_the_real_pair() -> None:
         ({"symbol": "UNKNOWN"}, "0"),
     ],
 )
-def test_every_second_amount_lies_within_the_limits(body: dict[str, Any], amount: str) -> None:
+def test_every_second_amount_is_within_the_limits(body: dict[str, Any], amount: str) -> None:
     amounts = [call("POST", "/anything", {"amount": "0", **body}).body["amount"] for _ in "ab"]
     assert amounts == [amount, "0"]
 
 
 @pytest.mark.parametrize("body", [{"amount": "0", "currency": ["KES"]}, {"amount": "0", "amount_side": {}}])
-def test_a_body_of_a_form_that_is_not_known_stays_as_it_is(body: dict[str, Any]) -> None:
+def test_a_body_of_unknown_form_is_unchanged(body: dict[str, Any]) -> None:
     assert call("POST", "/anything", dict(body)).body == body
     assert call("POST", "/wallet/withdraw/quote", dict(body)).body == body
 
 
 @pytest.mark.parametrize("wrapped", [True, False], ids=["recurring", "send"])
-def test_amount_for_an_invoice_is_left_alone(wrapped: bool) -> None:
+def test_the_amount_of_an_invoice_is_unchanged(wrapped: bool) -> None:
     destination = {"destination": {"type": "lightning", "invoice": "lnbc50u1"}}
     body = {"amount": "0.00005", "amount_currency": "BTC", **({"recipient": destination} if wrapped else destination)}
     assert call("POST", "/recurring-payments", body).body == body
@@ -141,7 +141,7 @@ def test_a_withdrawal_goes_to_a_live_beneficiary_of_its_currency() -> None:
     assert call("POST", path, body).body == body
 
 
-def test_a_recurring_withdrawal_goes_to_a_live_beneficiary_and_a_send_where_it_was_to_go() -> None:
+def test_a_recurring_withdrawal_goes_to_a_live_beneficiary() -> None:
     a_beneficiary()
     withdraw = {"amount_currency": "USDC", "recipient": {"beneficiary_id": "ben_none"}}
     assert call("POST", "/recurring-payments", withdraw).body["recipient"] == {"beneficiary_id": "ben_1"}
@@ -188,7 +188,7 @@ def test_a_live_lightning_entry_is_disabled_once() -> None:
     assert call("DELETE", path).path_parameters == {}
 
 
-def test_an_answer_that_is_not_as_written_is_left_to_the_checks(memory: requests.Memory) -> None:
+def test_a_malformed_response_is_not_remembered(memory: requests.Memory) -> None:
     answered("POST", "/beneficiaries", 201, {"id": "ben_1"})
     answered("POST", "/beneficiaries", 201, "text")
     answered("POST", "/beneficiaries", 201)

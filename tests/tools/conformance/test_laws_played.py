@@ -1,4 +1,4 @@
-"""How laws are played: what becomes of a service that refuses, lacks, garbles or is silent."""
+"""Playing laws against a service that refuses, lacks data, sends garbage or does not respond."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 import pytest
 
-from simulator.conformance.bench import WITHOUT, Bench, Lacking, Need, finding
+from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, finding
 from simulator.conformance.laws import Law, play
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
-from simulator.conformance.running import own_simulator
+from simulator.conformance.running import own_simulator, play_laws
 from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parsed
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
@@ -45,13 +44,13 @@ def played(work: Callable[[Bench], object], *needs: Need, writes: bool = True) -
     return tally
 
 
-def test_a_law_that_holds_is_counted_and_finds_nothing() -> None:
+def test_a_law_that_holds_is_counted() -> None:
     tally = played(lambda bench: bench.equal(answer(), "id", "x"))
     assert (tally.judged, tally.findings, tally.unjudged) == ({"thing.made": 1}, {}, {})
     assert tally.holding(promises=True) == 1
 
 
-def test_one_place_is_one_finding_however_often_it_is_met() -> None:
+def test_findings_at_one_place_are_counted_together() -> None:
     def work(bench: Bench) -> None:
         for _ in range(5):
             bench.equal(answer(), "id", "y")
@@ -66,34 +65,34 @@ def test_one_place_is_one_finding_however_often_it_is_met() -> None:
 
 @pytest.mark.parametrize(
     ("need", "why"),
-    [("writes", "only reads"), ("control", "not in this run's hands"), ("hook", "--webhook-url")],
+    [("writes", "only reads"), ("control", "does not control"), ("hook", "--webhook-url")],
 )
-def test_a_law_without_its_means_is_not_judged_and_says_why(need: Need, why: str) -> None:
+def test_a_law_whose_needs_are_missing_is_not_judged(need: Need, why: str) -> None:
     tally = played(lambda bench: pytest.fail("played"), need, writes=False)
     assert why in tally.unjudged["thing.made"]
     assert tally.findings == {}
 
 
-def test_an_answer_without_what_a_law_reads_breaks_it_at_that_place() -> None:
+def test_a_missing_field_breaks_the_law() -> None:
     tally = played(lambda bench: bench.holds(answer().text("fee.total") == "1", answer(), ""))
     assert [(one.rule, one.place) for one in tally.findings.values()] == [("thing.made", "fee.total")]
 
 
-def test_a_silent_service_breaks_the_law_that_met_it() -> None:
+def test_no_response_breaks_the_law() -> None:
     def work(bench: Bench) -> None:
         raise NoAnswer("GET /things: connection refused")
 
     assert [(one.operation, one.status) for one in played(work).findings.values()] == [("GET /things", None)]
 
 
-def test_an_account_that_has_nothing_of_the_kind_is_no_fault() -> None:
+def test_missing_data_is_not_a_fault() -> None:
     def work(bench: Bench) -> None:
-        raise Lacking("the account has no things")
+        raise MissingData("the account has no things")
 
     assert played(work).unjudged == {"thing.made": "the account has no things"}
 
 
-def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
+def test_commands_mask_secrets_and_tokens() -> None:
     body = f'{{"secret_key": "{SECRET}"}}'.encode()
     sent = Sent("POST /auth/token", "http://h/v1/auth/token", {"Content-Type": "application/json"}, body)
     tally = Tally(secret=SECRET)
@@ -111,7 +110,7 @@ def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
     )
 
 
-def test_a_law_that_cannot_read_what_is_known_to_be_of_another_shape_finds_no_second_fault() -> None:
+def test_a_wrong_shape_is_not_found_twice() -> None:
     def work(bench: Bench) -> None:
         bench.tally.breaks(shape, finding(shape, answer(), "name", "it is not there"))
         answer().text("name")
@@ -119,17 +118,17 @@ def test_a_law_that_cannot_read_what_is_known_to_be_of_another_shape_finds_no_se
     shape = Rule("shape.required", "What has to be there is there.", "Things", promise=True)
     tally = played(work)
     assert [found.rule for found in tally.findings.values()] == ["shape.required"]
-    assert tally.unjudged == {"thing.made": "the answer has no name (GET /things/{id})"}
+    assert tally.unjudged == {"thing.made": "the response has no name (GET /things/{id})"}
 
 
-def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> None:
+def test_commands_share_keys_and_pass_on_ids() -> None:
     headers = {"Authorization": "Bearer tok_1", "Idempotency-Key": "k-1"}
     raw = b'{"id": "thing_123456"}'
     first = Answer(Sent("POST /things", "http://h/things", headers, b"{}"), 201, {}, raw, parsed(raw))
     body = b'{"thing": "thing_123456"}'
     second = Answer(Sent("POST /uses", "http://h/uses/thing_123456", headers, body), 201, {}, b"{}")
     lines = finding(RULE, second, "", "wrong", (first,)).curl
-    # What curl is given in the last line, with an id of this run in the place of the one of that.
+    # The arguments of the last curl, with the id of this run.
     curl = (
         """curl() { if [ "$4" = http://h/things ]; then echo '{"id": "thing_new"}'; else printf '%s\\n' "$@"; fi; }\n"""
     )
@@ -140,7 +139,7 @@ def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> N
     assert "k-1" not in lines
 
 
-def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:
+def test_every_rule_has_a_name_a_title_and_a_basis() -> None:
     rules = RULEBOOK.rules
     assert len({rule.name for rule in rules}) == len(rules) >= 200
     for rule in rules:
@@ -163,5 +162,5 @@ def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
         return report
 
     tally = asyncio.run(playing()).tally
-    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no answer of this run has anything of the kind"} == set()
+    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no response of this run has such a field"} == set()
     assert tally.findings == {}

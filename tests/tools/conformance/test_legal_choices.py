@@ -1,4 +1,4 @@
-"""Services that choose otherwise where the specification leaves a choice: no promise is broken by them."""
+"""Services that make another choice where the specification leaves one. They break no promise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally
+from simulator.conformance.running import play_laws
 from simulator.conformance.service import Answer as Heard
 from simulator.conformance.service import Sent, parsed
 from simulator.conformance.settings import ConformanceSettings
@@ -35,7 +35,7 @@ def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-async def a_code_of_its_own_for_a_wrong_status(call: Call, ask: Service) -> Answer:
+async def another_code_for_a_wrong_status(call: Call, ask: Service) -> Answer:
     """`Error codes for operations invalid in the current status: not shown`."""
     found = await ask(call)
     if found.status == 409 and found.body["error"]["code"] == "invalid_state":
@@ -57,7 +57,7 @@ async def a_schedule_with_other_fields(call: Call, ask: Service) -> Answer:
 
 
 async def replays_show_the_present_state(call: Call, ask: Service) -> Answer:
-    """`A retry creates no duplicate`: what it shows of a payment that has moved on is not stated."""
+    """`A retry creates no duplicate`: the content of the replay is not specified."""
     found = await ask(call)
     if found.headers.get("idempotent-replayed") and "updated_at" in (found.body or {}):
         later = datetime.fromisoformat(found.body["updated_at"]).replace(microsecond=999000)
@@ -65,8 +65,8 @@ async def replays_show_the_present_state(call: Call, ask: Service) -> Answer:
     return found
 
 
-async def amounts_without_needless_zeros(call: Call, ask: Service) -> Answer:
-    """1000 and not 1000.00 (H8 is assumed)."""
+async def amounts_without_trailing_zeros(call: Call, ask: Service) -> Answer:
+    """1000 instead of 1000.00 (H8 is assumed)."""
     found = await ask(call)
     if call.operation == "GET /profile/limits" and found.status == 200:
         largest = found.body["limits"]["per_transaction"]
@@ -75,15 +75,15 @@ async def amounts_without_needless_zeros(call: Call, ask: Service) -> Answer:
 
 
 CHOICES: list[tuple[Callable[[Call, Service], Awaitable[Answer]], tuple[str, ...]]] = [
-    (a_code_of_its_own_for_a_wrong_status, ("recurring.illegal_move", "recurring.illegal_code")),
+    (another_code_for_a_wrong_status, ("recurring.illegal_move", "recurring.illegal_code")),
     (a_schedule_with_other_fields, ("recurring.scheduled", "recurring.next_run", "recurring.schedule_shown")),
     (replays_show_the_present_state, ("idempotency.replay",)),
-    (amounts_without_needless_zeros, ("limits.enforced",)),
+    (amounts_without_trailing_zeros, ("limits.enforced",)),
 ]
 
 
 async def _broken(service: Callable[[Call, Service], Awaitable[Answer]], names: tuple[str, ...]) -> list[str]:
-    """The promises that laws of these names find broken, by shape excepted."""
+    """Return the broken promises of some laws, except shapes."""
     async with wrong_service(Mutant("legal", "", (), (), service)) as (origin, tally):
         settings = ConformanceSettings(
             base_url=f"{origin}/v1", public_key="pk_test_simulator", secret_key="sk_test_simulator",
@@ -97,22 +97,22 @@ async def _broken(service: Callable[[Call, Service], Awaitable[Answer]], names: 
 
 
 @pytest.mark.parametrize(("service", "names"), CHOICES, ids=[service.__name__ for service, _ in CHOICES])
-def test_conform_a_legal_choice_breaks_no_promise(service: Any, names: tuple[str, ...]) -> None:
+def test_a_legal_choice_breaks_no_promise(service: Any, names: tuple[str, ...]) -> None:
     assert asyncio.run(_broken(service, names)) == []
 
 
-def test_page_filtered_many_rows_pages_of_at_most_100(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_of_many_rows_have_at_most_100(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"id": number, "order_id": number} for number in range(450)]
     sizes: list[int] = []
     monkeypatch.setattr(paging, "stocked", lambda bench: None)
     monkeypatch.setattr(paging, "whole", lambda bench, one, query=None: rows)
     monkeypatch.setattr(paging, "_walk", lambda bench, operation, key, keys, size, *more: sizes.append(size))
-    paging.filtered.check(None)  # type: ignore[arg-type]  # nothing is asked of it
+    paging.filtered.check(None)  # type: ignore[arg-type]  # it is not used
     assert max(sizes) <= 100
 
 
-def test_lists_times_of_unequal_precision_are_compared_as_times() -> None:
-    """08:00:00Z is before 08:00:00.5Z, though its text is not (the form of H10 is assumed)."""
+def test_times_of_unequal_precision_are_compared_as_times() -> None:
+    """08:00:00Z is before 08:00:00.5Z, but not as a string (the format of H10 is assumed)."""
     key = lists._order_key("created_at")
     rows = [{"created_at": text} for text in ("2026-01-05T08:00:00Z", "2026-01-05T08:00:00.5Z", "2026-01-05T08:00:01Z")]
     assert lists._sorted([key(row) for row in rows], falling=False)
@@ -127,13 +127,13 @@ def test_lists_times_of_unequal_precision_are_compared_as_times() -> None:
         (["Cook", "co-op", "coopers"], True), (["carol", "alice"], False),
     ],
 )  # fmt: skip
-def test_lists_names_in_any_collation_are_in_order(names: list[object], held: bool) -> None:
-    """Whether case and punctuation count is not stated (beneficiary-name-order)."""
+def test_names_may_be_in_the_order_of_any_collation(names: list[object], held: bool) -> None:
+    """The specification does not say whether case and punctuation count (beneficiary-name-order)."""
     assert lists._sorted(names, falling=False) is held
 
 
-def test_no_hash_while_a_deposit_is_awaited_is_not_judged() -> None:
-    """A deposit that is seen and not yet confirmed is a transaction on the chain."""
+def test_a_hash_is_allowed_while_a_deposit_is_awaited() -> None:
+    """A detected, unconfirmed deposit is already on the chain."""
     shown = {"status": "awaiting_deposit", "tx_hash": "0x" + "a" * 64}
     assert _hash_faults(shown) == []
     assert _hash_faults({**shown, "status": "awaiting_payment"}) != []
@@ -146,8 +146,8 @@ def _hash_faults(body: dict[str, Any]) -> list[str]:
     return [fault for _, fault in row.faults(Heard(sent, 200, {}, raw, parsed(raw))) if fault]
 
 
-def test_shape_error_without_request_id_is_a_guess() -> None:
-    """`request_id (optional)`: that every refusal has one is assumed (H11)."""
+def test_a_missing_request_id_is_a_differing_guess() -> None:
+    """`request_id (optional)`: it is assumed that every error has one (H11)."""
     raw = b'{"error": {"code": "not_found", "message": "There is none."}}'
     found = list(_shapes().faults("GET /beneficiaries/{id}", 404, {"content-type": "application/json"}, raw))
     missing = [fault for fault in found if fault.place == "error.request_id"]
@@ -161,7 +161,7 @@ def test_shape_error_without_request_id_is_a_guess() -> None:
         ({"H19": "not_given_is_absent"}, (), "H19"),
     ],
 )
-def test_a_service_for_which_an_alternative_holds_differs_and_breaks_no_promise(
+def test_an_alternative_differs_and_breaks_no_promise(
     alternative: dict[str, str], names: tuple[str, ...], basis: str
 ) -> None:
     report = asyncio.run(_of_alternative(alternative, names))

@@ -1,4 +1,4 @@
-"""The wrong services: each is wrong in what it says and nothing else, and is found by the rule that is to find it."""
+"""Wrong services: each has one mistake, which its rule finds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUOTE = {
 
 
 class Client(httpx.AsyncClient):
-    """An integrator of the service, signed in."""
+    """A client with a token."""
 
     async def api(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
         if "authorization" not in self.headers:
@@ -35,7 +35,7 @@ class Client(httpx.AsyncClient):
 
 
 def play(name: str | None, flow: Any) -> Tally:
-    """Play a flow with the service of a mutant, or with the simulator as it is; what it changed."""
+    """Play a flow with a mutant or the unchanged simulator. Return the changes of the mutant."""
 
     async def playing() -> Tally:
         mutant = MUTANTS[name] if name else None
@@ -46,7 +46,7 @@ def play(name: str | None, flow: Any) -> Tally:
     return asyncio.run(playing())
 
 
-def test_there_are_at_least_thirty_and_each_says_what_is_wrong_and_what_is_to_find_it() -> None:
+def test_every_mutant_is_described() -> None:
     assert len(MUTANTS) >= 30
     for mutant in MUTANTS.values():
         assert mutant.wrong.endswith(".")
@@ -54,12 +54,12 @@ def test_there_are_at_least_thirty_and_each_says_what_is_wrong_and_what_is_to_fi
         assert (mutant.service is None) != (mutant.sender is None)
 
 
-def test_what_is_to_find_them_are_rules_that_there_are() -> None:
+def test_rules_that_find_mutants_exist() -> None:
     rules = {rule.name for rule in RULEBOOK.rules} | {rule.name for rule in RULES.values()} | {FLOOR}
     assert {name for mutant in MUTANTS.values() for name in mutant.found_by} <= rules
 
 
-def test_the_table_has_them_all_found() -> None:
+def test_the_record_has_all_mutants() -> None:
     rows = json.loads(RECORD.read_text())
     assert [(row["name"], row["wrong"]) for row in rows] == [(name, row.wrong) for name, row in MUTANTS.items()]
     assert all(row["rule"] in MUTANTS[row["name"]].found_by for row in rows)
@@ -67,20 +67,20 @@ def test_the_table_has_them_all_found() -> None:
 
 
 @pytest.mark.judges
-def test_on_the_simulator_itself_no_law_finds_anything() -> None:
+def test_the_simulator_passes_all_laws() -> None:
     assert judge("").trouble == ""
 
 
 @pytest.mark.judges
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_wrong_service_is_found_as_the_table_says(name: str) -> None:
+def test_a_wrong_service_is_found_as_recorded(name: str) -> None:
     verdict = judge(name)
     assert verdict.trouble == ""
     assert row_of(verdict) == next(row for row in json.loads(RECORD.read_text()) if row["name"] == name)
 
 
 @pytest.mark.parametrize("name", ["quote-without-expires-at", "quote-lives-longer", "timestamps-with-offset"])
-def test_an_answer_is_changed_where_the_mutant_says_and_nowhere_else(name: str) -> None:
+def test_a_mutant_changes_only_its_fields(name: str) -> None:
     async def flow(client: Client) -> None:
         right = (await client.api("POST", "/fees/calculate", {"product": "deposit"})).content
         quote = (await client.api("POST", "/quotes", QUOTE)).json()
@@ -95,7 +95,7 @@ def test_an_answer_is_changed_where_the_mutant_says_and_nowhere_else(name: str) 
     assert changed <= {"expires_at", "created_at"}
 
 
-def test_a_mutant_of_one_operation_leaves_the_others_as_they_are() -> None:
+def test_a_mutant_changes_only_its_operations() -> None:
     async def flow(client: Client) -> None:
         await client.api("GET", "/rates?type=onramp&network=celo&asset=USDC&fiat_currency=KES")
         await client.api("GET", "/wallets?size=5")
@@ -104,7 +104,7 @@ def test_a_mutant_of_one_operation_leaves_the_others_as_they_are() -> None:
     assert play("deposit-deadline-later", flow).hits == 0
 
 
-def test_a_mutant_may_ask_the_service_behind_it_more_than_once() -> None:
+def test_a_mutant_may_call_the_service_twice() -> None:
     async def flow(client: Client) -> None:
         quote = (await client.api("POST", "/quotes", QUOTE)).json()["id"]
         body = {"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7",
@@ -117,7 +117,7 @@ def test_a_mutant_may_ask_the_service_behind_it_more_than_once() -> None:
     assert play("confirmed-twice", flow).hits == 1
 
 
-def test_what_is_changed_in_a_delivery_is_signed_validly() -> None:
+def test_a_changed_delivery_is_signed_validly() -> None:
     async def flow(client: Client) -> None:
         inbox = str(client.base_url.join("/_simulator/inbox/here"))
         made = await client.api("POST", "/webhooks", {"url": inbox, "events": ["*"]})

@@ -1,4 +1,4 @@
-"""The report: its verdict in three parts, the same in text, JSON and JUnit."""
+"""The report of conform as text, JSON and JUnit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUESS = Rule("quote.rounding", "It is rounded down.", "M3", promise=False)
 
 
 def report(*rules: Rule, strict: bool = False) -> Report:
-    """A run that found fault with these rules; the two were judged."""
+    """Return a report in which these rules are broken."""
     tally = Tally()
     for rule in (PROMISE, GUESS):
         tally.kept(rule)
@@ -40,7 +40,7 @@ def test_a_run_without_faults_passes() -> None:
     assert (document["promises"], document["guesses"]) == ({"kept": 1, "broken": []}, {"kept": 1, "differ": []})
 
 
-def test_a_broken_promise_fails_the_run_and_says_where_how_often_and_by_what() -> None:
+def test_a_broken_promise_fails_the_run() -> None:
     made = report(PROMISE)
     assert not made.passed
     (found,) = json.loads(made.json())["promises"]["broken"]
@@ -56,7 +56,7 @@ def test_a_broken_promise_fails_the_run_and_says_where_how_often_and_by_what() -
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_guess_that_differs_fails_a_strict_run_only(strict: bool) -> None:
+def test_a_differing_guess_fails_only_a_strict_run(strict: bool) -> None:
     made = report(GUESS, strict=strict)
     assert made.passed is not strict
     assert len(json.loads(made.json())["guesses"]["differ"]) == 1
@@ -64,17 +64,17 @@ def test_a_guess_that_differs_fails_a_strict_run_only(strict: bool) -> None:
     assert suite.get("failures") == str(int(strict))
 
 
-def test_an_operation_that_was_never_reached_fails_the_run_with_the_reason() -> None:
+def test_an_unreached_operation_fails_the_run() -> None:
     made = report()
-    made.unreached = [Unreached("POST /wallets", "it answered 503 network_unavailable (7 times)")]
+    made.unreached = [Unreached("POST /wallets", "it returned 503 network_unavailable (7 times)")]
     assert not made.passed
-    assert "- POST /wallets: it answered 503 network_unavailable (7 times)" in made.readable()
+    assert "- POST /wallets: it returned 503 network_unavailable (7 times)" in made.readable()
     assert json.loads(made.json())["floor"]["unreached"][0]["operation"] == "POST /wallets"
     names = [case.get("name") for case in ElementTree.fromstring(made.junit()) if case.find("failure") is not None]
     assert names == ["POST /wallets"]
 
 
-def test_what_was_not_judged_is_told_by_its_reason_and_fails_nothing() -> None:
+def test_unjudged_rules_are_listed_by_reason() -> None:
     made = report()
     made.tally.unjudged = {f"rule.number_{number:02}": "the run only reads" for number in range(20)}
     assert made.passed
@@ -83,14 +83,14 @@ def test_what_was_not_judged_is_told_by_its_reason_and_fails_nothing() -> None:
     assert len(json.loads(made.json())["unjudged"]) == 20
 
 
-def test_a_run_that_is_not_whole_fails() -> None:
+def test_an_incomplete_run_fails() -> None:
     made = report()
     made.troubles.append("schemathesis did not come to the end")
     assert not made.passed
-    assert "the run is not whole" in made.verdict
+    assert "the run is incomplete" in made.verdict
 
 
-def test_the_same_fault_at_many_operations_is_shown_once_and_counted_as_often() -> None:
+def test_a_fault_of_many_operations_is_shown_once() -> None:
     made = report()
     words = "the header X-Page is missing"
     for number in range(20):

@@ -1,4 +1,4 @@
-"""What is said of an answer that is not as the contract says: where, and whether that was promised."""
+"""Faults of responses: their place, and whether it was promised."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def faults(body: Any, status: int = 200, headers: dict[str, str] = HEADERS) -> l
     return [(fault.word, fault.place, fault.promise, fault.basis) for fault in found]
 
 
-def test_nothing_is_said_of_what_is_as_written() -> None:
+def test_a_valid_response_has_no_faults() -> None:
     assert faults(GOOD) == []
     assert faults(b"", 204) == []
 
@@ -65,22 +65,22 @@ def test_nothing_is_said_of_what_is_as_written() -> None:
         ({"more": 1}, ("closed", "more", False, "the strict contract")),
     ],
 )
-def test_each_fault_has_its_place_and_the_provenance_of_that_place(changed: dict[str, Any], fault: Any) -> None:
+def test_a_fault_has_a_place_and_a_provenance(changed: dict[str, Any], fault: Any) -> None:
     assert faults({**GOOD, **changed}) == [fault]
 
 
-def test_of_a_union_the_variant_counts_that_the_answer_names() -> None:
+def test_a_union_is_judged_by_the_named_variant() -> None:
     assert faults({"type": "b"})[0][:2] == ("required", "other")
 
 
-def test_null_is_told_by_what_is_said_of_null() -> None:
+def test_null_has_its_own_provenance() -> None:
     strict = json.loads(json.dumps(CONTRACT))
     strict["components"]["schemas"]["A"]["properties"]["name"]["type"] = "string"
     found = ShapeJudge(strict).faults("GET /things/{id}", 200, HEADERS, json.dumps({**GOOD, "name": None}).encode())
     assert [(fault.word, fault.promise, fault.basis) for fault in found] == [("type", False, "H9")]
 
 
-def test_status_content_type_body_and_header_are_looked_at_too() -> None:
+def test_status_content_type_body_and_header_are_judged() -> None:
     assert faults(GOOD, 201)[0][:3] == ("status", "status", True)
     assert faults(b"<p>", 200)[0][:2] == ("type", "body")
     assert faults(GOOD, 200, {**HEADERS, "content-type": "text/html"})[0][:2] == ("content_type", "content_type")
@@ -88,7 +88,7 @@ def test_status_content_type_body_and_header_are_looked_at_too() -> None:
     assert faults(b"x", 204)[0][:2] == ("closed", "body")
 
 
-def test_which_success_it_is_may_be_a_guess() -> None:
+def test_the_success_status_may_be_a_guess() -> None:
     guessing = json.loads(json.dumps(CONTRACT))
     guessing["paths"]["/things/{id}"]["get"]["responses"]["200"] |= {"x-provenance": "assumed", "x-basis": "H1"}
     judge = ShapeJudge(guessing)
@@ -98,5 +98,5 @@ def test_which_success_it_is_may_be_a_guess() -> None:
     assert [fault.promise for fault in judge.faults("GET /things/{id}", 418, HEADERS, b"{}")] == [True]
 
 
-def test_what_no_contract_has_is_not_judged() -> None:
+def test_an_undeclared_operation_is_not_judged() -> None:
     assert list(ShapeJudge(CONTRACT).faults("GET /others", 200, HEADERS, b"x")) == []

@@ -28,23 +28,22 @@ MACHINE_READABLE = [path for path in PATHS if not path.endswith((".html", "/coll
 def served(path: str, prefix: str = "", **headers: str) -> tuple[str, str]:
     """A file of a real server, and the origin of that server; `prefix` is where another application has mounted it."""
     application = create_app(Config())
-    outer = Starlette(routes=[Mount(prefix, application)]) if prefix else application
 
-    async def go() -> tuple[str, str]:
+    async def over_http() -> tuple[str, str]:
         async with serving(application) as origin:
-            client = HttpClient(origin)
-            if not prefix:
-                named = {name.replace("_", "-"): value for name, value in headers.items()}
-                reply = await client.request("GET", f"/_simulator{path}", headers=named)
-                assert reply.status == 200
-                return reply.raw.decode(), origin
-        origin = "http://127.0.0.1:9000"
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            reply = await HttpClient(origin).request("GET", f"/_simulator{path}", headers=named)
+            assert reply.status == 200
+            return reply.raw.decode(), origin
+
+    async def mounted() -> tuple[str, str]:
+        origin, outer = "http://127.0.0.1:9000", Starlette(routes=[Mount(prefix, application)])
         async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url=origin) as inner:
             answer = await inner.get(f"{prefix}/_simulator{path}")
             assert answer.status_code == 200
             return answer.text, f"{origin}{prefix}"
 
-    return asyncio.run(go())
+    return asyncio.run(mounted() if prefix else over_http())
 
 
 def servers(text: str) -> list[str]:

@@ -118,16 +118,16 @@ def test_a_function_is_called_in_the_process_of_the_tests(tmp_path: Path) -> Non
     explored = explore(tmp_path, *words, "--books", "till:rows", "--settle", "till:settle", environment=measured())
     assert explored.findings == {("none", "lost")}, explored.said
     refused = explore(tmp_path, *words, "--books", "till:row", environment=measured())
-    assert (refused.code, "--books: till:row cannot be found" in refused.said) == (2, True), refused.said
+    assert (refused.code, "--books: till:row cannot be imported" in refused.said) == (2, True), refused.said
     refused = explore(tmp_path, *words, "--settle", "till:nothing")
-    assert (refused.code, "--settle: till:nothing cannot be found" in refused.said) == (2, True), refused.said
+    assert (refused.code, "--settle: till:nothing cannot be imported" in refused.said) == (2, True), refused.said
 
 
 def test_a_job_that_never_works_is_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text("def test_nothing(world):\n    pass\n")
     found = explore(tmp_path, "--settle", "pyhton -m shop settle", "--workers", "1")
     assert found.code == 2
-    assert "--settle: `pyhton -m shop settle` ended with 127" in found.said
+    assert "--settle: `pyhton -m shop settle` failed with exit code 127" in found.said
 
 
 ROW = {"id": "s", "type": "send", "status": "completed", "reference": "A-1", "destination": "x", "amount": "4.99",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.exploring import Settings
-from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled, within_budget
+from simulator.exploration.flipping import Flip, Flipped, flip_all, flips, settled, within_budget
 from simulator.exploration.reports.questions import document
 from simulator.exploration.runs.running import StopExploring
 from tests.places import ROOT
@@ -45,7 +45,7 @@ NO_SPREAD = Flip("M1", "no_spread")
 
 def flipped(command: tuple[str, ...], *some: Flip, workers: int = 1, budget: float | None = None) -> Flipped:
     settings = Settings(command, workers=workers, budget=budget, hosts=SHARED.hosts)
-    return flip_all(settings, Hears(lambda *numbers: None, lambda: None), some)
+    return flip_all(settings, every=some)
 
 
 def changed(found: Flipped) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -68,7 +68,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     assert row["call"] in found.said
     count = len(flips())
     assert f"{count} alternatives, {2 * count} runs (2 each), about " in found.said
-    assert f"Your suite depends on 1 of {count} alternatives; ask this question before going live." in found.said
+    assert f"Your suite depends on 1 of {count} alternatives. Ask this question before going live." in found.said
 
 
 @pytest.mark.farm

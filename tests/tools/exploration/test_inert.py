@@ -12,7 +12,7 @@ import pytest
 
 from simulator.exploration import plans
 from simulator.exploration.catalogue import CLASSES, LATE_SECONDS
-from simulator.exploration.exploring import Explored, Hears, Hosts, Settings, explore
+from simulator.exploration.exploring import Explored, Hosts, Settings, explore
 from simulator.exploration.plans import Run
 from tests.measured import measured
 from tests.places import ROOT
@@ -83,7 +83,7 @@ def once_each(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Explored]:
 
     monkeypatch.setattr(plans, "within", first_of_each)
     command = (*FORTY, "-k", TESTS)
-    return lambda hosts, faults: explore(Settings(command, "quick", faults, workers=1, hosts=hosts), Hears())
+    return lambda hosts, faults: explore(Settings(command, "quick", faults, workers=1, hosts=hosts))
 
 
 def test_each_class_happens_where_it_is_planned(once_each: Callable[..., Explored]) -> None:

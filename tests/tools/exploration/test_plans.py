@@ -119,9 +119,9 @@ def test_findings_are_new_known_graver_gone_or_not_looked_at(tmp_path: Path) -> 
     assert set(compared.new) == {"refused-500", "webhook-lost"}
     assert set(compared.gone) == {"answer-late", without_fault("test").id}
     assert set(compared.unseen) == {"webhook-late"}
-    told = report.readable(now, tmp_path, known)
+    told = report.summary(now, tmp_path, known)
     assert "2 known findings are gone: " in told
-    assert "1 known finding is not looked at by this plan: webhook-late" in told
+    assert "1 known finding is not covered by this plan: webhook-late" in told
     for word in ("(the test passed, known already)", "known as stuck)", "known as doubled)", "(the test passed, new)"):
         assert told.count(word) == 1, word
     report.write(now, tmp_path, known)
@@ -134,7 +134,7 @@ def test_findings_are_new_known_graver_gone_or_not_looked_at(tmp_path: Path) -> 
 def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
-    with pytest.raises(report.NoFinding, match=r"is no report\.json of explore"):
+    with pytest.raises(report.NoFinding, match=r"is not a report\.json of explore"):
         report.known_findings(path)
     path.write_text(json.dumps({"findings": [], "runs": []}))
     assert report.known_findings(path) == {}

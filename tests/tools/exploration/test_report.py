@@ -90,14 +90,14 @@ def test_what_was_stored_is_text_on_the_page_and_in_junit(tmp_path: Path) -> Non
     assert case is not None
     assert "<script>alert(1)</script>\N{REPLACEMENT CHARACTER}[31m" in case.attrib["classname"]
     assert json.loads((tmp_path / "report.json").read_text("utf-8"))["findings"] == [one.run.id]
-    told = report.readable(explored(one), tmp_path)
+    told = report.summary(explored(one), tmp_path)
     assert "\x1b" not in told
     told.encode()
 
 
 def test_junit_is_what_readers_of_junit_expect(tmp_path: Path) -> None:
     runs = [judged(run(name), verdict) for name, verdict in zip(CLASSES, VERDICTS, strict=False)]
-    suite = ElementTree.fromstring(report.junit(explored(*runs), tmp_path, [one.run.id for one in runs[:6]]))
+    suite = ElementTree.fromstring(report.junit_report(explored(*runs), tmp_path, [one.run.id for one in runs[:6]]))
     assert suite.tag == "testsuite"
     cases = suite.findall("testcase")
     counts = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
@@ -126,7 +126,7 @@ def test_a_page_has_the_story_in_two_columns_and_what_to_do(tmp_path: Path) -> N
         "37.89 USDC",
         "Without the faultWith it",
         "the connection was cut by a fault",
-        "Digest of the restsha256:",
+        "Digest of the reportsha256:",
     ):
         assert text in shown, text
 
@@ -176,10 +176,10 @@ def several(*, known: int = 0) -> Explored:
 
 def test_findings_of_one_cause_are_one_finding_with_its_runs(tmp_path: Path) -> None:
     what = several()
-    told = report.readable(what, tmp_path)
+    told = report.summary(what, tmp_path)
     assert "10 runs, 2 findings in 10 runs." in told
     assert (told.count("FORGED-ACCEPTED"), told.count("\n  replay"), told.count("LOST")) == (1, 2, 1)
-    assert "also    in 8 runs with the same cause: A genuine delivery is sent again much later." in told
+    assert "also    in 8 runs with the same cause: A genuine delivery is replayed much later." in told
     for number in range(2, 10):
         assert f"webhook-stale-{number}  webhook-stale at transaction.completed #{number} in test_{number}" in told
     out = written(tmp_path, what)
@@ -197,12 +197,12 @@ def test_findings_of_one_cause_are_one_finding_with_its_runs(tmp_path: Path) -> 
 
 def test_a_cause_fails_once_in_junit_and_names_its_other_runs(tmp_path: Path) -> None:
     what = several()
-    suite = ElementTree.fromstring(report.junit(what, tmp_path, [one.run.id for one in what.findings]))
+    suite = ElementTree.fromstring(report.junit_report(what, tmp_path, [one.run.id for one in what.findings]))
     assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["skipped"]) == ("10", "2", "8")
     assert len(suite.findall("testcase/failure")) == 2
     skipped = [one.attrib["message"] for one in suite.findall("testcase/skipped")]
     assert skipped == ["the same cause as webhook-stale-1: forged-accepted, why"] * 8
-    one_more = ElementTree.fromstring(report.junit(what, tmp_path, ["webhook-stale-9"]))
+    one_more = ElementTree.fromstring(report.junit_report(what, tmp_path, ["webhook-stale-9"]))
     (case,) = one_more.findall("testcase[failure]")
     assert (case.attrib["name"], one_more.attrib["skipped"]) == ("webhook-stale transaction.completed #9", "9")
 

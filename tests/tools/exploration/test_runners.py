@@ -399,7 +399,7 @@ def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
     assert "Note: 1 of 4 tests (test_unsteady.py::test_that_calls_nobody) is without calls" in explored.said
     for report in ("report.html", "junit.xml"):
         assert "the second time it was skipped" in (tmp_path / ".rampsim/explore" / report).read_text("utf-8"), report
-    assert "unsteady: test_unsteady.py::test_that_sends_another_amount_each_time" in explored.said
+    assert "flaky: test_unsteady.py::test_that_sends_another_amount_each_time" in explored.said
 
 
 def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:

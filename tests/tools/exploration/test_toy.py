@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulator import host
-from simulator.exploration.exploring import Hears, Hosts, Settings, explore
+from simulator.exploration.exploring import Hosts, Settings, explore
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Server
 from tests.library import running_library
@@ -41,7 +41,7 @@ def test_its_calls_fail_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "test_reader.py").write_text(SUITE)
     faults = ("refused-500", "answer-extra-field")
-    found = explore(Settings((*PYTEST, "."), faults=faults, workers=1, hosts=Hosts(serve)), Hears())
+    found = explore(Settings((*PYTEST, "."), faults=faults, workers=1, hosts=Hosts(serve)))
     outcomes = {(one.run.fault, one.run.site): one.outcome for one in found.judged}
     sites = ("POST /books #1", "POST /loans #1", "GET /loans/{id} #1")
     assert outcomes == {

@@ -41,7 +41,7 @@ TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
 )
 
 
-def test_the_states_of_a_beneficiary_that_a_list_can_be_asked_for_have_their_meanings() -> None:
+def test_the_status_filter_of_beneficiaries_has_meanings() -> None:
     assert set(beneficiaries.MEANINGS) == set(beneficiaries.BENEFICIARY.rows) - {"deleted"}
 
 

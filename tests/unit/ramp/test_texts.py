@@ -18,11 +18,6 @@ def test_an_operation_says_more_than_its_summary(operation: Operation) -> None:
     assert operation.description.rstrip(".") != operation.summary
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
-def test_only_an_error_that_is_declared_is_a_guess(operation: Operation) -> None:
-    assert operation.guessed.keys() <= set(operation.errors)
-
-
 @pytest.mark.parametrize("listing", LISTS.values(), ids=LISTS)
 def test_a_list_says_what_it_searches_and_what_its_filters_do(listing: Listing) -> None:
     assert (listing.search is None) == (not listing.searched)

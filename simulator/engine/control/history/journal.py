@@ -1,8 +1,7 @@
-"""The journal of control calls: what was done by hand in a world, in its order, beside the journal of requests.
+"""The journal of control calls that changed something in a world.
 
-A row is the text of an object in the world's store, so it is part of snapshots. Only calls that changed something are
-kept, the newest ones, within the bounds of the journal of requests; never what makes, freezes or replaces whole worlds,
-and never a secret.
+Rows are JSON texts in the world's store, so snapshots include them. The journal has the same bounds as the journal of
+requests. It has no calls that create, freeze or replace whole worlds, and no secrets.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, ControlAnswer, ControlOperation, calls_under
-from simulator.engine.control.shapes import Environment
+from simulator.engine.control.shapes import Environment, describe_dropped
 from simulator.engine.records.codec import StateError, checker
 from simulator.engine.records.dropped_rows import count_dropped, rows_dropped
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -26,7 +25,7 @@ from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.text.texts import json_text, object_of
 from simulator.engine.worlds.settings import journal_bytes, settings_of
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, newest
+from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
@@ -35,13 +34,14 @@ operation = calls_under("Actions")
 
 
 @with_config(STRICT)
-class KeptCall(TypedDict):
-    """A row of the journal. `after`: the interface call that came last before, and how many there were with its id."""
+class JournalledCall(TypedDict):
+    """A row of the journal."""
 
     id: Annotated[str, Field(pattern=r"^ctl_[0-9]{6,18}$")]
     at_ms: SavedMoment
     ended_ms: SavedMoment
     after: Annotated[list[Any], Field(min_length=2, max_length=2)]
+    """The id of the last API request before this call ended, and the number of requests with that id by then."""
     name: str
     method: str
     path: str
@@ -51,83 +51,78 @@ class KeptCall(TypedDict):
     answer: JsonObject | None
 
 
-def _check_call(key: str, row: KeptCall) -> None:
+def _check_call(key: str, row: JournalledCall) -> None:
     request_id, count = row["after"]
     if not isinstance(request_id, str) or type(count) is not int or count < 0:
-        raise StateError("after", "it is the id of a request, and how many of it there were")
+        raise StateError("after", "it must be the id of a request and their number")
     if isinstance(row["body"], str) != (row["name"] == "upload_scenario"):
-        raise StateError("body", "it is a text for upload_scenario, else an object")
+        raise StateError("body", "it must be a string for upload_scenario, else an object")
     if row["name"] == "activate" and not (isinstance(row["body"], dict) and _NAMES(row["body"].get("names"))):
         raise StateError("body.names", "it must be a list of names")
     if row["id"] != key:
-        raise StateError("id", "it is the key of the row")
+        raise StateError("id", "it must be the key of the row")
 
 
 _NAMES = checker(list[str])
 
-CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=KeptCall, journal=True)
-"""The rows by the ids of the calls."""
+CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=JournalledCall, journal=True)
 
 
 class ControlCallEntry(TypedDict):
     id: str
     """The id of the control call."""
     at: Timestamp
-    """The simulated time at which it came."""
+    """The simulated time of the call."""
     ended_at: Timestamp
-    """The simulated time at which it was answered."""
+    """The simulated time of the response."""
     name: str
     """The name of the call."""
     method: str
-    """Its method."""
+    """The HTTP method."""
     path: str
-    """Its path with the query."""
+    """The path below `/_simulator`."""
     environment: Environment
     """The environment of its header."""
     body: Any
-    """What it sent."""
+    """The body, with secrets masked."""
     status: Count
-    """The status it was answered with."""
+    """The response status."""
 
 
 class ControlCallList(TypedDict):
     data: list[ControlCallEntry]
     """The calls, oldest first."""
     dropped: Count
-    """How many older ones the journal has dropped."""
+    """The number of older calls that the journal has dropped."""
     truncated: NotRequired[Literal[True]]
-    """Present where the journal has dropped older ones."""
+    """Present if the journal has dropped older calls."""
 
 
 class ControlJournal:
-    """Numbers the control calls of a server and keeps what they did."""
+    """Numbers the control calls of a server and saves them."""
 
     def __init__(self) -> None:
-        self._reserved: dict[str, set[int]] = {}
+        self._reserved: set[tuple[str, int]] = set()
         self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
-        """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
+        """Reserve an id for a call, to be released by `end`. Return "" if the call is not journalled."""
         if world is None or operation.recorded_as is None:
             return ""
-        reserved = self._reserved.setdefault(world.id, set())
-        last = world.last_sequence(CALLS.name)
-        number = max(last, *reserved, 0) + 1
-        reserved.add(number)
+        reserved = (number for world_id, number in self._reserved if world_id == world.id)
+        number = max(world.last_sequence(CALLS.name), *reserved, 0) + 1
+        self._reserved.add((world.id, number))
         return f"ctl_{number:06d}"
 
     def end(self, world: World, call_id: str) -> None:
-        """The call is over."""
-        reserved = self._reserved[world.id]
-        reserved.discard(number_of(call_id))
-        if not reserved:
-            del self._reserved[world.id]
+        """Release the id of a call."""
+        self._reserved.discard((world.id, number_of(call_id)))
 
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
-        """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
+        """Add a successful call. Drop the oldest rows beyond the bounds of the journal."""
         number, masker = number_of(call.id), call.runtime.masker
         sent = call.raw.decode("utf-8", "replace") if isinstance(call.raw, bytes) else call.raw
-        row: KeptCall = {
+        row: JournalledCall = {
             "id": call.id,
             "at_ms": call.began_ms,
             "ended_ms": world.now_ms,
@@ -157,27 +152,26 @@ class ControlJournal:
 
 
 def number_of(call_id: str) -> int:
-    """The number in the id of a call."""
+    """Return the number in the id of a control call."""
     return int(call_id.removeprefix("ctl_"))
 
 
-def calls_of(world: World) -> list[KeptCall]:
-    """The rows of a world, in the order in which the calls ended."""
+def calls_of(world: World) -> list[JournalledCall]:
+    """Return the rows of a world, in the order in which the calls ended."""
     return [_call(text) for text in world.store[CALLS].values()]
 
 
-def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
-    """The journals of interface calls and of control calls as one: a control call comes after the request that was the
-    last one when it ended.
+def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
+    """Merge the journals of API requests and of control calls. A control call follows the last request before its end.
 
-    Neither the clock nor the ids give this order: a manual clock stands still while many calls are made, and the
-    two journals number apart. So each control call says `after` which request it came: its id, and how many
-    requests of that id there were by then, because a replay is journalled under the id of what it repeats.
+    Neither times nor ids give this order: a manual clock is paused while many calls come, and the two journals have
+    separate numbers. So the field `after` of a control call names that request. It also counts the requests with that
+    id, because a replay is journalled under the id of the original request.
     """
     waiting = calls_of(world)
     seen: dict[str, int] = {}
     kept = {row.id for row in requests_of(world).entries}
-    # The journal of requests is bounded. What these calls came after is forgotten, so they come before the rest.
+    # The journal of requests is bounded. These calls follow requests that were dropped, so they come first.
     while waiting and waiting[0]["after"][0] not in kept:
         yield waiting.pop(0)
     for row in requests_of(world).entries:
@@ -185,33 +179,33 @@ def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
         seen[row.id] = seen.get(row.id, 0) + 1
         while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
             yield waiting.pop(0)
-    # What is left came after a replay of which the journal has forgotten an earlier one: the count is not reached.
+    # The remaining calls follow a replay whose original was dropped, so its count was not reached.
     yield from waiting
 
 
-def id_of(row: JournalEntry | KeptCall) -> str:
-    """The id of a call of either journal."""
+def id_of(row: JournalEntry | JournalledCall) -> str:
+    """Return the id of a row of either journal."""
     return row.id if isinstance(row, JournalEntry) else row["id"]
 
 
-def began_ms(row: JournalEntry | KeptCall) -> int:
-    """The simulated time at which a call of either journal came."""
+def began_ms(row: JournalEntry | JournalledCall) -> int:
+    """Return the simulated time at which a row of either journal began."""
     return row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
 
 
-def _call(text: JsonText) -> KeptCall:
-    row: KeptCall = object_of(text)  # type: ignore[assignment]  # what `keep` or the check of documents has made
+def _call(text: JsonText) -> JournalledCall:
+    row: JournalledCall = object_of(text)  # type: ignore[assignment]  # `keep` or the check of documents ensures the shape
     return row
 
 
-def call_of(world: World, call_id: str) -> KeptCall | None:
-    """The row of a call; None for one that was never kept or is forgotten."""
+def call_of(world: World, call_id: str) -> JournalledCall | None:
+    """Return the row of a control call, or None if the journal does not have it."""
     text = world.store[CALLS].get(call_id)
     return None if text is None else _call(text)
 
 
 def _last_request(world: World) -> list[Any]:
-    """Which interface call came last before: its id, and how many with that id (replays share it) there were."""
+    """Return the value of `after` for a call that ends now."""
     requests = requests_of(world).entries
     if not requests:
         return ["", 0]
@@ -220,22 +214,21 @@ def _last_request(world: World) -> list[Any]:
     return [last, sum(row.id == last for row in requests) if is_replay else 1]
 
 
-@operation("GET /controls", "What was done by control calls", query=LIMIT)
+@operation("GET /controls", "List the control calls that changed the world", query=LIMIT)
 async def control_calls(call: ControlCall) -> ControlCallList:
-    """What was done to the world by control calls, the oldest first; what only reads is not kept."""
-    dropped = calls_dropped(call.world)
-    texts = newest(list(call.world.store[CALLS].values()), call.limit())
-    found: ControlCallList = {"data": [show_call(_call(text)) for text in texts], "dropped": dropped}
-    return {**found, "truncated": True} if dropped else found
+    """List the control calls that changed the world, oldest first. Calls that only read are not listed."""
+    dropped, texts = calls_dropped(call.world), list(call.world.store[CALLS].values())
+    shown = [show_call(_call(text)) for text in call.newest(texts)]
+    return {"data": shown, "dropped": dropped, **describe_dropped(dropped)}
 
 
 def calls_dropped(world: World) -> int:
-    """How many calls the journal has dropped."""
+    """Return how many control calls the journal has dropped."""
     return rows_dropped(world, CALLS)
 
 
-def show_call(row: KeptCall) -> ControlCallEntry:
-    """A call as GET /controls shows it."""
+def show_call(row: JournalledCall) -> ControlCallEntry:
+    """Render a row for GET /controls."""
     return {
         "at": format_timestamp(row["at_ms"]),
         "ended_at": format_timestamp(row["ended_ms"]),

@@ -1,7 +1,7 @@
-"""Indexes by object, so that inspecting one object does not read everything that ever happened in its world.
+"""Indexes by resource, so that inspecting one resource does not read the whole history of its world.
 
-They hold nothing of their own: each reads what was added since it was last asked, and reads anew when the world's
-state was put back. So nothing is written while calls are answered.
+An index is updated when it is read: it reads the rows that were added since, or all rows if the world's state was
+restored. So API requests do not pay for indexes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 
 
 class _Index(Generic[Row]):
-    """The keys of a table's rows by what each row is about, in the order of the table."""
+    """The keys of a table's rows by resource id, in the order of the table."""
 
     def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
@@ -33,7 +33,7 @@ class _Index(Generic[Row]):
         self._keys: dict[str, list[str]] = {}
 
     def of(self, object_id: str) -> list[str]:
-        """The keys of the rows about an object, in the order of the table."""
+        """Return the keys of the rows about a resource, in the order of the table."""
         if self._rows.starts_over():
             self._keys = {}
         for key, row in self._rows.take():
@@ -42,19 +42,19 @@ class _Index(Generic[Row]):
         return self._keys.get(object_id, [])
 
     def rows_about(self, object_id: str) -> list[Row]:
-        """The rows about an object, in the order of the table."""
+        """Return the rows about a resource, in the order of the table."""
         return [self._table[key] for key in self.of(object_id)]
 
 
 class _Requests:
-    """The calls in the journal by their ids."""
+    """The positions of the requests in the journal, by id."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, list[int]] = {}
         self._read = 0
 
     def oldest(self, log: RequestLog, request_id: str) -> JournalEntry | None:
-        """The oldest call of an id that the journal still has; replays share the id of the first."""
+        """Return the oldest request of an id, or None. Replays share the id of the first request."""
         calls, dropped = log.entries, log.dropped
         total = dropped + len(calls)
         if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:
@@ -68,14 +68,14 @@ class _Requests:
 
 
 _DROPPED_KEPT = 1_000
-"""So many calls that the journal has dropped may be kept here besides as many as it has."""
+"""The index is rebuilt when it has this many more entries than twice the length of the journal."""
 
 
 class _Indexes:
     """The indexes of one world."""
 
     def __init__(self, world: World) -> None:
-        weak = ref(world)  # an index that kept its world alive would never be forgotten
+        weak = ref(world)  # `Lookups` holds this object as long as the world lives: a strong reference would be a leak
 
         def referred_to(key: str, _: str) -> Iterable[str]:
             present = weak()
@@ -88,25 +88,25 @@ class _Indexes:
 
 
 class Lookups:
-    """The indexes of every world that was asked for, forgotten with it."""
+    """The indexes of each world, created on first use and deleted with the world."""
 
     def __init__(self) -> None:
         self._worlds: WeakKeyDictionary[World, _Indexes] = WeakKeyDictionary()
 
     def events(self, world: World, object_id: str) -> list[Event]:
-        """The events about an object, oldest first."""
+        """Return the events about a resource, oldest first."""
         return self._of(world).events.rows_about(object_id)
 
     def entries(self, world: World, object_id: str) -> list[Entry]:
-        """The ledger entries of an object, oldest first."""
+        """Return the ledger entries of a resource, oldest first."""
         return self._of(world).entries.rows_about(object_id)
 
     def request(self, world: World, request_id: str) -> JournalEntry | None:
-        """The first call of an id, None for one that the journal does not have."""
+        """Return the first request of an id, or None if the journal does not have it."""
         return self._of(world).requests.oldest(requests_of(world), request_id)
 
     def referring(self, world: World, object_id: str) -> list[str]:
-        """The ids of the resources that refer to an object, in the order of their creation."""
+        """Return the ids of the resources that refer to a resource, in the order of creation."""
         return list(self._of(world).referring.of(object_id))
 
     def _of(self, world: World) -> _Indexes:
@@ -117,7 +117,7 @@ class Lookups:
 
 
 def references_of(world: World, record: Record | None) -> dict[str, str]:
-    """The ids that a record refers to, by the name of the field."""
+    """Return the ids that a record refers to, by field name."""
     if record is None:
         return {}
     found = {name: getattr(record, name) for name in kind_of(world, record).refers}

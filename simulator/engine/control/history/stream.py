@@ -1,7 +1,7 @@
-"""What happens in a world, as it happens: server-sent events (control interface, "Seeing what happened").
+"""Server-sent events about a world, as they happen.
 
-The feed of a world looks at what its changes wrote and at its journal of calls; nothing in the rooms knows of it. It
-exists from the first reader on, and goes when nobody came back for as long as a channel remembers.
+The feed of a world derives messages from the writes to its tables and from its journal of requests, so the rooms do not
+depend on it. The first reader creates the feed. It is deleted once it had no reader for as long as a channel remembers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.time.clock import show_clock
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 PING_SECONDS = 15
 GRACE_SECONDS = 2.0
-"""How long a stream may take to come to its proper end when the server stops."""
+"""How long a stream has to end by itself when the server stops."""
 
 _log = logging.getLogger(__name__)
 
 
 class Feed:
-    """The messages about one world. It turns what was written into messages, in the order of writing."""
+    """The messages about one world, in the order of the writes they are about."""
 
     def __init__(self, world: World, numbers: Numbers, masker: Masker) -> None:
         self.channel = Channel(numbers)
@@ -56,28 +56,25 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Look at a world from now on: at first, and when another was put in its place."""
+        """Follow a world from now on: the first one, or one that replaced it."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
         world.store.listen(self._written)
-        self._tell_clock()
+        self._publish_clock()
 
     def detach(self) -> None:
         self.world.store.stop_listening(self._written)
 
     def look(self, progress: Progress | None) -> None:
-        """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved.
-
-        `progress` is what the advance under way told last.
-        """
+        """Publish the requests journalled since the last call, clock changes, and the progress of an advance."""
         fresh = []
         for call in reversed(requests_of(self.world).entries):
             if call is self._last_call:
                 break
             fresh.append(call)
         self._last_call = self._newest_call()
-        self._tell_clock()
+        self._publish_clock()
         for call in reversed(fresh):
             self._publish("request", dumps(show_call(call)))
         if progress is not None and progress is not self._progress:
@@ -88,7 +85,7 @@ class Feed:
         requests = requests_of(self.world).entries
         return requests[-1] if requests else None
 
-    def _tell_clock(self) -> None:
+    def _publish_clock(self) -> None:
         clock = self.world.clock
         present = {"mode": clock.mode, "rate": clock.rate, "now": clock.now_ms}
         if present != self._clock:
@@ -96,14 +93,13 @@ class Feed:
             self._publish("clock", dumps(show_clock(self.world)))
 
     def _written(self, writes: list[Write]) -> None:
-        """A change was made. Whatever goes wrong with telling of it, the change stands."""
         try:
-            self._tell_changes(writes)
-        except Exception:
+            self._publish_writes(writes)
+        except Exception:  # an error in the stream must not undo the change
             _log.exception("the stream of the world %s lost messages", self.world.id)
 
-    def _tell_changes(self, writes: list[Write]) -> None:
-        self._tell_clock()
+    def _publish_writes(self, writes: list[Write]) -> None:
+        self._publish_clock()
         for table, key, old in writes:
             row = table.rows.get(key)
             if table.name == "histories" and row is not None:
@@ -115,7 +111,7 @@ class Feed:
             elif isinstance(row, Delivery):
                 self._publish("delivery", dumps(webhooks.render_delivery(self.world, row)))
 
-    def tell_scenarios(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
+    def publish_scenarios(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
         self._publish("scenarios", dumps({"names": names, "problems": problems}))
 
     def _publish(self, name: str, data: bytes) -> None:
@@ -124,7 +120,6 @@ class Feed:
 
 
 def _show_progress(progress: Progress) -> JsonObject:
-    """How far an advance has come; its members are called as in the receipt of the advance."""
     return {
         "from": format_timestamp(progress.from_ms),
         "now": format_timestamp(progress.now_ms),
@@ -136,7 +131,7 @@ def _show_progress(progress: Progress) -> JsonObject:
 
 
 def show_call(call: JournalEntry) -> JsonObject:
-    """An interface call in short; the journal has it in full."""
+    """Return an API request without headers and bodies, which the journal has."""
     return {
         "id": call.id,
         "at": format_timestamp(call.at_ms),
@@ -166,7 +161,7 @@ def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: i
 
 
 class EventStreams(Watcher):
-    """The feeds of all worlds that somebody reads, or read until lately."""
+    """The feeds of all worlds that have a reader, or had one recently."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}
@@ -175,24 +170,23 @@ class EventStreams(Watcher):
 
     @operation(
         "GET /stream",
-        "What happens, as server-sent events",
+        "Stream what happens",
         query={
-            "world": any_text("The world to follow, where no header can be sent."),
-            "last_event_id": any_text("Go on after the message of this id."),
+            "world": any_text("The world to follow, for clients that cannot send the header."),
+            "last_event_id": any_text("Continue after the message with this id."),
         },
         media_type="text/event-stream",
     )
     async def stream(self, call: ControlCall) -> Response:
-        """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send.
+        """Follow a world with server-sent events. Browsers name the world in `?world=` instead of the header.
 
-        Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the
-        clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired,
-        events were emitted and delivery attempts made. When files of a directory of scenarios have changed,
-        `scenarios`: the names of those that did, and the problems of all files there.
+        Message names are `request`, `state`, `event`, `delivery` and `clock`. During an advance, `progress` comes four
+        times a second with the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events
+        emitted and delivery attempts made. After changes in a directory of scenario files, `scenarios` lists the
+        changed names and the problems in all files.
 
-        Ids of messages grow, over restarts of the server as well. With Last-Event-ID the stream goes on after that
-        message. `missed` comes first, with the id, when messages after it are gone: too many came, or the server has
-        started again.
+        Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues
+        after that message. If messages after it are no longer available, `missed` comes first with that id.
         """
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
@@ -227,18 +221,17 @@ class EventStreams(Watcher):
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
         for feed in self._feeds.values():
-            feed.tell_scenarios(names, problems)
+            feed.publish_scenarios(names, problems)
 
     def stopping(self) -> None:
-        """The server stops: all streams come to their end."""
         for feed in self._feeds.values():
             feed.channel.close()
 
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
-    """The messages of a feed beyond a number, or from now on; then it begins with the clock.
+    """Yield the messages after number `after`, or the clock and then all new messages if it is None.
 
-    The reader joins when it is first asked for a message: one that never is leaves nothing behind.
+    The reader joins at the first iteration, so a stream that is never read leaves no reader behind.
     """
     is_whole = after is None or feed.channel.has_all_since(after)
     feed.channel.join(reader, after)
@@ -255,10 +248,10 @@ async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | N
 
 
 def _last_id(call: ControlCall) -> int | None:
-    """The header Last-Event-ID, or the query parameter last_event_id; 400 when it is no id of this stream."""
-    text: Any = call.headers.get("last-event-id") or call.query.get("last_event_id")
+    """Return the header Last-Event-ID or the query parameter last_event_id, or None. 400 if it is not a message id."""
+    text: Any = call.headers.get("last-event-id") or call.given("last_event_id")
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise wrong("Last-Event-ID", "it is the id of a message of this stream")
+        raise invalid_parameter("Last-Event-ID", "it must be the id of a message of this stream")
     return int(text)

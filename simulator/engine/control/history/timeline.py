@@ -1,4 +1,4 @@
-"""What happened in a world, in one list and in its order: calls, and what each of them led to."""
+"""Everything that happened in a world as one list: requests and control calls, each before its consequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
+from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
 from simulator.engine.control.objects.inspection import show_cause
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.records.records import find_moved, kind_of
@@ -23,82 +23,76 @@ from simulator.engine.text.shapes import Count, OneOf, Timestamp
 from simulator.engine.webhooks import Delivery, all_deliveries
 from simulator.engine.worlds.simulator import Simulator, WorldState
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event, HistoryEntry, newest
 from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
 
 WHAT = {
-    "call": "A call of the interface, and how it was answered.",
+    "call": "An API request and its response.",
     "control": "A control call that changed something.",
-    "move": "A resource came into another state, with the events that told of it.",
-    "event": "An event that no move belongs to.",
-    "delivery": "An attempt to deliver an event.",
+    "move": "A transition of a resource, with the events it emitted.",
+    "event": "An event that no transition emitted.",
+    "delivery": "A delivery attempt.",
 }
 _LONGEST = 160
 
 
 class TimelineEntry(TypedDict):
     at: Timestamp
-    """When, in simulated time."""
+    """The simulated time."""
     what: Annotated[str, OneOf(WHAT)]
-    """What sort of thing it is; calls and control calls lead to what stands after them."""
+    """The sort of entry. Requests and control calls precede their consequences."""
     id: str
-    """The request, control call, resource, event or delivery, by its id."""
+    """The id of the request, control call, resource, event or delivery."""
     text: str
-    """What happened, in a line without secrets."""
+    """One line that describes it, without secrets."""
 
 
 class Timeline(TypedDict):
     data: list[TimelineEntry]
-    """What happened, in its order."""
+    """The entries, oldest first."""
     earlier: Count
-    """How many entries stand before these: left out by `limit`, or dropped by the journals."""
+    """The number of earlier entries that `limit` left out or that the journals have dropped."""
 
 
-@operation("GET /timeline", "What happened, in its order", query=LIMIT)
+@operation("GET /timeline", "List everything that happened", query=LIMIT)
 async def timeline(call: ControlCall) -> Timeline:
-    """Calls, control calls, moves with their causes, events and delivery attempts, in the order in which they happened.
+    """List requests, control calls, transitions, events and delivery attempts in the order in which they happened.
 
-    The newest `limit`, oldest first. At one simulated instant the order is that of cause and effect.
+    Use it to find out what led to what. Entries of the same simulated instant are in the order of cause and effect.
     """
     simulator, limit = call.simulator, call.limit()
-    # Put together beside the loop from the world as it is now: the journals may be long.
+    # In a thread, from a copy of the state, because the journals may be long.
     return await asyncio.to_thread(_timeline, simulator, simulator.state_of(call.world), limit)
 
 
 def _timeline(simulator: Simulator, state: WorldState, limit: int | None) -> Timeline:
     world = simulator.from_state(state, state.world_id)
-    entries = [row.entry for row in sorted(_Collector(world).rows(), key=lambda row: row.place)]
+    entries = [entry for _, entry in sorted(_Collector(world).rows(), key=lambda row: row[0])]
     dropped = requests_of(world).dropped + calls_dropped(world)
     shown = newest(entries, limit)
     return {"data": shown, "earlier": dropped + len(entries) - len(shown)}
 
 
-@dataclass(frozen=True)
-class _Row:
-    """An entry and its place: the number of the call that led to it, the moment, its event, what stands at that."""
-
-    place: tuple[int, int, int, int]
-    entry: TimelineEntry
-
+_Row: TypeAlias = tuple[tuple[int, int, int, int], TimelineEntry]
+"""An entry and its sort key: number of the call that led to it, time, sequence of its event, rank at that event."""
 
 _Numbered: TypeAlias = tuple[int, Event]
 """An event and the number of the call that led to it."""
 
 
 class _Collector:
-    """Finds of everything which call led to it.
+    """Assigns everything that happened to the call that led to it.
 
-    What a request or an action caused says so. What a timer or a scenario did belongs to the last call before its
-    moment, which may be the one that moved the clock there; at one moment the order of the events decides.
+    The cause of an event or transition names its request or action. Whatever a timer or a scenario did belongs to the
+    last call before it, which may have moved the clock. At one instant, the order of the events decides.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # A call that moves the clock ends after those that receivers made meanwhile, but began before them.
-        self._calls = sorted(both_in_order(world), key=began_ms)
+        # A call that moves the clock begins before the requests that receivers make meanwhile, but ends after them.
+        self._calls = sorted(merged_journals(world), key=began_ms)
         self._begun_ms = [began_ms(row) for row in self._calls]
         self._numbers: dict[str, int] = {}
         for number, row in enumerate(self._calls):
@@ -106,9 +100,9 @@ class _Collector:
 
     def rows(self) -> Iterator[_Row]:
         for number, call in enumerate(self._calls):
-            yield _Row((number, -1, -1, 0), _show_call(call))
+            yield (number, -1, -1, 0), _show_call(call)
         events = self._events()
-        untold = dict(events)
+        remaining = dict(events)
         about: dict[str, list[str]] = {}
         for identifier, (_, event) in events.items():
             about.setdefault(event.object_id, []).append(identifier)
@@ -116,21 +110,21 @@ class _Collector:
             record = find_moved(self._world, resource_id)
             object_id = resource_id if record is None else record.object_id
             own = [events[identifier] for identifier in about.get(object_id, ())]
-            yield from self._moves(resource_id, steps, _Emitted(self._world, record, own, untold))
-        for number, event in untold.values():
+            yield from self._moves(resource_id, steps, _Emitted(self._world, record, own, remaining))
+        for number, event in remaining.values():
             at, text = format_timestamp(event.at_ms), f"{event.type} about {event.object_id}"
             shown: TimelineEntry = {"at": at, "what": "event", "id": event.id, "text": text}
-            yield _Row((number, event.at_ms, event.sequence, 1), shown)
+            yield (number, event.at_ms, event.sequence, 1), shown
         for delivery in all_deliveries(self._world):
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """The number of the call that something belongs to; -1 before the first. `least`: what came before it."""
+        """Return the number of the call that led to a change; -1 for none. `least` is that of the change before it."""
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
 
     def _events(self) -> dict[str, _Numbered]:
-        """Every event with the number of its call, by its id."""
+        """Return every event with the number of its call, by event id."""
         found: dict[str, _Numbered] = {}
         last = -1
         for event in self._world.journal.events():
@@ -139,68 +133,67 @@ class _Collector:
         return found
 
     def _moves(self, resource_id: str, steps: Iterable[HistoryEntry], emitted: _Emitted) -> Iterator[_Row]:
-        """The moves of a resource, each with the events that it emitted."""
         before, number = "", -1
         for step in steps:
             if step.cause.kind != "start":
-                told = emitted.by(before, step)
-                number = told[0][0] if told else self._number(step.cause, step.at_ms, number)
-                sequence = told[0][1].sequence if told else -1
-                types = list(dict.fromkeys(event.type for _, event in told))
-                yield _Row((number, step.at_ms, sequence, 0), self._show_move(resource_id, before, step, types))
+                events = emitted.by(before, step)
+                number = events[0][0] if events else self._number(step.cause, step.at_ms, number)
+                sequence = events[0][1].sequence if events else -1
+                types = list(dict.fromkeys(event.type for _, event in events))
+                yield (number, step.at_ms, sequence, 0), self._show_move(resource_id, before, step, types)
             before = step.state
 
-    def _show_move(self, resource_id: str, before: str, step: HistoryEntry, told: list[str]) -> TimelineEntry:
-        tells = f", tells {' and '.join(told)}" if told else ""
+    def _show_move(self, resource_id: str, before: str, step: HistoryEntry, events: list[str]) -> TimelineEntry:
+        emits = f", tells {' and '.join(events)}" if events else ""
         why = f" ({show_cause(self._world, step.cause)['text']})" if step.cause.kind in ("law", "rule") else ""
         return {
             "at": format_timestamp(step.at_ms),
             "what": "move",
             "id": resource_id,
-            "text": f"{resource_id} {before or '(new)'} → {step.state}{tells}{why}",
+            "text": f"{resource_id} {before or '(new)'} → {step.state}{emits}{why}",
         }
 
-    def _delivery(self, delivery: Delivery, told: _Numbered | None) -> _Row:
+    def _delivery(self, delivery: Delivery, numbered: _Numbered | None) -> _Row:
         at_ms, number, sequence = delivery.created_at_ms, -1, -1
-        if told is not None:
-            number, sequence = told[0], told[1].sequence
-        if told is None or told[1].at_ms != at_ms:
+        if numbered is not None:
+            number, sequence = numbered[0], numbered[1].sequence
+        if numbered is None or numbered[1].at_ms != at_ms:
             number = max(number, bisect_left(self._begun_ms, at_ms) - 1)
-        return _Row((number, at_ms, sequence, 2), _show_delivery(delivery))
+        return (number, at_ms, sequence, 2), _show_delivery(delivery)
 
 
 class _Emitted:
-    """The events about a resource, oldest first, each with the number of its call: which of its moves emitted which.
+    """Assigns the events about a resource to its transitions.
 
-    Moves of one cause at one moment are told apart by the events of their cells in the state table. What is taken is
-    no longer `untold`.
+    Transitions with the same cause and time are distinguished by the events that the state table declares for them.
     """
 
     def __init__(
-        self, world: World, record: Record | None, events: list[_Numbered], untold: dict[str, _Numbered]
+        self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]
     ) -> None:
+        """`events` are those about the resource, oldest first. `remaining` are the events not assigned yet, by id."""
         self._machine = None if record is None else kind_of(world, record).machine
         self._environments = (record.environment,) if record is not None and record.environment else world.environments
         self._events = events
-        self._untold = untold
+        self._remaining = remaining
         self._first = 0
 
     def by(self, before: str, step: HistoryEntry) -> list[_Numbered]:
-        """What a move emitted; `before` is the state that it left, "" for the move that made the resource."""
+        """Return the events of a transition. `before` is the state it left, or "" if it created the resource."""
         while self._first < len(self._events) and self._events[self._first][1].at_ms < step.at_ms:
             self._first += 1
         now = takewhile(lambda row: row[1].at_ms == step.at_ms, islice(self._events, self._first, None))
-        waiting = [row for row in now if row[1].cause == step.cause and row[1].id in self._untold]
-        for wanted in self._announcements(before, step) if waiting else ():
+        waiting = [row for row in now if row[1].cause == step.cause and row[1].id in self._remaining]
+        for wanted in self._declared(before, step) if waiting else ():
             found = [row for row in waiting if (row[1].environment, row[1].type) in wanted][: len(wanted)]
             if [(event.environment, event.type) for _, event in found] == wanted:
                 for _, event in found:
-                    del self._untold[event.id]
+                    del self._remaining[event.id]
                 return found
         return []
 
-    def _announcements(self, before: str, step: HistoryEntry) -> Iterator[list[tuple[str, str]]]:
-        """What the cells that the move may have gone through emit: environments and types, in their order."""
+    def _declared(self, before: str, step: HistoryEntry) -> Iterator[list[tuple[str, str]]]:
+        """Yield environments and types of the events of each transition rule that may have applied."""
         if self._machine is not None:
             row = self._machine.rows.get(before, ()) if before else self._machine.initial
             for cell in row:
@@ -208,9 +201,8 @@ class _Emitted:
                     yield [(environment, type) for environment in self._environments for type in cell.events]
 
 
-def _show_call(row: JournalEntry | KeptCall) -> TimelineEntry:
-    text = _request_text(row) if isinstance(row, JournalEntry) else _control_text(row)
-    what = "call" if isinstance(row, JournalEntry) else "control"
+def _show_call(row: JournalEntry | JournalledCall) -> TimelineEntry:
+    what, text = ("call", _request_text(row)) if isinstance(row, JournalEntry) else ("control", _control_text(row))
     return {"at": format_timestamp(began_ms(row)), "what": what, "id": id_of(row), "text": _short(text)}
 
 
@@ -229,8 +221,8 @@ def _request_text(row: JournalEntry) -> str:
     return " ".join([row.method, row.path, "→", str(row.status), *shown, *replayed])
 
 
-def _control_text(row: KeptCall) -> str:
-    """`payment_arrives txn_…` for an action, `advance by 2d → …`; anything else by its name and what it was given."""
+def _control_text(row: JournalledCall) -> str:
+    """Return `payment_arrives txn_…` for an action, else the call and its body, such as `advance by 2d → …`."""
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")
     named = row["path"].rpartition("/")[2]
@@ -243,7 +235,7 @@ def _control_text(row: KeptCall) -> str:
 
 
 def _in_words(value: object) -> str:
-    """JSON as a person reads it, without its quotes."""
+    """Return JSON without quotes and outer brackets."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_part(part)}" for name, part in value.items())
     if isinstance(value, list):
@@ -256,7 +248,7 @@ def _part(value: object) -> str:
 
 
 def _show_delivery(delivery: Delivery) -> TimelineEntry:
-    """Where to, what came back, and what comes next; of the URL not what may be secret."""
+    # The query and the user info of the URL are left out, because they may be secret.
     came = str(delivery.response_status) if delivery.response_status is not None else f"failed: {delivery.error}"
     again = delivery.next_attempt_at_ms
     later = f", again at {format_timestamp(again)}" if again is not None else ""

@@ -1,4 +1,4 @@
-"""Actions, resources and their state tables: doing what the outside world does, and looking at every object."""
+"""Control calls that perform actions and list resources and state tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.engine.control.objects.explaining import meanings
 from simulator.engine.control.objects.inspection import find_any, inspect
 from simulator.engine.control.objects.inspection_shapes import ResourceStory
 from simulator.engine.control.operation import LIMIT, any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import find, ids_newest_first, no_resource, render
@@ -28,7 +28,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Timestamp
 from simulator.engine.text.strict import did_you_mean
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, newest
+from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 operation = calls_under("Actions")
@@ -38,24 +38,24 @@ class ActionAnswer(TypedDict):
     action: str
     """The action that was performed."""
     target: str | None
-    """What it acted on, by id; null for an action on the world."""
+    """The id of the target; null for an action on the world."""
     at: Timestamp
-    """When it was performed, in simulated time."""
+    """The simulated time of the action."""
     resource: AnyObject | None
-    """The resource after the action, as the interface shows it; null where there is nothing to show."""
+    """The resource after the action, as the API shows it; null if there is none."""
     events: list[Envelope]
-    """The envelopes of the events that it emitted, in their order."""
+    """The envelopes of the events that the action emitted, in order."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that were stopped meanwhile; left out when there were none."""
+    """The scenarios that failed and were stopped during the call; left out if there are none."""
 
 
 class ActionEntry(TypedDict):
     name: str
-    """The action's name, the same in scenario files and on the command line."""
+    """The name of the action, as in scenario files and on the command line."""
     does: str
-    """What it does in the world outside."""
+    """A description of the action."""
     targets: list[str]
-    """The kinds of resource that it acts on; empty for an action on the world."""
+    """The kinds of resource it acts on; empty for an action on the world."""
     parameters: Annotated[AnyObject, Field(description="A JSON Schema.")]
 
 
@@ -67,11 +67,11 @@ class ActionList(TypedDict):
 @with_config(extra="allow")
 class ShownResource(TypedDict):
     kind: str
-    """What sort of resource it is."""
+    """The kind of resource."""
     user_id: str
-    """The platform user whose it is: the account of the world, or another user."""
+    """The platform user who owns it: the account of the world, or another user."""
     environment: Environment
-    """The environment that it lies in."""
+    """The environment of the resource."""
 
 
 class ResourceList(TypedDict):
@@ -79,12 +79,12 @@ class ResourceList(TypedDict):
     """The resources, oldest first."""
 
 
-@operation("GET /actions", "Every action and its parameters", query=LIMIT)
+@operation("GET /actions", "List the actions", query=LIMIT)
 async def list_actions(call: ControlCall) -> ActionList:
-    """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
+    """List the actions, with the kinds of resource they act on and the JSON Schemas of their parameters."""
     table: ActionTable = call.simulator.actions
     shown: list[ActionEntry] = []
-    for name, rows in newest(list(table.rows.items()), call.limit()):
+    for name, rows in call.newest(list(table.rows.items())):
         schemas = [_closed(row.parameters()) for row in rows]
         distinct = [schema for index, schema in enumerate(schemas) if schema not in schemas[:index]]
         parameters = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
@@ -93,16 +93,15 @@ async def list_actions(call: ControlCall) -> ActionList:
 
 
 def _closed(model: type[Body]) -> JsonObject:
-    """The schema of an action's parameters; those that it does not know are refused."""
     schema = model.model_json_schema()
     own = _inlined({name: part for name, part in schema.items() if name != "$defs"}, schema.get("$defs", {}))
     return {**own, "additionalProperties": False}
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """A schema with what it refers to in place of the references, and without titles: both are names of our classes.
+    """Replace references by their definitions and drop titles, because both are names of Python classes.
 
-    Among several schemas (`anyOf`) a reference to definitions of one of them would lead nowhere, too.
+    A reference inside `anyOf` would not resolve anyway.
     """
     if isinstance(part, list):
         return [_inlined(one, definitions) for one in part]
@@ -110,34 +109,35 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
         return part
     if "$ref" in part:
         return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    named = part.get("title")  # where it is an object, it is a property of this name
+    named = part.get("title")  # a dictionary here is the schema of a property called "title"
     return {
         name: _inlined(one, definitions) for name, one in part.items() if name != "title" or not isinstance(named, str)
     }
 
 
 _MAKE_KEYS = ("create_key", "rotate_webhook_key")
-"""Actions whose caller learns a new key from the answer, and from nowhere else."""
+"""Actions that return a new key, which the caller cannot read anywhere else."""
 
 
 @operation(
     "POST /actions/{action}",
-    "Do what the outside world does",
+    "Perform an action of a third party",
     takes="raw",
     by_environment=True,
     recorded_as="action",
     keeps_answer=True,
 )
 async def perform(call: ControlCall) -> ActionAnswer:
-    """Perform an action on the target in the body, with its parameters; returns the resource afterwards and its events.
+    """Perform an action, such as the arrival of a payment, on the target in the body.
 
-    400 for parameters, 404 for a target that is not there, 409 invalid_transition with the allowed actions.
+    The other fields of the body are the parameters of the action. 409 invalid_transition if the action is not legal
+    now; `error.allowed` lists those that are.
     """
     world = call.world
     parameters = dict(call.raw)
     target = parameters.pop("target", None)
     if target is not None and not isinstance(target, str):
-        raise wrong("target", "it must be the id of a resource")
+        raise invalid_parameter("target", "it must be the id of a resource")
     name = call.path["action"]
     if name == "emit":
         await holdings.require_room(call.simulator, world, "quota_events", events=1, size=len(call.sent))
@@ -151,7 +151,6 @@ async def perform(call: ControlCall) -> ActionAnswer:
 
 
 def show_performed(done: Performed) -> ActionAnswer:
-    """What an action did, as the control interface shows it."""
     return {
         "action": done.action,
         "target": done.target,
@@ -163,20 +162,21 @@ def show_performed(done: Performed) -> ActionAnswer:
 
 @operation(
     "GET /resources",
-    "Every resource of the world",
+    "List the resources of the world",
     query={
         "type": any_text("Only resources of this kind."),
-        "user_id": any_text("Only those of this platform user."),
+        "user_id": any_text("Only resources of this platform user."),
         **LIMIT,
     },
 )
 async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceList]:
-    """Every resource of the world in the order of creation, those of other platform users included."""
-    world = call.world
-    wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
+    """List the resources of the world in the order of creation, including those of other platform users."""
+    world, wanted, user = call.world, call.given("type"), call.given("user_id")
     known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
     if wanted and wanted not in known:
-        raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
+        raise invalid_parameter(
+            "type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}"
+        )
     account = identity_of(world).account(world).user_id
     some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]
@@ -194,7 +194,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """The resources of a kind, or of another type that kinds are listed as (None: all), oldest first."""
+    """Return the resources of a kind or a type of kinds, or all of them, oldest first."""
     return list(_newest_first(world, wanted))[::-1]
 
 
@@ -207,45 +207,48 @@ def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
             yield record
 
 
-@operation("GET /resources/{id}", "One resource, its history and what it allows")
+@operation("GET /resources/{id}", "Inspect a resource")
 async def get_resource(call: ControlCall) -> ResourceStory:
-    """A resource with its moves and their causes, events, deliveries, ledger entries, timers, actions."""
+    """Return a resource with its history, events, deliveries, ledger entries, timers and legal actions.
+
+    Use it to find out why a resource has its status (`why`) and what can happen next (`allowed`, `timers`).
+    """
     world = call.world
     record = find_any(world, call.path["id"])
     if record is None:
         raise no_resource(world, call.path["id"])
-    return inspect(world, record, call.simulator.actions, call.lookups, call.simulator.engine.file)
+    return inspect(call, record)
 
 
 class StateEntry(TypedDict):
     state: str
-    """The state, as statuses name it."""
+    """The name of the state, as in `status`."""
     means: str
-    """What it says to an integrator; "" where the state itself says it."""
+    """The meaning of the state; "" if the name says it."""
 
 
 MoveEntry = TypedDict(
     "MoveEntry",
     {
-        "from": Annotated[str | None, Field(description="The state that it leaves; null where it makes the resource.")],
-        "on": Annotated[str, Field(description="The call, action or timer that makes the move.")],
-        "when": Annotated[str, Field(description='The case in which it does; "" in every one.')],
-        "to": Annotated[str, Field(description="The state that it leads to.")],
-        "events": Annotated[list[str], Field(description="The types of the events that tell of it.")],
+        "from": Annotated[str | None, Field(description="The previous state; null if the resource is created.")],
+        "on": Annotated[str, Field(description="The operation, action or timer that triggers it.")],
+        "when": Annotated[str, Field(description='The case in which it applies; "" for every case.')],
+        "to": Annotated[str, Field(description="The next state.")],
+        "events": Annotated[list[str], Field(description="The types of the events it emits.")],
     },
 )
-"""One way from state to state."""
+"""A transition rule of a state table."""
 
 
 class StateTable(TypedDict):
     kind: str
     """The kind of resource."""
     name: str
-    """What its state table is called."""
+    """The name of the state table."""
     states: list[StateEntry]
-    """Its states, in the order of the table."""
+    """The states, in the order of the table."""
     moves: list[MoveEntry]
-    """The ways between them."""
+    """The transitions between them."""
 
 
 class StateTables(TypedDict):
@@ -253,23 +256,22 @@ class StateTables(TypedDict):
     """The tables, one for each kind."""
 
 
-@operation("GET /states", "The state table of every kind", query=LIMIT)
+@operation("GET /states", "List the state tables", query=LIMIT)
 async def list_states(call: ControlCall) -> StateTables:
-    """The state table of every kind of resource: its states with what they mean, and the moves between them."""
-    kinds = list(call.world.wiring.kinds.values())
-    return {"data": [_table(kind) for kind in newest(kinds, call.limit())]}
+    """List the state table of each kind of resource: its states with their meanings, and the transitions."""
+    return {"data": [_show_table(kind) for kind in call.newest(list(call.world.wiring.kinds.values()))]}
 
 
-def _table(kind: Kind[Any]) -> StateTable:
+def _show_table(kind: Kind[Any]) -> StateTable:
     machine, means = kind.machine, meanings(kind, kind.status_field)
-    begun = ((None, move) for move in machine.initial)
-    made = ((state, move) for state, row in machine.rows.items() for move in row)
+    initial = ((None, move) for move in machine.initial)
+    later = ((state, move) for state, row in machine.rows.items() for move in row)
     return {
         "kind": kind.name,
         "name": machine.name,
         "states": [{"state": state, "means": means.get(state, "")} for state in machine.rows],
         "moves": [
             {"from": state, "on": move.on, "when": move.when, "to": move.target, "events": list(move.events)}
-            for state, move in (*begun, *made)
+            for state, move in (*initial, *later)
         ],
     }

@@ -1,4 +1,4 @@
-"""Why a resource stands where it does, in a sentence: for the top of its story, whoever reads it."""
+"""A sentence that explains the state of a resource."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from simulator.engine.text.shapes import Meanings, OneOf
 from simulator.kernel.world import World
 
 Files = Callable[[World, str], ScenarioFile]
-"""The scenario of a name, as a world has it; ControlError where it has none any more."""
+"""Returns the scenario of that name in a world. ControlError if there is none."""
 
 _THROUGH = frozenset({"request", "body", "details"})
-"""Parts of a path that lead to what is meant, and name nothing."""
+"""Parts of a field path that are left out of its name."""
 _TAKEN_FOR_GRANTED = frozenset({"type", "method", "path"})
-"""Fields of an object, or of what it used up, that a rule asks for in order to see the right objects at all."""
+"""Fields that a rule tests only to select the right kind of resource or request, so they are not mentioned."""
 _TESTS: Mapping[str, str] = {
     "ends_with": "ends in {}",
     "starts_with": "begins with {}",
@@ -34,9 +34,9 @@ _TESTS: Mapping[str, str] = {
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
-    """Why it stands where it does: what its state means, what brought it there, and what comes next.
+    """Return what the state of a resource means, its cause and the next timer; "" without a history.
 
-    Money that went back did so because of a failure: then that is what is told.
+    For a refund, the failure that led to it is explained.
     """
     if not history:
         return ""
@@ -46,26 +46,26 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
     if isinstance(code, str) and failure is not None:
         meant = meanings(kind, "failure_code").get(code)
         because = f"because {_inside(meant)} ({code})" if meant else f"because of {code}"
-        told = f"{state} {because}: {_caused(failure['cause'])}"
+        explanation = f"{state} {because}: {_describe_cause(failure['cause'])}"
     else:
         meant = meanings(kind, kind.status_field).get(last["state"])
-        told = f"{state}{f': {_inside(meant)}' if meant else ''}. Caused by {_caused(last['cause'])}"
-    return f"{told}.{_next(timers)}"
+        explanation = f"{state}{f': {_inside(meant)}' if meant else ''}. Caused by {_describe_cause(last['cause'])}"
+    return f"{explanation}.{_next(timers)}"
 
 
-def condition_in(world: World, files: Files, scenario: str, place: str) -> str:
-    """What the rule at a place of a scenario asks for, in words: "" where it asks for nothing, or there is none."""
+def condition_in(world: World, files: Files, scenario: str, location: str) -> str:
+    """Return the conditions of the rule at a location of a scenario in words; "" if it has none or does not exist."""
     try:
         file = files(world, scenario)
     except ControlError:
         return ""
     for index, rule in enumerate(file.script.rules):
-        if file.place(f"rules[{index}]") == place:
-            return " and ".join(_asked(rule.where, vocabulary_of(world).using))
+        if file.place(f"rules[{index}]") == location:
+            return " and ".join(_describe_conditions(rule.where, vocabulary_of(world).using))
     return ""
 
 
-def _asked(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
+def _describe_conditions(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
     for path, wanted in where.items():
         root, _, field = path.rpartition(".")
         if field in _TAKEN_FOR_GRANTED and (not root or root in used):
@@ -80,7 +80,7 @@ def _asked(where: Mapping[str, object], used: Collection[str]) -> Iterable[str]:
             yield f"{name} is {wanted}"
 
 
-def _caused(cause: Cause) -> str:
+def _describe_cause(cause: Cause) -> str:
     if cause["kind"] == "rule":
         where = f", where {cause['condition']}" if cause.get("condition") else ""
         return f"a rule of the scenario {cause['name']} ({cause['reference']}){where}"
@@ -100,7 +100,7 @@ def _next(timers: Sequence[StoryTimer]) -> str:
 
 @lru_cache(maxsize=256)
 def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
-    """What the values of a member of a kind's shape mean; nothing where the shape does not say."""
+    """Return the meanings of the values of a field in a kind's shape; {} if the shape has none."""
     try:
         hint = get_type_hints(kind.shape(), include_extras=True).get(field)
     except TypeError:  # several shapes in one
@@ -116,8 +116,8 @@ def _explained(hint: object) -> Iterator[Mapping[str, str]]:
 
 
 def _inside(sentence: str) -> str:
-    """A sentence as a part of another one."""
-    return (sentence[:1].lower() + sentence[1:]).rstrip(".").replace(". ", "; ")
+    """Return sentences as one clause of another sentence."""
+    return "; ".join(part[:1].lower() + part[1:] for part in sentence.rstrip(".").split(". "))
 
 
 def _words(name: str) -> str:

@@ -1,7 +1,4 @@
-"""One object inspected: how it came to be, each move and its cause, what followed, what is planned, what is related.
-
-Chapter "Actions" of the control interface: `history` of {state, at, trigger} and `allowed` are fixed, the rest is more.
-"""
+"""One resource in detail: its history with causes, its consequences, and what is planned and related."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simulator.engine.control.call import ControlCall
 from simulator.engine.control.history.journal import call_of
-from simulator.engine.control.history.lookups import Lookups, references_of
+from simulator.engine.control.history.lookups import references_of
 from simulator.engine.control.objects import explaining
 from simulator.engine.control.objects import inspection_shapes as shapes
-from simulator.engine.control.objects.explaining import Files
 from simulator.engine.control.objects.inspection_shapes import (
     HistoryStep,
     LedgerEntry,
@@ -21,12 +18,12 @@ from simulator.engine.control.objects.inspection_shapes import (
     RelatedResource,
     ResourceOrigin,
     ResourceStory,
+    StoryEvent,
     StoryTimer,
 )
 from simulator.engine.records import traces
 from simulator.engine.records.origins import origin_of
 from simulator.engine.records.records import find, is_deleted, kind_of, render
-from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play.held_steps import Held, held_steps
@@ -44,7 +41,7 @@ from simulator.kernel.world import World
 
 
 def find_any(world: World, identifier: str) -> Any | None:
-    """A resource by its id, a transaction also by its public order number."""
+    """Return a resource by its id, or a transaction by its public order number; None if there is none."""
     found = find(world, identifier)
     if found is None:
         orders = vocabulary_of(world).provider.orders
@@ -52,9 +49,9 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> ResourceStory:
-    """All that is known of a record. `lookups` spare reading all events and entries of the world anew."""
-    shown = _Inspection(world, record, actions, lookups, files)
+def inspect(call: ControlCall, record: Record) -> ResourceStory:
+    """Return everything that is known about a record of the world of a call."""
+    world, shown = call.world, _Inspection(call, record)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
     timers = [
         *(show_timer(world, timer) for timer in timers_about(world, record.id)),
@@ -72,45 +69,40 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
         "history": history,
         "allowed": shown.allowed,
         "refused": list(shown.refused()),
-        "events": [
-            {
-                "id": event.id,
-                "type": event.type,
-                "at": format_timestamp(event.at_ms),
-                "cause": shown.cause(event.cause),
-                **shown.trace(event),
-            }
-            for event in shown.events
-        ],
+        "events": [shown.event(event) for event in shown.events],
         "deliveries": [
             webhooks.render_recorded_delivery(world, row)
             for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
-        "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
+        "ledger_entries": [show_entry(entry) for entry in call.lookups.entries(world, record.id)],
         "timers": timers,
         "related": list(shown.related()),
     }
 
 
 class _Inspection:
-    """What the parts of one answer share."""
+    """Renders the parts of one response."""
 
-    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups, files: Files) -> None:
-        self._world = world
+    def __init__(self, call: ControlCall, record: Record) -> None:
+        self._call = call
+        self._world = call.world
         self._record = record
-        self._actions = actions
-        self._lookups = lookups
-        self._files = files
-        self.events = lookups.events(world, record.id)
-        self.allowed = actions.allowed(world, record)
+        self._lookups = call.lookups
+        self.events = call.lookups.events(call.world, record.id)
+        self.allowed = call.simulator.actions.allowed(call.world, record)
 
-    def trace(self, event: Event) -> shapes.Traced:
-        """The trace of an event, where it has one."""
+    def event(self, event: Event) -> StoryEvent:
         trace = traces.trace_of(self._world, event)
-        return {"traceparent": trace} if trace else {}
+        traced: shapes.Traced = {"traceparent": trace} if trace else {}
+        return {
+            "id": event.id,
+            "type": event.type,
+            "at": format_timestamp(event.at_ms),
+            "cause": self.cause(event.cause),
+            **traced,
+        }
 
     def origin(self) -> ResourceOrigin:
-        """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""
         world, record = self._world, self._record
         history = world.journal.history(record.id)
         bound = bound_to(world, record.id)
@@ -130,32 +122,29 @@ class _Inspection:
         }
 
     def cause(self, cause: Cause) -> shapes.Cause:
-        """{kind, name, reference, text}, and of a request, a call or a rule where to look it up."""
+        """Render a cause with its request, its control call or the conditions of its rule."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
             row = self._lookups.request(self._world, cause.reference)
             if row is not None:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
         elif cause.kind == "rule":
-            condition = explaining.condition_in(self._world, self._files, cause.name, cause.reference)
+            condition = explaining.condition_in(
+                self._world, self._call.simulator.engine.file, cause.name, cause.reference
+            )
             if condition:
                 shown["condition"] = condition
         elif cause.kind == "action":
-            call = call_of(self._world, cause.reference)
-            if call is not None:
-                shown["control"] = {
-                    "id": call["id"],
-                    "method": call["method"],
-                    "path": call["path"],
-                    "body": call["body"],
-                }
+            by = call_of(self._world, cause.reference)
+            if by is not None:
+                shown["control"] = {"id": by["id"], "method": by["method"], "path": by["path"], "body": by["body"]}
         return shown
 
     def refused(self) -> Iterator[RefusedAction]:
-        """The actions on this kind that are not legal now, each with its reason."""
+        """Yield the actions on this kind that are not legal now."""
         record = self._record
         machine = kind_of(self._world, record).machine
-        for name, rows in self._actions.rows.items():
+        for name, rows in self._call.simulator.actions.rows.items():
             row = next((row for row in rows if record.kind in row.kinds), None)
             if name in self.allowed or row is None:
                 continue
@@ -167,7 +156,7 @@ class _Inspection:
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[RelatedResource]:
-        """What it refers to, what refers to it, and the order behind a transaction."""
+        """Yield the order behind a transaction, the resources it refers to, and those that refer to it."""
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
         if number is not None:
@@ -186,7 +175,7 @@ class _Inspection:
 
 
 def show_timer(world: World, timer: Timer) -> StoryTimer:
-    """A timer of the service with what it does in words, or a step of a scenario with its rule, file and line."""
+    """Render a timer of the service with its description, or a scenario step with its file and line."""
     due_at = format_timestamp(timer.due_at_ms)
     if timer.kind not in KINDS:
         return {"due_at": due_at, "kind": timer.kind, "text": _does(world, timer.kind)}
@@ -194,12 +183,12 @@ def show_timer(world: World, timer: Timer) -> StoryTimer:
 
 
 def show_held(held: Held) -> StoryTimer:
-    """A step that waits for networks; it has no due time before they are up."""
+    """Render a scenario step that waits for networks."""
     return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
 
 
 def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
-    file, line = _place(arguments["place"])
+    file, line = _split_location(arguments["place"])
     return {
         "due_at": None,
         "kind": kind,
@@ -212,14 +201,14 @@ def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
     }
 
 
-def _place(place: str) -> tuple[str, int | None]:
-    """File and line of a place, which is written `file:line`."""
-    file, _, line = place.rpartition(":")
-    return file or place, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
+def _split_location(location: str) -> tuple[str, int | None]:
+    """Split `file:line`; the line is None if there is none."""
+    file, _, line = location.rpartition(":")
+    return file or location, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 
 
 def show_entry(entry: Entry) -> LedgerEntry:
-    """A ledger entry; amounts are decimal text."""
+    """Render a ledger entry; amounts are decimal strings."""
     return {
         "number": entry.number,
         "at": format_timestamp(entry.at_ms),
@@ -232,19 +221,19 @@ def show_entry(entry: Entry) -> LedgerEntry:
 
 
 def show_cause(world: World, cause: Cause) -> shapes.Cause:
-    """Why: {kind: request | law | action | rule | start, name, reference, text}; a rule with its file and line."""
+    """Render a cause; a rule has its file and line."""
     shown: shapes.Cause = {
         "kind": cause.kind,
         "name": cause.name,
         "reference": cause.reference,
-        "text": _text(world, cause),
+        "text": _describe_cause(world, cause),
     }
     if cause.kind == "rule":
-        shown["file"], shown["line"] = _place(cause.reference)
+        shown["file"], shown["line"] = _split_location(cause.reference)
     return shown
 
 
-def _text(world: World, cause: Cause) -> str:
+def _describe_cause(world: World, cause: Cause) -> str:
     if cause.kind == "request":
         return f"the request {cause.name} ({cause.reference})"
     if cause.kind == "law":
@@ -257,6 +246,6 @@ def _text(world: World, cause: Cause) -> str:
 
 
 def _does(world: World, kind: str) -> str:
-    """What a timer does, in words; its kind where that is no timer's (an attempt that the courier reports)."""
+    """Describe a timer. A kind that is not a timer's (an attempt that the courier reports) is returned as it is."""
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

@@ -1,4 +1,4 @@
-"""What is shown of one resource: its moves and their causes, what followed, what is planned and related."""
+"""The shapes of GET /resources/{id}: a resource, its history with causes, and what is planned and related."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from simulator.engine.webhooks import shapes as webhooks
 
 class CauseRequest(TypedDict):
     id: str
-    """The request id of the interface call."""
+    """The request id."""
     method: str
-    """Its method."""
+    """The HTTP method."""
     path: str
-    """Its path."""
+    """The path."""
     status: Count
-    """The status it was answered with."""
+    """The response status."""
 
 
 class CauseControl(TypedDict):
     id: str
     """The id of the control call."""
     method: str
-    """Its method."""
+    """The HTTP method."""
     path: str
-    """Its path."""
+    """The path below `/_simulator`."""
     body: Any
-    """What it sent."""
+    """The body, with secrets masked."""
 
 
 CAUSE_MEANINGS = {
-    "request": "An interface call.",
+    "request": "An API request.",
     "law": "A timer of the service that fired.",
-    "action": "An action that somebody asked for.",
+    "action": "An action, performed by a control call.",
     "rule": "A rule of a scenario.",
-    "start": "The making of the world.",
+    "start": "The creation of the world.",
 }
 
 
@@ -46,114 +46,111 @@ class Cause(TypedDict):
     """Why something happened."""
 
     kind: Annotated[str, OneOf(CAUSE_MEANINGS)]
-    """What sort of cause it was."""
+    """The sort of cause."""
     name: str
-    """Which one: the operation, timer, action, or rule."""
+    """The operation, timer, action or scenario."""
     reference: str
-    """Where to find it: a request id, or file and line of a rule."""
+    """The id of the request or control call, or the file and line of the rule."""
     text: str
-    """The same in words."""
+    """A description of the cause."""
     file: NotRequired[str]
     """The file of the scenario, for a rule."""
     line: NotRequired[Count | None]
-    """The line of the rule in it, from 1; null where it is not known."""
+    """The line of the rule in the file, from 1; null if it is unknown."""
     condition: NotRequired[str]
-    """What the rule asks for, in words; left out where that is nothing, or the scenario is not there any more."""
+    """The conditions of the rule in words; left out if it has none or the scenario no longer exists."""
     request: NotRequired[CauseRequest]
-    """The interface call, for a request that the journal still has."""
+    """The API request, if the journal still has it."""
     control: NotRequired[CauseControl]
-    """The control call, for an action that was asked for by one."""
+    """The control call, for an action that one performed."""
 
 
 class ResourceOrigin(TypedDict):
-    """What made an object, and the only scenario that acts on it (null: all active ones do)."""
+    """The creation of a resource."""
 
     at: Timestamp
-    """When it was made."""
+    """The simulated time of the creation."""
     cause: Cause | None
-    """What made it; null when nobody knows any more."""
+    """The cause of the creation; null if it is no longer known."""
     body: AnyObject | None
-    """The body of the request that made it; null when there was none."""
+    """The body of the request that created it, with secrets masked; null without one."""
     scenario: str | None
-    """The only scenario that acts on it; null: all active ones do."""
+    """The only scenario that acts on it; null if all active scenarios do."""
 
 
 class HistoryStep(TypedDict):
     state: str
-    """The state that it came into."""
+    """The new state."""
     at: Timestamp
-    """When it did."""
+    """The simulated time of the transition."""
     trigger: str
-    """The move of its state table."""
+    """The trigger of the transition in the state table."""
     cause: Cause
-    """Why it moved."""
+    """The cause of the transition."""
 
 
 class RefusedAction(TypedDict):
     action: str
-    """An action on this kind that is not possible now."""
+    """An action on this kind that is not legal now."""
     reason: str
-    """Why it is not."""
+    """Why it is not legal."""
 
 
 class Traced(TypedDict):
     traceparent: NotRequired[str]
-    """The trace that a request brought along, and that its webhooks go on with; left out without one."""
+    """The trace context of the request, which its webhooks continue; left out without one."""
 
 
 class StoryEvent(Traced):
     id: str
     """The event's id."""
     type: str
-    """What it tells."""
+    """The event type."""
     at: Timestamp
-    """When it was emitted."""
+    """The simulated time at which it was emitted."""
     cause: Cause
-    """Why it was."""
+    """The cause of the event."""
 
 
 class PostingEntry(TypedDict):
     account: str
-    """The account of the books."""
+    """The ledger account."""
     currency: str
     """The currency, with its network."""
     amount: str
-    """What is added to the account; negative where it is taken from it."""
+    """The amount added to the account; negative for a debit."""
 
 
 class LedgerEntry(TypedDict):
     number: Count
-    """The number of the entry in the books."""
+    """The number of the entry in the ledger."""
     at: Timestamp
-    """When it was made."""
+    """The simulated time of the entry."""
     purpose: str
-    """What the money moved for."""
+    """The reason for the movement."""
     postings: list[PostingEntry]
-    """Its postings, which sum up to zero in each currency."""
+    """The postings. They sum to zero in each currency."""
 
 
 class StoryTimer(TypedDict):
-    """A timer of the service, with what it does as `text`, or a step of a scenario.
-
-    A step that waits for networks has no `due_at`.
-    """
+    """A planned timer of the service, or a planned step of a scenario."""
 
     due_at: Timestamp | None
-    """When it fires; null while it waits for a network."""
+    """When it fires; null for a step that waits for a network."""
     waiting_for: NotRequired[list[str]]
-    """The networks it waits for; left out when it waits for none."""
+    """The networks that a step waits for; left out if there are none."""
     kind: str
-    """What sort of timer it is."""
+    """The kind of timer."""
     text: NotRequired[str]
-    """What the timer of the service does."""
+    """A description of a timer of the service."""
     scenario: NotRequired[str]
-    """The scenario, for a step of one."""
+    """The scenario of a step."""
     part: NotRequired[str]
-    """The place of the step in its document."""
+    """The path of the step in the scenario document."""
     file: NotRequired[str]
     """The file of the scenario."""
     line: NotRequired[Count | None]
-    """The line of the step in it, from 1; null where it is not known."""
+    """The line of the step in the file, from 1; null if it is unknown."""
     action: NotRequired[str]
     """The action that the step will perform."""
     parameters: NotRequired[AnyObject]
@@ -162,45 +159,45 @@ class StoryTimer(TypedDict):
 
 class RelatedResource(TypedDict):
     relation: str
-    """How: `order`, what a field here names (`beneficiary`), or the kind of a resource that names this one."""
+    """`order`, the field here that refers to it (such as `beneficiary`), or the kind of a resource that refers here."""
     id: str
-    """Its id."""
+    """The id of the related resource."""
     kind: str | None
-    """What sort of resource it is; null when nobody knows it any more."""
+    """The kind of the related resource; null if it no longer exists."""
     state: str | None
-    """Its present state; null when nobody knows it any more."""
+    """The present state of the related resource; null if it no longer exists."""
 
 
 class ResourceStory(TypedDict):
     resource: AnyObject
-    """The resource as the interface shows it, or its last state when it is deleted."""
+    """The resource as the API shows it. A deleted resource is shown as it was last."""
     kind: str
-    """What sort of resource it is."""
+    """The kind of resource."""
     user_id: str
-    """The platform user whose it is."""
+    """The platform user who owns it."""
     environment: Environment
-    """The environment that it lies in."""
+    """The environment of the resource."""
     state: str
-    """Its state in its state table, shown by the interface or not."""
+    """The state in its state table. The API may not show it."""
     why: str
-    """Why it stands where it does, in a sentence: what its state means, what brought it there, what comes next."""
+    """A sentence that explains its state: its meaning, its cause and the next planned transition."""
     deleted: bool
     """Whether it has been deleted."""
     origin: ResourceOrigin
-    """What made it."""
+    """The creation of the resource."""
     history: list[HistoryStep]
-    """Every state it came into, oldest first."""
+    """The states it has been in, oldest first."""
     allowed: list[str]
-    """The actions that are possible on it now."""
+    """The actions that are legal now."""
     refused: list[RefusedAction]
-    """The actions on its kind that are not possible now."""
+    """The actions on its kind that are not legal now."""
     events: list[StoryEvent]
     """The events about it, oldest first."""
     deliveries: list[webhooks.RecordedDelivery]
-    """The attempts to deliver them, oldest first."""
+    """The delivery attempts of these events, oldest first."""
     ledger_entries: list[LedgerEntry]
-    """The entries of the books that it caused, oldest first."""
+    """The ledger entries that it caused, oldest first."""
     timers: list[StoryTimer]
-    """What is planned for it."""
+    """The timers and scenario steps planned for it."""
     related: list[RelatedResource]
-    """The resources that it names, and those that name it."""
+    """The resources that it refers to, and those that refer to it."""

@@ -1,4 +1,4 @@
-"""The account's books: what every account of the ledger holds, and the entries that made it so."""
+"""The ledger of the account: balances and entries."""
 
 from __future__ import annotations
 
@@ -24,118 +24,113 @@ from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
 
-_ENTRIES: Query = {"entries": {**WHOLE, "description": "The newest that many entries, oldest first."}}
+_ENTRIES: Query = {
+    "entries": {**WHOLE, "description": "At most this many entries, the newest. They are listed oldest first."}
+}
 
 
 class LedgerSum(TypedDict):
     currency: str
     """The currency, an asset with its network: `KES`, `USDC.celo`."""
     account: str
-    """The account of the books."""
+    """The ledger account."""
     amount: str
-    """What it holds, the sum of its postings; negative for what lies outside and came from there."""
+    """The sum of its postings. It is negative for money that came from outside."""
 
 
 class BookEntry(LedgerEntry):
     resource_id: str | None
-    """The transaction or deposit that the money moved for; null for a balance that was opened or set."""
+    """The resource that caused the entry; null for a balance that was opened or set."""
 
 
 class LedgerBooks(TypedDict):
     accounts: list[LedgerSum]
-    """What each account holds, by currency; all accounts of a currency sum up to zero."""
+    """The balance of each account. All accounts of a currency sum to zero."""
     entries: list[BookEntry]
     """The entries, oldest first."""
 
 
-@operation("GET /ledger", "The account's books", query=_ENTRIES, by_environment=True)
+@operation("GET /ledger", "Get the ledger", query=_ENTRIES, by_environment=True)
 async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
-    """The books of the account in the environment of the header: `available` and `held` are its own.
+    """Return the ledger of the account in the environment of the header. Use it to reconcile your own records.
 
-    `clearing` has what payers and depositors have sent of a ramp, `fees` what the service earned, `world` what came
-    from outside and went there. Those of other platform users, `USER_ID/available`, show what they had from this
-    account. `entries` bounds the entries that are shown, never the sums.
+    `available` and `held` are the balances of the account, `clearing` money received for a ramp in progress, `fees` the
+    earnings of the service, and `world` the other side of money that came from outside or went there.
+    `USER_ID/available` belongs to another platform user and shows transfers from this account. `entries` limits the
+    list of entries but not the sums.
     """
     world, environment = call.world, call.environment
     call.check_environment()
-    sums = _SUMS[world].setdefault(environment, _Sums(world))
-    while sums.read(world, environment):
+    books = _BOOKS[world].setdefault(environment, _Books(world))
+    while books.read(world, environment):
         await asyncio.sleep(0)
-    names = _Names(world, environment)
-    accounts = [
-        {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
-        for (currency, account), amount in sums.amounts.items()
-    ]
-    numbers = newest(sums.entries, call.whole("entries"))
-    entries = world.store[ENTRIES]
-    shown = (entries[number] for number in numbers)
-    opening = b'{"accounts":%b,"entries":[' % dumps(accounts)
-    return Raw(await json_list(shown, lambda entry: dumps(names.shown(world, entry)), opening))
+    own = _own_prefix(world, environment)
 
+    def short_name(account: str) -> str:
+        return account.removeprefix(own).removeprefix(f"{environment}:")
 
-class _Sums:
-    """What the accounts of one environment hold, summed up as entries are written.
-
-    A report adds what was written since the last one, so it costs the same however long the ledger is. The first one
-    reads everything, in slices.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._rows = AppendedRows(world.store[ENTRIES])
-        self.amounts: dict[tuple[str, str], Decimal] = {}
-        """By currency and account."""
-        self.entries: list[str] = []
-        """The keys of the entries of the environment, oldest first."""
-
-    def read(self, world: World, environment: str) -> bool:
-        """Add a slice of the new entries. Return True if there are more."""
-        if self._rows.starts_over():
-            self.amounts, self.entries = {}, []
-        taken = self._rows.take(_SLICE)
-        for key, entry in taken:
-            if _is_of(world, environment, entry):
-                self.entries.append(key)
-                for posting in entry.postings:
-                    place = posting.currency, posting.account
-                    self.amounts[place] = add(self.amounts.get(place, ZERO), posting.amount)
-        return len(taken) == _SLICE
-
-
-_SLICE = 1_000
-"""Entries that are read in one piece, in a few milliseconds."""
-
-_SUMS: PerWorld[dict[str, _Sums]] = PerWorld(dict)
-"""The sums of each environment."""
-
-
-def _is_of(world: World, environment: str, entry: Entry) -> bool:
-    """Whether an entry moves money of the account, or of a ramp of it: that goes past its balances."""
-    own = _own(world, environment)
-    if any(posting.account.startswith(own) for posting in entry.postings):
-        return True
-    record = find(world, entry.resource_id)
-    return record is not None and record.environment == environment and not record.owner
-
-
-def _own(world: World, environment: str) -> str:
-    """How the names of the account's own accounts begin."""
-    return f"{vocabulary_of(world).provider.account(environment)}/"
-
-
-class _Names:
-    """The accounts of the ledger as the account's books call them."""
-
-    def __init__(self, world: World, environment: str) -> None:
-        self._own = _own(world, environment)
-        self._environment = f"{environment}:"
-
-    def of(self, account: str) -> str:
-        return account.removeprefix(self._own).removeprefix(self._environment)
-
-    def shown(self, world: World, entry: Entry) -> BookEntry:
+    def show(entry: Entry) -> BookEntry:
         shown = show_entry(entry)
         return {
             **shown,
             "resource_id": None if find(world, entry.resource_id) is None else entry.resource_id,
-            "postings": [{**posting, "account": self.of(posting["account"])} for posting in shown["postings"]],
+            "postings": [{**posting, "account": short_name(posting["account"])} for posting in shown["postings"]],
         }
+
+    accounts = [
+        {"currency": currency, "account": short_name(account), "amount": f"{amount:f}"}
+        for (currency, account), amount in books.sums.items()
+    ]
+    entries = world.store[ENTRIES]
+    shown = (entries[key] for key in newest(books.keys, call.whole("entries")))
+    opening = b'{"accounts":%b,"entries":[' % dumps(accounts)
+    return Raw(await json_list(shown, lambda entry: dumps(show(entry)), opening))
+
+
+class _Books:
+    """The sums and entries of one environment.
+
+    A call reads only the entries that were added since the last call, so it costs the same however long the ledger is.
+    The first call reads all entries, in slices.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._rows = AppendedRows(world.store[ENTRIES])
+        self.sums: dict[tuple[str, str], Decimal] = {}
+        """By currency and account."""
+        self.keys: list[str] = []
+        """The keys of the entries, oldest first."""
+
+    def read(self, world: World, environment: str) -> bool:
+        """Read a slice of the new entries. Return True if there are more."""
+        if self._rows.starts_over():
+            self.sums, self.keys = {}, []
+        taken = self._rows.take(_SLICE)
+        for key, entry in taken:
+            if _is_own(world, environment, entry):
+                self.keys.append(key)
+                for posting in entry.postings:
+                    place = posting.currency, posting.account
+                    self.sums[place] = add(self.sums.get(place, ZERO), posting.amount)
+        return len(taken) == _SLICE
+
+
+_SLICE = 1_000
+"""Entries per slice, which take a few milliseconds."""
+
+_BOOKS: PerWorld[dict[str, _Books]] = PerWorld(dict)
+"""By environment."""
+
+
+def _is_own(world: World, environment: str, entry: Entry) -> bool:
+    """Return True if an entry moves money of the account."""
+    own = _own_prefix(world, environment)
+    if any(posting.account.startswith(own) for posting in entry.postings):
+        return True
+    record = find(world, entry.resource_id)  # a ramp moves money that bypasses the balances of the account
+    return record is not None and record.environment == environment and not record.owner
+
+
+def _own_prefix(world: World, environment: str) -> str:
+    """Return the prefix of the names of the account's own ledger accounts."""
+    return f"{vocabulary_of(world).provider.account(environment)}/"

@@ -1,8 +1,7 @@
-"""Reaching an event: real objects are brought to it through the same doors as everybody else's.
+"""POST /trigger: bring a resource to an event with ordinary API requests, actions and timers.
 
-`POST /trigger` without a target makes an object that no scenario touches (`scenario.run.triggers`); from where an
-object stands, it goes the shortest legal way (`scenario.run.paths`). What happens at one instant happens whole or
-not at all; the clock is moved only where a timer has to fire.
+Without a target, a new resource is created that no scenario touches. From the present state of the resource, the
+shortest legal path is taken. The steps of one instant are atomic. The clock is advanced only if a timer has to fire.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ from simulator.kernel.world import World
 operation = calls_under("Actions")
 
 NO_SCENARIO = "(trigger)"
-"""Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
+"""The name of a scenario that cannot exist. Resources are bound to it, so that only timers and calls change them."""
 
-
+_NO_EVENT = "all steps were done, but the event did not come"
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 
 
@@ -51,7 +50,7 @@ class TriggerBody(Body):
     event: Text
     """The event type to reach."""
     target: Text | None = None
-    """The resource it is to tell of, by id; one is found or made when this is left out."""
+    """The id of the resource that the event should be about. Without it, a resource is found or created."""
 
 
 @operation(
@@ -64,10 +63,11 @@ class TriggerBody(Body):
     keeps_answer=True,
 )
 async def trigger(call: ControlCall) -> TriggerAnswer:
-    """Bring the world to an event: on the target, or on a resource that is found or made.
+    """Make the world emit an event about the target, or about a resource that is found or created.
 
-    Does what an integrator and the world outside would do, moves the clock where time has to pass, and tells every
-    step. 409 when there is no way.
+    Use it to get a realistic event in a test without setting up its history. It makes the requests of an integrator,
+    performs actions of third parties and advances the clock if needed. The response lists every step. 409 if the event
+    cannot be reached.
     """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
@@ -77,16 +77,16 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     if target is None or is_sole:
         factory = factory_for(world, event)
         start = factory.set_up(world, call.environment, event)
-        return await _Way(call, world, call.environment, event).go(start, factory.usual.get(event))
+        return await _Route(call, world, call.environment, event).follow(start, factory.usual.get(event))
     record = find(world, target)
     if record is None:
         raise no_resource(world, target, "target")
     start = triggers_of(world).incoming(world, record, event) or Setup((), record.id)
-    return await _Way(call, world, record.environment, event).go(start)
+    return await _Route(call, world, record.environment, event).follow(start)
 
 
-class _Way:
-    """The way to one event: the steps made so far, what they answered, and how it ends."""
+class _Route:
+    """The route to one event: the steps done so far and their responses."""
 
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
         self._call = call
@@ -103,8 +103,8 @@ class _Way:
         self._has_begun = False
         self._moved_clock = False
 
-    async def go(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
-        """Make what there has to be, and go the usual way from there, or the first that is open; ControlError 409."""
+    async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
+        """Create what is needed, then follow the usual path or the first legal one. ControlError 409 if none works."""
         self._subject = start.subject
         with self._world.change(self._cause):
             rest = self._begin(start, usual)
@@ -118,10 +118,7 @@ class _Way:
             await self._runtime.follow_up(self._world)
         reached = self._reached()
         if reached is None:
-            raise self._stopped("the steps were made, but the event did not come")
-        return self._answer(reached)
-
-    def _answer(self, reached: Event) -> TriggerAnswer:
+            raise self._stopped(_NO_EVENT)
         world = self._world
         return {
             "event": embedded(reached.raw),
@@ -132,53 +129,53 @@ class _Way:
             **self._call.stopped_scenarios(world),
         }
 
-    # Choosing
+    # Choosing a path
 
     def _begin(self, start: Setup, usual: Drive | None) -> Drive:
-        """Make the start and the first instant of the first open way, all or none; what is left from its wait on."""
+        """Run the start and the first legal path up to its first wait, atomically. Return the remaining steps."""
         self._instant(start.drive)
         if self._reached() is not None:
             return ()
         refusals: list[ControlError] = []
-        for way in [usual] if usual is not None else self._ways(start):
-            made = len(self._done)
+        for path in [usual] if usual is not None else self._paths(start):
+            done = len(self._done)
             try:
-                return self._instant(way)
+                return self._instant(path)
             except ControlError as refusal:
                 if refusal.code == "clock_busy":
                     raise
-                del self._done[made:]
+                del self._done[done:]
                 refusals.append(refusal)
         raise refusals[0]
 
-    def _ways(self, start: Setup) -> list[Drive]:
-        record = find(self._world, fill(start.subject, self._answers))
+    def _paths(self, start: Setup) -> list[Drive]:
+        record = find(self._world, self._fill(start.subject))
         if record is None:
-            raise self._stopped("the steps were made, but the event did not come")
+            raise self._stopped(_NO_EVENT)
         try:
             return [path.steps for path in paths_to(self._world, self._actions, record, self._event)]
         except ControlError as refusal:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: Drive) -> Drive:
-        """Make the steps up to the next wait, all or none; what is left from that wait on, which is tried first."""
+        """Run the steps up to the next wait, atomically, and rehearse that wait. Return it and all later steps."""
         group = list(takewhile(lambda step: not isinstance(step, Until), steps))
         rest = steps[len(group) :]
         if rest:
             self._call.require_idle(self._world)
-        made, doing = len(self._done), ""
+        done, doing = len(self._done), ""
         try:
             with self._world.change(self._cause), self._world.store.attempt():
                 for step in group:
                     name, work = next(iter(step.items())) if isinstance(step, Mapping) else ("", step)
                     if isinstance(work, DriveCall | DriveAction):
                         doing = self._in_words(work)
-                        self._do(name, work)
+                        self._do(name, work, doing)
                 if rest and isinstance(rest[0], Until) and self._reached() is None:
                     doing = "waiting for the clock"
-                    self._try_out(rest[0])
+                    self._rehearse(rest[0])
         except _REFUSALS as refusal:
-            del self._done[made:]
+            del self._done[done:]
             code = f"{refusal.status} {refusal.code}: " if isinstance(refusal, ApiError) else ""
             raise self._stopped(f"{doing}: {code}{getattr(refusal, 'message', refusal)}", refusal) from None
         return rest
@@ -197,68 +194,66 @@ class _Way:
 
     # Steps
 
-    def _do(self, name: str, step: DriveCall | DriveAction) -> None:
-        words = self._in_words(step)
-        answer = self._ask(step) if isinstance(step, DriveCall) else self._act(step)
-        made = answer.get("id") if isinstance(answer, dict) and name else None
+    def _do(self, name: str, step: DriveCall | DriveAction, words: str) -> None:
+        answer = self._request(step) if isinstance(step, DriveCall) else self._act(step)
+        new_id = answer.get("id") if isinstance(answer, dict) and name else None
         if name:
             self._answers[name] = answer
-        self._tell(f"{words} → {made}" if made and made not in words else words)
+        self._note(f"{words} → {new_id}" if new_id and new_id not in words else words)
 
-    def _tell(self, words: str) -> None:
+    def _note(self, words: str) -> None:
         self._done.append({"did": words, "at": format_timestamp(self._world.now_ms)})
 
     def _in_words(self, step: DriveCall | DriveAction) -> str:
-        if isinstance(step, DriveCall):
-            return f"{step.method.upper()} {self._filled(step.path)}"
-        shown = [f"{name} {value}" for name, value in step.parameters.items()]
-        target = [] if step.target is None else [self._filled(step.target)]
-        return " ".join([step.action, *target, *shown])
-
-    def _filled(self, text: str) -> str:
+        template = step.path if isinstance(step, DriveCall) else step.target
         try:
-            return str(fill(text, self._answers))
+            subject = self._fill(template)
         except NoValue:
-            return text
+            subject = template
+        if isinstance(step, DriveCall):
+            return f"{step.method.upper()} {subject}"
+        parameters = (f"{name} {value}" for name, value in step.parameters.items())
+        return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
 
-    def _ask(self, step: DriveCall) -> Any:
-        """A call of the interface as the account makes it, gates included, under the cause of the trigger."""
-        world, path, body = self._world, fill(step.path, self._answers), fill(step.body or {}, self._answers)
-        rows, variables = self._runtime.router.find(path) or ({}, {})
-        operation = rows[step.method.upper()]
-        call = Call(world, self._environment, variables)
-        gates = identity_of(self._world).check_gates
+    def _fill(self, template: Any) -> Any:
+        """Replace the references to responses of earlier steps."""
+        return fill(template, self._answers)
+
+    def _request(self, step: DriveCall) -> Any:
+        """Make an API request as the account, including the gates, with the trigger as its cause."""
+        rows, variables = self._runtime.router.find(self._fill(step.path)) or ({}, {})
+        operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
+        body, gates = self._fill(step.body or {}), identity_of(self._world).check_gates
         answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=gates)
         return None if answer is None else loads(dumps(answer))
 
     def _act(self, step: DriveAction) -> Any:
-        target = None if step.target is None else fill(step.target, self._answers)
-        parameters = fill(step.parameters, self._answers)
+        target, parameters = self._fill(step.target), self._fill(step.parameters)
         done = self._actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
         return loads(dumps(done.resource))
 
     # Waiting
 
-    def _try_out(self, until: Until) -> None:
-        """Refuse a wait that nothing will end, or a single run that, as things stand, comes out otherwise."""
-        target = fill(until.target, self._answers)
+    def _rehearse(self, until: Until) -> None:
+        """Refuse a wait that no timer will end, or a timer that would not emit the event in the present state."""
+        target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(409, "invalid_transition", f"no timer of the service is going to move {target}")
+            raise ControlError(409, "invalid_transition", f"no timer of the service will change {target}")
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
-            return  # it can come out in one way only, or is to come out often
+            return  # the timer has one outcome only, or will fire several times
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
         if not any(event.type == self._event for event in emitted):
-            told = (event for event in emitted if event.object_id == target)
-            shown: JsonObject = next((loads(event.raw)["data"]["object"] for event in told), {})
+            about_target = (event for event in emitted if event.object_id == target)
+            shown: JsonObject = next((loads(event.raw)["data"]["object"] for event in about_target), {})
             parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
             code = next((part["failure_code"] for part in parts if part.get("failure_code")), None)
             outcome = f"it would fail with {code}" if code else "it would succeed"
-            raise ControlError(409, "invalid_transition", f"the run at its time comes out otherwise: {outcome}")
+            raise ControlError(409, "invalid_transition", f"the timer has another outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the timers of the object, until the event is there or none is left."""
-        world, target = self._world, fill(until.target, self._answers)
+        """Advance to the timers of the resource until the event comes or no timer is left."""
+        world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):
             timer = _next_timer(world, target, until.timers)
@@ -273,15 +268,15 @@ class _Way:
                 raise self._stopped(error.message) from None
             if world.now_ms > before:
                 self._moved_clock = True
-            self._tell(
+            self._note(
                 f"let the clock reach {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
             )
             if self._reached() is not None:
                 return
-        raise self._stopped("the timers did not bring it about; meanwhile something else had happened")
+        raise self._stopped("the timers fired, but the event did not come, because something else happened meanwhile")
 
     async def _advance_empty(self, timer: Timer) -> None:
-        """Let a run come due with an empty balance, in one change with putting the balance back."""
+        """Fire a timer with an empty balance, which is restored in the same change."""
         world = self._world
 
         def is_next() -> bool:
@@ -294,12 +289,12 @@ class _Way:
             without_funds = triggers_of(world).without_funds(world, self._actions, timer.target, self._cause)
             with world.change(self._cause), without_funds:
                 world.fire_next(timer.due_at_ms)
-            self._tell("emptied the balance for this run alone (set_balance), and put it back")
+            self._note("emptied the balance for this timer (set_balance), and restored it")
         self._runtime.driver.anchor(world)
         self._runtime.changed(world)
 
     def _free(self, target: str) -> None:
-        """Bind an object to no scenario while the clock moves, so that only timers act on it."""
+        """Release a resource from its scenarios, so that only timers act on it while the clock advances."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
         scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]
@@ -307,35 +302,33 @@ class _Way:
             with world.change(self._cause):
                 bind(world, target, NO_SCENARIO)
             names = ", ".join(dict.fromkeys(scenarios))
-            self._tell(f"released {target} from the scenario {names}")
-
-    # Looking
+            self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """The event, about the object of this way where it has one."""
+        """Return the event if it was emitted about the subject, or about any resource without a subject."""
         try:
-            subject = fill(self._subject, self._answers)
+            subject = self._fill(self._subject)
         except NoValue:
             return None
         for event in events_since(self._world, self._before):
-            about = subject in ("", event.object_id) and event.environment == self._environment
-            if about and event.type == self._event:
+            is_ours = subject in ("", event.object_id) and event.environment == self._environment
+            if is_ours and event.type == self._event:
                 return event
         return None
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """The next timer of these kinds on this object that can still come: none beyond the end of simulated time."""
+    """Return the next timer of these kinds about a resource, or None. Timers after the end of time do not count."""
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
-    """The events that a timer would emit at its due time, as things stand; with an empty balance if that is asked.
+    """Return the events that a timer would emit if the world stayed as it is; `empty` assumes an empty balance.
 
-    It fires in a copy, whose clock can be moved there and forgotten: the clock of a world never goes back. What the
-    present change has written is in the copy, because its tables are copied as they are.
+    The timer fires in a copy, because the clock of a world never goes back. The copy includes the writes of the change
+    that is in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

@@ -1,4 +1,4 @@
-"""Control calls for faults (control interface, chapter "Faults")."""
+"""Control calls that add, list and remove faults."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from typing_extensions import TypedDict
 from simulator.engine import webhooks
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter, not_found
 from simulator.engine.faults import in_force
 from simulator.engine.faults.in_force import FAULTS, put_in_force
 from simulator.engine.faults.models import Deliver, InterfaceFault, WebhookFault, check_fault
 from simulator.engine.faults.presets import PRESETS, PresetFault, spelled_out
-from simulator.engine.rows.error import ControlError
 from simulator.engine.server.checks.faults import doubts
 from simulator.engine.text.fields import Body
 from simulator.engine.text.json import JsonObject
@@ -26,7 +25,7 @@ from simulator.engine.text.shapes import Count
 from simulator.engine.worlds.quotas import too_much
 from simulator.engine.worlds.settings import settings_of
 from simulator.kernel.clock import LAST_MS, parse_duration
-from simulator.kernel.journal import Cause, newest
+from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 operation = calls_under("Faults")
@@ -60,10 +59,8 @@ else:  # derived, so that a field of a fault is declared once
 
 
 class MadeFault(FaultEntry):
-    """A new fault."""
-
     warnings: list[str]
-    """Reasons why it may never be hit in the present state of the world."""
+    """Reasons why the fault may never apply in the present state of the world."""
 
 
 class FaultList(TypedDict):
@@ -73,30 +70,30 @@ class FaultList(TypedDict):
 
 class PresetEntry(TypedDict):
     name: str
-    """The name, for `preset` of a fault."""
+    """The name, as the field `preset` takes it."""
     means: str
-    """What goes wrong."""
+    """A description of the fault."""
     fault: JsonObject
-    """The fields of a fault that the name stands for."""
+    """The fields of the fault."""
 
 
 class PresetList(TypedDict):
     data: list[PresetEntry]
-    """All presets, those of calls first."""
+    """All presets, those for requests first."""
 
 
 _CAUSE = Cause("action", "faults", "control")
 
 
 def require_in_time(world: World, deliver: Deliver) -> None:
-    """400 for a delay that reaches beyond simulated time."""
+    """400 for a delay past the end of simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
-        raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
+        raise invalid_parameter("deliver.delay", "it goes past the end of the year 9998, where simulated time ends")
 
 
 @operation(
     "POST /faults",
-    "Put a fault in force",
+    "Add a fault",
     status=201,
     takes="raw",
     accepts=(InterfaceFault, WebhookFault, PresetFault),
@@ -104,10 +101,11 @@ def require_in_time(world: World, deliver: Deliver) -> None:
     keeps_answer=True,
 )
 async def create_fault(call: ControlCall) -> MadeFault:
-    """The fault as kept, and `warnings`: why it may never be hit as the world is now.
+    """Add a fault to API requests or webhook deliveries. Use it to test how your code handles errors and delays.
 
-    A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it.
-    507 simulator_quota_exceeded for more faults than the world may have objects.
+    The body is a request fault, a webhook fault or the name of a preset, with fields that override those of the preset.
+    `warnings` lists reasons why the fault may never apply. 507 simulator_quota_exceeded if the world has as many faults
+    as `quota_objects`.
     """
     world, fault = call.world, check_fault(spelled_out(call.raw), call.simulator.vocabulary)
     most = settings_of(world)["quota_objects"]
@@ -120,32 +118,32 @@ async def create_fault(call: ControlCall) -> MadeFault:
     return {**entry, "warnings": doubts(world, fault)}
 
 
-@operation("GET /faults", "The faults in force", query=LIMIT)
+@operation("GET /faults", "List the faults", query=LIMIT)
 async def list_faults(call: ControlCall) -> FaultList:
-    """All faults in force, those of scenarios and those that are used up included."""
-    return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
+    """List the faults in force, including those of scenarios and those that have been used up."""
+    return {"data": call.newest(list(call.world.store[FAULTS].values()))}
 
 
-@operation("GET /faults/presets", "The faults that have a name", scope="server")
+@operation("GET /faults/presets", "List the fault presets", scope="server")
 async def list_presets(call: ControlCall) -> PresetList:
-    """The faults that have a name, and what each stands for."""
+    """List the presets: common faults that POST /faults takes by name."""
     return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
 
 
-@operation("DELETE /faults", "End all faults", status=204, recorded_as="call")
+@operation("DELETE /faults", "Remove all faults", status=204, recorded_as="call")
 async def delete_faults(call: ControlCall) -> None:
-    """End all faults, those of scenarios included."""
+    """Remove all faults, including those of scenarios."""
     world = call.world
     with world.change(_CAUSE):
         for fault_id in list(world.store[FAULTS].rows):
             webhooks.end_fault(world, fault_id)
 
 
-@operation("DELETE /faults/{id}", "End one fault", status=204, recorded_as="call")
+@operation("DELETE /faults/{id}", "Remove a fault", status=204, recorded_as="call")
 async def delete_fault(call: ControlCall) -> None:
-    """End one fault; 404 for one that is not in force."""
+    """Remove a fault. 404 if there is no such fault."""
     world, fault_id = call.world, call.path["id"]
     if fault_id not in world.store[FAULTS]:
-        raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
+        raise not_found("fault", fault_id)
     with world.change(_CAUSE):
         webhooks.end_fault(world, fault_id)

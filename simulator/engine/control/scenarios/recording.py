@@ -1,7 +1,6 @@
-"""Recording: what was done by hand in a world, as a scenario file.
+"""GET /recording: the API requests and control calls made in a world, as a scenario that repeats them in another world.
 
-The journal of requests and that of control calls, in their common order; the scenario repeats them in another world.
-Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) are left out.
+Secrets are left out, and so are token exchanges and webhook endpoints, whose URLs may contain secrets.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from typing import Any, TypeAlias
 
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.journal import KeptCall, began_ms, both_in_order, calls_dropped, id_of
+from simulator.engine.control.history.journal import JournalledCall, began_ms, calls_dropped, id_of, merged_journals
 from simulator.engine.control.objects.actions import resources_of_type
 from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs, any_text, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.bases import split_base
@@ -33,13 +32,13 @@ from simulator.kernel.world import World
 operation = calls_under("Actions")
 
 _QUERY = {
-    "since": any_text("The id of a control call: only what was done from it on."),
+    "since": any_text("Start at this time, or at the request or control call with this id."),
     "name": any_text("The name of the scenario."),
 }
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
-"""How deep a body stands in a scenario: in its step, in the drive."""
+"""The depth of a body in a scenario document: in a step of the drive."""
 _TOO_LARGE = (
     f"# Too large to upload: POST {CONTROL_BASE}/scenarios takes {UPLOAD.size // 1024} KB and {UPLOAD.values:,} values."
     " Run it as a file with `rampsim scenario run`, or record less with `since`."
@@ -47,17 +46,22 @@ _TOO_LARGE = (
 _SETTINGS = ("strict", "rate_limit", "assumptions")
 
 Rows: TypeAlias = Mapping[str, ControlOperation]
-"""The rows of the control interface by their names."""
+"""The rows of the control API, by name."""
 
 
-@operation("GET /recording", "What was done by hand, as a scenario", query=_QUERY, media_type="application/yaml")
+@operation("GET /recording", "Record the world as a scenario", query=_QUERY, media_type="application/yaml")
 async def recording(call: ControlCall) -> Raw[str]:
-    """What was done to the world by hand, written down as a scenario that repeats it."""
-    name = call.query.get("name") or "recording"
+    """Return a scenario in YAML that repeats the API requests and control calls made in the world.
+
+    Use it to turn a manual session into a test. Secrets, token exchanges and webhook endpoints are left out.
+    """
+    name = call.given("name") or "recording"
     if not is_name(name):
-        raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
-    simulator, since = call.simulator, call.query.get("since") or ""
-    # Written beside the loop from the world as it is now: the journals may be long.
+        raise invalid_parameter(
+            "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
+        )
+    simulator, since = call.simulator, call.given("since") or ""
+    # In a thread, from a copy of the state, because the journals may be long.
     rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
     text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), rows, since, name)
     return Raw(text)
@@ -68,15 +72,16 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     collector = _Collector(simulator, world, state.blueprint, rows, since)
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
-        why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
-        raise wrong("since", why)
+        raise invalid_parameter(
+            "since", f"the recording is larger than a scenario may be ({FILE.size // 1024**2} MB); start later"
+        )
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if `POST /scenarios` takes a recording: it has fewer bytes and fewer values than that allows.
+    """Whether a recording is small enough for `POST /scenarios`, which limits bytes and values.
 
-    A value takes two bytes at least, so short recordings are not read.
+    A value takes at least two bytes, so short recordings need not be parsed.
     """
     return len(text) <= 2 * UPLOAD.values or (
         len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
@@ -84,7 +89,7 @@ def _can_be_uploaded(text: bytes) -> bool:
 
 
 def _kinds(world: World) -> dict[str, str]:
-    """What resources are called, by the beginning of their ids; "" for a beginning that several kinds share."""
+    """Return the names of kinds by id prefix; "" for a prefix that several kinds share."""
     names: dict[str, str] = {}
     for kind in world.wiring.kinds.values():
         if kind.prefix:
@@ -93,7 +98,7 @@ def _kinds(world: World) -> dict[str, str]:
 
 
 class _Collector:
-    """Collects what was done in a world."""
+    """Collects the requests and control calls of a world, as steps of a recording."""
 
     def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
         self._simulator = simulator
@@ -106,20 +111,19 @@ class _Collector:
 
     def recording(self, name: str) -> Recording:
         world = self._world
-        rows = list(both_in_order(world))
+        rows = list(merged_journals(world))
         first, scenarios = self._begin(rows)
         calls, controls = requests_of(world).dropped, calls_dropped(world)
         if first == 0 and (calls or controls):
             self._notes.append(
-                f"the oldest {calls} interface calls and {controls} control calls, which the journals have dropped "
+                f"the oldest {calls} API requests and {controls} control calls, which the journals have dropped "
                 "(settings journal_limit and journal_bytes)"
             )
         start_ms = (
             world.started_at_ms if not self._since else (began_ms(rows[first]) if first < len(rows) else world.now_ms)
         )
         events = [event for event in world.journal.events() if event.at_ms >= start_ms and event.type != "webhook.test"]
-        beginning = [] if self._since else self._beginning(scenarios, start_ms)
-        done = [*beginning]
+        done = [] if self._since else list(self._initial_state(scenarios, start_ms))
         for row in rows[first:]:
             done += self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
         names = tuple(one for one in scenarios if one in self._simulator.shipped)
@@ -139,8 +143,8 @@ class _Collector:
             kinds=_kinds(world),
         )
 
-    def _begin(self, rows: list[JournalEntry | KeptCall]) -> tuple[int, list[str]]:
-        """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""
+    def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
+        """Return the index of the first row to record, and the scenarios active then. 400 for an unknown `since`."""
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
             return 0, scenarios
@@ -154,11 +158,13 @@ class _Collector:
             if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
                 scenarios = _object(row)["names"]
         if from_ms is None:
-            raise wrong("since", "it is a timestamp, or the id of a request or control call of this world")
+            raise invalid_parameter(
+                "since", "it must be a timestamp, or the id of a request or control call of this world"
+            )
         return len(rows), scenarios
 
-    def _beginning(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """What the world was made with, where a run's world is made otherwise."""
+    def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
+        """Yield the control calls that set up what differs from the world of a scenario run."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
@@ -179,12 +185,12 @@ class _Collector:
         if why:
             self._notes.append(why)
             return
-        place = (row.method, row.path, row.environment, row.status)
+        key = (row.method, row.path, row.environment, row.status)
         if row.method != "GET":
             self._polled.clear()
-        elif place in self._polled:
+        elif key in self._polled:
             return
-        self._polled.add(place)
+        self._polled.add(key)
         answer = value_in(row.response)
         error = answer.get("error") if isinstance(answer, dict) else None
         code = str(error.get("code")) if isinstance(error, dict) else ""
@@ -203,7 +209,7 @@ class _Collector:
         )
 
     def _why_not(self, row: JournalEntry, path: str) -> str:
-        """Why a call cannot be repeated, "" when it can."""
+        """Return why a request cannot be repeated, or "" if it can."""
         if path.partition("?")[0].startswith("/webhooks"):
             return "calls of /webhooks, because receivers are not part of a scenario"
         if row.status == 0:
@@ -216,7 +222,7 @@ class _Collector:
             return f"{row.method} {path} (403), because another key pair was used"
         return ""
 
-    def _control_call(self, row: KeptCall) -> Iterator[Done]:
+    def _control_call(self, row: JournalledCall) -> Iterator[Done]:
         self._polled.clear()
         body, ended_ms = _object(row), row["ended_ms"]
         match self._recorded_as(row):
@@ -255,8 +261,8 @@ class _Collector:
                     answer=row["answer"],
                 )
 
-    def _recorded_as(self, row: KeptCall) -> RecordedAs:
-        """How a call of the journal is repeated. A call that this version does not have is repeated as it was."""
+    def _recorded_as(self, row: JournalledCall) -> RecordedAs:
+        """Return how a call is repeated. A call that this version does not know is repeated as it was."""
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
@@ -268,7 +274,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """An uploaded scenario without its own drive: only its rules, timeline, faults and state had an effect here."""
+        """Upload a scenario without its drive and expectations, which had no effect on the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -278,7 +284,7 @@ class _Collector:
             yield _control(at_ms, "POST", "/scenarios", rules, 201)
 
     def _states(self, start_ms: int) -> dict[str, str]:
-        """The statuses that objects have now, as they are shown."""
+        """Return the present status of each resource created since the start, as the API shows it."""
         states = {}
         for identifier in self._world.store[INDEX].rows:
             found = find(self._world, identifier)
@@ -290,8 +296,8 @@ class _Collector:
         return states
 
 
-def _object(row: KeptCall) -> JsonObject:
-    """The body of a call; of the one that is a text, an empty object."""
+def _object(row: JournalledCall) -> JsonObject:
+    """Return the body of a call, or {} if it is not an object."""
     return row["body"] if isinstance(row["body"], dict) else {}
 
 
@@ -305,7 +311,7 @@ def _depth(value: Any) -> int:
 
 
 def _known_at_first(world: World) -> dict[str, str]:
-    """What a run's world object says of itself: public keys and the other users."""
+    """Return ids that the world object of a run contains, with their paths in it: public keys and other users."""
     identity = identity_of(world)
     known = {
         pair["public_key"]: f"world.credentials.{environment}.public_key"
@@ -317,17 +323,17 @@ def _known_at_first(world: World) -> dict[str, str]:
 
 
 def _locator(world: World) -> Locate:
-    """Finds an object by its place among those of its kind."""
-    places: dict[str, dict[str, int]] = {}
+    """Return a function that finds a resource by its position among those of its kind."""
+    positions: dict[str, dict[str, int]] = {}
 
     def locate(identifier: str) -> tuple[str, str] | None:
         record = find(world, identifier)
         if record is None or record.kind in ("webhook", "api_key"):
             return None
         kind = record.kind
-        if kind not in places:
-            places[kind] = {one.id: number for number, one in enumerate(resources_of_type(world, kind))}
-        number = places[kind].get(identifier)
+        if kind not in positions:
+            positions[kind] = {one.id: number for number, one in enumerate(resources_of_type(world, kind))}
+        number = positions[kind].get(identifier)
         return None if number is None else (f"type={kind}", f"data.{number}.id")
 
     return locate

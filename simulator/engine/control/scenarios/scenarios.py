@@ -1,4 +1,4 @@
-"""Scenarios: what there is, uploading, choosing the active ones (control interface, chapter "Scenarios")."""
+"""Control calls that list, upload and activate scenarios."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.engine.scenario.language.shapes import ScenarioEntry, ScenarioPro
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps
-from simulator.kernel.journal import Cause, newest
+from simulator.kernel.journal import Cause
 
 operation = calls_under("Scenarios")
 
@@ -27,7 +27,7 @@ _CAUSE = Cause("action", "scenarios", "control")
 
 class Warned(TypedDict):
     warnings: NotRequired[list[ScenarioWarning]]
-    """What is possible in it but probably not meant; left out when there is nothing."""
+    """Probable mistakes in the scenario; left out if there are none."""
 
 
 class ScenarioUploaded(ScenarioEntry, Warned): ...
@@ -35,32 +35,32 @@ class ScenarioUploaded(ScenarioEntry, Warned): ...
 
 class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
-    """The scenarios that the world knows."""
+    """The scenarios that the world can use."""
     problems: NotRequired[list[FolderProblem]]
-    """What is wrong with files in the server's directories of scenarios; left out when there is nothing.
+    """Problems in the server's directories of scenario files; left out if there are none.
 
-    What was read of them before stays in force.
+    The previously loaded version of such a file stays active.
     """
 
 
 class ActiveNames(TypedDict):
     names: list[str]
-    """The active scenarios; later ones win."""
+    """The active scenarios. Later ones take precedence."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that were stopped meanwhile; left out when there were none."""
+    """The scenarios that failed and were stopped during the call; left out if there are none."""
 
 
 class ActiveScenarios(Body):
     names: list[Text]
-    """The scenarios to be active, later ones winning; none: nothing moves but by law."""
+    """The scenarios to activate. Later ones take precedence. With an empty list, only service rules apply."""
 
 
-@operation("GET /scenarios", "All scenarios of the world", query=LIMIT)
+@operation("GET /scenarios", "List the scenarios", query=LIMIT)
 async def list_scenarios(call: ControlCall) -> ScenarioList:
-    """Every scenario that the world knows: those that ship, and those that were uploaded to it."""
+    """List the scenarios that the world can use: those of the server, and those uploaded to the world."""
     folder = call.runtime.folder
-    told: ScenarioList = {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
-    return {**told, "problems": folder.problems} if folder is not None and folder.problems else told
+    found: ScenarioList = {"data": call.newest(call.simulator.engine.listing(call.world))}
+    return {**found, "problems": folder.problems} if folder is not None and folder.problems else found
 
 
 @operation(
@@ -75,15 +75,16 @@ async def list_scenarios(call: ControlCall) -> ScenarioList:
     cuts=True,
 )
 async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
-    """Keep a scenario in the world; 400 invalid_scenario with every problem.
+    """Upload a scenario, as YAML or JSON, to the world. A scenario with the same name is replaced.
 
-    507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
+    Activate it with PUT /scenarios/active. 400 invalid_scenario lists every problem in it, with line and column. 507
+    simulator_quota_exceeded if the world would have more uploaded scenarios or bytes than its quotas allow.
     """
     engine = call.simulator.engine
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
     loader = Loader(call.simulator.vocabulary)
     try:
-        # PerWorld the loop: a large file takes a while, and the other worlds go on.
+        # In a thread, because a large file takes a while and other worlds must not wait.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
@@ -103,13 +104,16 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
 
 @operation(
     "PUT /scenarios/active",
-    "Choose the active scenarios",
+    "Set the active scenarios",
     body=ActiveScenarios,
     catches_up=False,
     recorded_as="activation",
 )
 async def activate(call: ControlCall) -> ActiveNames:
-    """Choose the active scenarios, later ones winning; 404 for an unknown name, 400 for one that cannot be active."""
+    """Replace the list of active scenarios. Later ones take precedence; with an empty list, only service rules apply.
+
+    404 for an unknown name, 400 for a scenario that cannot be active.
+    """
     world = call.world
     with world.change(_CAUSE):
         names = call.simulator.engine.activate(world, call.body.names)
@@ -117,7 +121,7 @@ async def activate(call: ControlCall) -> ActiveNames:
     return {"names": names, **call.stopped_scenarios(world)}
 
 
-@operation("GET /scenarios/{name}", "One scenario and its progress")
+@operation("GET /scenarios/{name}", "Get a scenario and its progress")
 async def get_scenario(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
-    """A scenario as written, and what it has done in this world; 404 for an unknown name."""
+    """Return a scenario and its progress in this world: fired rules, and steps done, skipped and pending."""
     return call.simulator.engine.describe(call.world, call.path["name"])

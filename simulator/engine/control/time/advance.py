@@ -1,4 +1,4 @@
-"""Moving the clock: by a span, to a moment, to the next timer, or until something has happened; and what is planned."""
+"""Control calls that advance the clock and list the planned timers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects.inspection import show_held, show_timer
 from simulator.engine.control.objects.inspection_shapes import StoryTimer
 from simulator.engine.control.operation import LIMIT, WAIT, any_text, calls_under, known_event
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state
 from simulator.engine.control.shapes import AdvanceReceipt, show_receipt
 from simulator.engine.control.time.clock import moment
 from simulator.engine.records.records import find, kind_of, no_resource
@@ -31,14 +31,11 @@ operation = calls_under("Clock")
 
 BodyT = TypeVar("BodyT", bound=Body)
 
-
 WAYS = ("by", "to", "to_next_timer", "until")
-"""How far an advance goes: exactly one of these."""
-
+"""The fields that say how far to advance. Exactly one of them is given."""
 
 DEFAULT_HORIZON_MS = 3652 * DAY_MS
-"""How far an advance looks for what it waits for, unless the call says otherwise: ten simulated years."""
-
+"""The default limit of an advance with `until`: ten simulated years."""
 
 _DURATION: Mapping[str, Any] = {
     "anyOf": [
@@ -54,51 +51,51 @@ def _object(*required: str, **properties: Mapping[str, Any]) -> Mapping[str, Any
 
 ADVANCE: Mapping[str, Any] = {
     "title": "Advance",
-    "description": "How far the clock is to move: exactly one way.",
+    "description": "How far to advance the clock: exactly one of these.",
     "oneOf": [
-        _object("by", by={**_DURATION, "description": "How long to move on."}),
-        _object("to", to={"type": "string", "format": "date-time", "description": "The moment to move to."}),
+        _object("by", by={**_DURATION, "description": "The duration to advance by."}),
+        _object("to", to={"type": "string", "format": "date-time", "description": "The time to advance to."}),
         _object(
-            "to_next_timer", to_next_timer={"const": True, "description": "Move to the next timer, if there is one."}
+            "to_next_timer", to_next_timer={"const": True, "description": "Advance to the next timer, if there is one."}
         ),
         _object(
             "until",
             until={
-                "description": "What to wait for.",
+                "description": "The event or status to wait for.",
                 "oneOf": [
                     _object(
                         "event",
                         event=any_text("The event type to wait for."),
-                        object_id={"type": ["string", "null"], "description": "Only about this resource."},
+                        object_id={"type": ["string", "null"], "description": "Only events about this resource."},
                     ),
                     _object(
                         "resource",
                         "status",
                         resource=any_text("The resource to watch, by id."),
-                        status=any_text("The status that it is to reach."),
+                        status=any_text("The status to wait for."),
                     ),
                 ],
             },
-            horizon={**_DURATION, "description": "How far to look at most; 3652d unless given."},
-            partial={"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
+            horizon={**_DURATION, "description": "The longest duration to advance by. The default is 3652d."},
+            partial={"type": "boolean", "description": "Return 200 with `reached` false instead of 409."},
         ),
     ],
 }
-"""The body of POST /_simulator/clock/advance: exactly one way to say how far."""
+"""The body of POST /_simulator/clock/advance."""
 
 
 class UntilEvent(Body):
     event: Text
     """The event type to wait for."""
     object_id: Text | None = None
-    """Only an event about the resource of this id."""
+    """Only an event about the resource with this id."""
 
 
 class UntilStatus(Body):
     resource: Text
     """The resource to watch, by id."""
     status: Text
-    """The status that it is to reach."""
+    """The status to wait for."""
 
 
 class EventGoal(Body):
@@ -113,49 +110,46 @@ class StatusGoal(Body):
 
 @operation(
     "POST /clock/advance",
-    "Move the clock and fire what is due",
+    "Advance the clock",
     takes="raw",
     accepts=ADVANCE,
     query=WAIT,
     recorded_as="time",
 )
 async def advance(call: ControlCall) -> AdvanceReceipt:
-    """Move the clock as far as the body says in exactly one way, and fire what is due.
+    """Advance the clock, and fire each timer at its due time. Webhooks are delivered on the way.
 
-    Returns the receipt. 409 clock_busy, not_reached or advance_cancelled, the last two with the receipt.
+    Use it instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status.
+    409 clock_busy during another advance, and 409 not_reached or advance_cancelled with the receipt in `error.receipt`.
     """
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))
     ways = [name for name in WAYS if raw.get(name) is not None]
     if not ways:
-        raise ControlError(
-            400,
-            "missing_parameter",
-            "How far the clock goes is missing: give exactly one of by, to, to_next_timer, until.",
-            "by",
-        )
+        message = "The body does not say how far to advance. Give exactly one of by, to, to_next_timer, until."
+        raise ControlError(400, "missing_parameter", message, "by")
     if len(ways) > 1:
-        raise wrong(ways[1], "give exactly one of by, to, to_next_timer, until")
+        raise invalid_parameter(ways[1], "give exactly one of by, to, to_next_timer, until")
     way = ways[0]
     if way != "until" and raw.get("horizon") is not None:
-        raise wrong("horizon", "it goes with until only")
+        raise invalid_parameter("horizon", "it can be used with until only")
     if way == "until":
         return await _advance_until(call, world)
     target: Target
     if way == "to_next_timer":
         if raw["to_next_timer"] is not True:
-            raise wrong("to_next_timer", "it is true")
+            raise invalid_parameter("to_next_timer", "it must be true")
         target = partial(_next_due_ms, world)
     elif way == "to":
         if not isinstance(raw["to"], str):
-            raise wrong("to", "it must be an ISO 8601 timestamp")
+            raise invalid_parameter("to", "it must be an ISO 8601 timestamp")
         target = moment("to", raw["to"])
         if target < world.now_ms:
-            raise wrong("to", "the clock never moves back")
+            raise invalid_parameter("to", "the clock cannot go back")
     else:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
-            raise wrong("by", "the clock ends with the year 9998")
+            raise invalid_parameter("by", "the clock ends with the year 9998")
     receipt = await call.advance(world, target)
     return {**show_receipt(receipt, reached=True), **call.stopped_scenarios(world)}
 
@@ -169,15 +163,15 @@ def _span_ms(param: str, value: Any) -> int:
     try:
         return parse_duration(value)
     except ValueError as error:
-        raise wrong(param, str(error)) from None
+        raise invalid_parameter(param, str(error)) from None
 
 
 async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
-        raise wrong("until", "it is {event, object_id?} or {resource, status}")
+        raise invalid_parameter("until", "it must be {event, object_id?} or {resource, status}")
     if not isinstance(partly, bool | None):
-        raise wrong("partial", "it is true or false")
+        raise invalid_parameter("partial", "it must be true or false")
     span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)
     if "resource" in goal or "status" in goal:
         reached, what = _until_status(world, _checked(StatusGoal, goal).until)
@@ -188,8 +182,8 @@ async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     shown: AdvanceReceipt = {**show_receipt(receipt, reached=reached()), **call.stopped_scenarios(world)}
     if shown["reached"]:
         return {**shown, "stopped": f"reached: {what}"}
-    dry = world.agenda.next() is None
-    why = "nothing more is scheduled" if dry else f"{format_duration(span_ms)} passed (the horizon)"
+    is_idle = world.agenda.next() is None
+    why = "nothing more is scheduled" if is_idle else f"{format_duration(span_ms)} passed (the horizon)"
     shown["stopped"] = f"{why} while waiting for {what}"
     if partly:
         return shown
@@ -203,7 +197,7 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
         raise no_resource(world, wanted.resource)
     states = kind_of(world, record).machine.rows
     if wanted.status not in states:
-        raise wrong("until.status", f"a resource of this kind is {', '.join(states)}")
+        raise invalid_parameter("until.status", f"it must be one of {', '.join(states)}")
 
     def reached() -> bool:
         present = find(world, wanted.resource)
@@ -213,7 +207,7 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
 
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
-    """With an object, an event already emitted counts; without one, only the next."""
+    # With an object id, an event that was emitted earlier counts. Without one, only a later event does.
     known_event(world, "until.event", wanted.event)
     looked_at = 0 if wanted.object_id is not None else world.journal.event_count
     seen = False
@@ -233,33 +227,31 @@ def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], 
 
 
 def _checked(body: type[BodyT], goal: JsonObject) -> BodyT:
-    """The goal within its body, so that an error names the parameter as the caller wrote it: `until.event`."""
+    # The goal is parsed inside `until`, so that errors name the parameter as in the request: `until.event`.
     refuse_unknown(body, {"until": goal})
     return parse(body, {"until": goal})
 
 
-@operation("DELETE /clock/advance", "Call off the advance under way", catches_up=False, recorded_as="nothing")
+@operation("DELETE /clock/advance", "Cancel the advance", catches_up=False, recorded_as="nothing")
 async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
-    """Call off the advance under way; 409 invalid_state when there is none."""
+    """Cancel the advance in progress, which then returns 409 advance_cancelled. 409 invalid_state if there is none."""
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
-        raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
+        raise invalid_state("The clock of this world is not being advanced.")
     return {**show_receipt(await asyncio.shield(ended), reached=False), "cancelled": True}
 
 
 class TimerEntry(TypedDict):
-    """A timer, or a step without due time because it waits for networks."""
-
     due_at: Timestamp | None
-    """When it fires; null while it waits for a network."""
+    """When it fires; null for a scenario step that waits for a network."""
     kind: str
-    """What sort of timer it is."""
+    """The kind of timer."""
     target: str | None
-    """What it is for, by id; null where it is for no resource."""
+    """The id of the resource it is about; null if there is none."""
     text: str
-    """What it does, in words."""
+    """A description of the timer."""
     waiting_for: NotRequired[list[str]]
-    """The networks that it waits for; left out when it waits for none."""
+    """The networks that a step waits for; left out if there are none."""
 
 
 class TimerList(TypedDict):
@@ -267,26 +259,25 @@ class TimerList(TypedDict):
     """The timers, in firing order."""
 
 
-@operation("GET /timers", "What is planned, in firing order", query=LIMIT)
+@operation("GET /timers", "List the planned timers", query=LIMIT)
 async def timers(call: ControlCall) -> TimerList:
-    """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
-    limit, agenda = call.limit(), call.world.agenda
-    world = call.world
+    """List the planned timers in firing order, followed by scenario steps that wait until a network is up again."""
+    limit, world = call.limit(), call.world
     due: list[TimerEntry] = [
         {
             "due_at": format_timestamp(row.due_at_ms),
             "kind": row.kind,
             "target": row.target,
-            "text": in_words(show_timer(world, row)),
+            "text": _describe(show_timer(world, row)),
         }
-        for row in (agenda.in_firing_order() if limit is None else agenda.first(limit))
+        for row in (world.agenda.in_firing_order() if limit is None else world.agenda.first(limit))
     ]
     held: list[TimerEntry] = [
         {
             "due_at": None,
             "kind": row.kind,
             "target": row.target,
-            "text": in_words(show_held(row)),
+            "text": _describe(show_held(row)),
             "waiting_for": list(row.networks),
         }
         for row in held_steps(world)
@@ -294,8 +285,8 @@ async def timers(call: ControlCall) -> TimerList:
     return {"data": [*due, *held][:limit]}
 
 
-def in_words(timer: StoryTimer) -> str:
-    """What a timer of the service does; of a step its action, its scenario and where that says so."""
+def _describe(timer: StoryTimer) -> str:
+    """Describe a timer of the service, or a step with its action, scenario, file and line."""
     if "text" in timer:
         return timer["text"]
     line = f":{timer['line']}" if timer.get("line") else ""

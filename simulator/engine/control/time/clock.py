@@ -1,4 +1,4 @@
-"""The clock and its timers (control interface, chapter "Clock")."""
+"""Control calls that read and set the clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import WAIT, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.scenario.play.held_steps import held_steps
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Meanings, Number, OneOf, Timestamp
@@ -21,10 +21,9 @@ operation = calls_under("Clock")
 
 Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 
-
 MODE_MEANINGS = {
     "real": "It runs with the wall clock.",
-    "manual": "It moves only when it is told to.",
+    "manual": "It is paused and moves only when you advance it.",
     "scaled": "It runs `rate` times as fast as the wall clock.",
 }
 Mode = Annotated[str, OneOf(MODE_MEANINGS)]
@@ -32,30 +31,29 @@ Mode = Annotated[str, OneOf(MODE_MEANINGS)]
 
 class ClockState(TypedDict):
     mode: Mode
-    """How simulated time passes."""
+    """The mode of the clock."""
     now: Timestamp
-    """The simulated time now."""
+    """The simulated time."""
     rate: Number
-    """How many simulated seconds pass in a second of the wall clock, in mode scaled."""
+    """The number of simulated seconds per real second, in mode scaled."""
     timers: Count
-    """How many timers are planned."""
+    """The number of planned timers, including scenario steps that wait for a network."""
     next_timer_at: Timestamp | None
-    """When the next of them fires; null when there is none."""
+    """When the next timer is due; null if there is none."""
     ended: NotRequired[str]
-    """Why the clock stands still for ever; there once simulated time has come to its end."""
+    """Present at the end of simulated time, where the clock stops forever."""
 
 
 class ClockBody(Body):
     mode: Annotated[Literal["real", "manual", "scaled"], Meanings(MODE_MEANINGS)] | None = None
-    """How simulated time is to pass."""
+    """The mode of the clock."""
     now: Text | None = None
-    """The moment to move to, which may only lie ahead; a new world begins there."""
+    """The time to advance to, which must not be in the past. For a new world, the start time."""
     rate: Rate | None = None
-    """How many simulated seconds pass in a second of the wall clock, in mode scaled."""
+    """The number of simulated seconds per real second, in mode scaled."""
 
 
 def show_clock(world: World) -> ClockState:
-    """The clock object; `timers` counts steps that wait for a network too."""
     timer = world.agenda.next()
     shown: ClockState = {
         "mode": world.clock.mode,
@@ -70,34 +68,37 @@ def show_clock(world: World) -> ClockState:
 
 
 def moment(param: str, text: str) -> int:
-    """A timestamp of a control call; 400 with `param`."""
+    """Parse a timestamp to milliseconds. 400 with `param` if it is not valid."""
     try:
         at_ms = parse_timestamp(text)
     except ValueError as error:
-        raise wrong(param, str(error)) from None
+        raise invalid_parameter(param, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
-        raise wrong(param, "it lies outside the years 1970 to 9998")
+        raise invalid_parameter(param, "it must be in the years 1970 to 9998")
     return at_ms
 
 
 def rate_of(value: float | None) -> Decimal:
-    """Simulated seconds per real second; 1 where nothing is said."""
+    """Return a rate as a decimal; 1 by default."""
     return Decimal(1) if value is None else Decimal(str(value))
 
 
-@operation("GET /clock", "The clock")
+@operation("GET /clock", "Get the clock")
 async def get_clock(call: ControlCall) -> ClockState:
-    """The mode, the time, and how many timers are planned."""
+    """Return the mode, the simulated time and the number of planned timers."""
     return show_clock(call.world)
 
 
-@operation("PUT /clock", "Set mode, rate or time", body=ClockBody, query=WAIT, recorded_as="time")
+@operation("PUT /clock", "Set the clock", body=ClockBody, query=WAIT, recorded_as="time")
 async def put_clock(call: ControlCall) -> ClockState:
-    """Set mode, rate or time, time first. 400 for a time that is past, 409 clock_busy during an advance."""
+    """Set the time, the mode or the rate. Setting the time fires all timers that are due by then.
+
+    400 for a time in the past, 409 clock_busy during an advance.
+    """
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
-        raise wrong("now", "the clock never moves back")
+        raise invalid_parameter("now", "the clock cannot go back")
     call.require_idle(world)
     if target is not None:
         await call.advance(world, target)

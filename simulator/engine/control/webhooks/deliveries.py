@@ -1,7 +1,4 @@
-"""Attempts to deliver events: all of them, one with those of the same event, and an event that is sent again.
-
-It is sent again to everybody who would get it now, or to one endpoint, as it should go or with a fault.
-"""
+"""Delivery attempts, their schedules, and sending an event again."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
-from simulator.engine.control.history.queries import DeliveryCount, event_of
+from simulator.engine.control.history.events import DeliveryCount, event_of
 from simulator.engine.control.operation import (
     LIMIT,
     WAIT,
@@ -23,13 +20,13 @@ from simulator.engine.control.operation import (
     known_event,
     one_of,
 )
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
 from simulator.engine.control.scenarios.faults import require_in_time
+from simulator.engine.control.shapes import describe_dropped
 from simulator.engine.faults import models as faults
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.records import find
-from simulator.engine.rows.error import ControlError
 from simulator.engine.server.running.chunks import json_list
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import dumps
@@ -52,10 +49,10 @@ from simulator.kernel.journal import Cause, Event
 operation = calls_under("Seeing")
 
 _DELIVERIES: Query = {
-    "event_id": any_text("Only attempts to deliver this event."),
-    "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
-    "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
-    "event_type": event_name("Only attempts to deliver events of this type."),
+    "event_id": any_text("Only attempts for this event."),
+    "endpoint_id": any_text("Only attempts at this endpoint."),
+    "status": one_of(DELIVERY_MEANINGS, "Only attempts with this status."),
+    "event_type": event_name("Only attempts for events of this type."),
     **LIMIT,
 }
 
@@ -64,46 +61,47 @@ class DeliveryList(TypedDict):
     data: list[webhooks.RecordedDelivery]
     """The attempts, oldest first."""
     dropped: NotRequired[Count]
-    """How many attempts could not be read and were dropped; left out when there are none."""
+    """The number of attempts that could not be read and were dropped; left out if there are none."""
     truncated: NotRequired[Literal[True]]
-    """Present when attempts were dropped."""
+    """Present if attempts were dropped."""
 
 
 class ScheduledAttempt(TypedDict):
     id: str | None
-    """The delivery that it became; null for one to come."""
+    """The id of the attempt; null for a planned one."""
     attempt: Count | None
-    """Its number; null for one to come."""
+    """The number of the attempt, from 1; null for a planned one."""
     at: Timestamp
-    """When it was made; of one to come, when it will be if those before it fail at once."""
-    status: Annotated[str, OneOf({**DELIVERY_MEANINGS, "planned": "It is to come, while all before it fail."})]
-    """What came of it."""
+    """When it was made, or when it is due if all attempts before it fail at once."""
+    status: Annotated[str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, made if all attempts before it fail."})]
+    """The status of the attempt."""
     response_status: int | None
-    """What the receiver answered; null when it did not, or has not yet."""
+    """The response status of the receiver; null if there is none yet."""
 
 
 class DeliveryStory(webhooks.RecordedDelivery):
     schedule: list[ScheduledAttempt]
-    """All attempts of its event at its endpoint: those made, and the retries to come."""
+    """All attempts for the same event and endpoint, followed by the planned retries."""
     endpoint_status: str
-    """Whether the endpoint gets events now: its status."""
+    """The status of the endpoint."""
 
 
 class ResendBody(Body):
-    """Left out as a whole: to everybody, as it should go."""
+    """Without a body, the event is sent to all subscribed endpoints without a fault."""
 
     endpoint_id: Text | None = None
-    """Only to this endpoint, which has to be enabled and subscribed."""
+    """Send it only to this endpoint, which must be enabled and subscribed."""
     deliver: faults.Deliver | None = None
-    """What is to go wrong with it, this once, as in a fault; faults in force then leave it alone."""
+    """A fault for these attempts only. Other faults do not apply to them."""
 
 
 @operation("POST /events/{id}/resend", "Send an event again", body=ResendBody, query=WAIT, recorded_as="nothing")
 async def resend_event(call: ControlCall) -> DeliveryCount:
-    """Send an event again to every endpoint now enabled and subscribed (decision W11), or to one of them.
+    """Send an event again, with the same id and bytes, to every enabled and subscribed endpoint or to one of them.
 
-    With `deliver` it goes with that fault, once. What orders first attempts (`reorder`, `hold`, `before_answer`) is 400
-    there, an endpoint that does not get the event 409 invalid_state.
+    Use it to test how your receiver handles duplicates or, with `deliver`, a broken delivery. The fields of `deliver`
+    that order first attempts (`reorder`, `hold`, `before_answer`) are 400. 409 invalid_state if the endpoint is not
+    enabled or not subscribed (decision W11).
     """
     world, event, body = call.world, event_of(call), call.body
     call.patience()
@@ -119,19 +117,21 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
 def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> None:
     endpoint = find(call.world, endpoint_id)
     if endpoint is None or endpoint.kind != "webhook":
-        raise ControlError(404, "not_found", f"There is no webhook endpoint {endpoint_id!r}.", "endpoint_id")
+        raise not_found("webhook endpoint", endpoint_id, "endpoint_id")
     if endpoint_id not in (one.id for one in recipients(call.world, event)):
         why = f"it is {endpoint.status}" if endpoint.status != "enabled" else f"it is not subscribed to {event.type}"
         if endpoint.environment != event.environment:
-            why = f"it is of {endpoint.environment}, the event of {event.environment}"
-        raise ControlError(409, "invalid_state", f"The endpoint {endpoint_id} does not get it: {why}.", "endpoint_id")
+            why = f"it belongs to {endpoint.environment}, the event to {event.environment}"
+        raise invalid_state(f"The endpoint {endpoint_id} does not receive this event: {why}.", "endpoint_id")
 
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
-    """What becomes of the attempts; refused like a fault of deliveries that says the same."""
+    """Return the fault for the attempts. It is validated like a webhook fault."""
     for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
-            raise wrong(f"deliver.{name}", "it is about first attempts, which an event sent again is not")
+            raise invalid_parameter(
+                f"deliver.{name}", "it applies only to first attempts, and this event was sent before"
+            )
     about = {"event": event.type} if event.type in call.simulator.vocabulary.events else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
     faults.check_fault({"webhook": about, "deliver": asked}, call.simulator.vocabulary)
@@ -139,31 +139,31 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     return DeliveryPlan.of("", deliver)
 
 
-@operation("GET /deliveries", "Every delivery attempt", query=_DELIVERIES)
+@operation("GET /deliveries", "List the delivery attempts", query=_DELIVERIES)
 async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
-    """The delivery attempts by event, endpoint, status and event type; the newest `limit`, oldest first."""
-    names = ("event_id", "endpoint_id", "status", "event_type")
-    event_id, endpoint_id, status, event_type = (call.query.get(name) or None for name in names)
-    if status is not None and status not in DELIVERY_MEANINGS:
-        raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
+    """List the delivery attempts with the exact bytes sent and the response of the receiver."""
+    world, event_type = call.world, call.given("event_type")
     if event_type is not None:
-        known_event(call.world, "event_type", event_type)
-    world, limit = call.world, call.limit()
+        known_event(world, "event_type", event_type)
     found = all_deliveries(
-        world, event_id=event_id, status=status, endpoint_id=endpoint_id, event_type=event_type, limit=limit
+        world,
+        event_id=call.given("event_id"),
+        status=call.choice("status", DELIVERY_MEANINGS),
+        endpoint_id=call.given("endpoint_id"),
+        event_type=event_type,
+        limit=call.limit(),
     )
-    dropped = rows_dropped(world, DELIVERIES)
-    lost = {"dropped": dropped, "truncated": True} if dropped else {}
-    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row)), **lost))
+    more = describe_dropped(rows_dropped(world, DELIVERIES))
+    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row)), **more))
 
 
-@operation("GET /deliveries/{id}", "One attempt and its schedule")
+@operation("GET /deliveries/{id}", "Get a delivery attempt and its schedule")
 async def get_delivery(call: ControlCall) -> DeliveryStory:
-    """One attempt, and the schedule that it is part of; 404 for an id that there is not."""
+    """Return a delivery attempt, with all attempts for the same event and endpoint and the planned retries."""
     world = call.world
     delivery = delivery_of(world, call.path["id"])
     if delivery is None:
-        raise ControlError(404, "not_found", f"There is no delivery with the id {call.path['id']!r}.")
+        raise not_found("delivery", call.path["id"])
     endpoint = endpoint_of(world, delivery.endpoint_id)
     return {
         **webhooks.render_recorded_delivery(world, delivery),

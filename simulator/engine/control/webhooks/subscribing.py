@@ -1,4 +1,4 @@
-"""Making a built-in inbox the address of a webhook endpoint: what an integrator does by POST /webhooks, in one call."""
+"""Registering a built-in inbox as a webhook endpoint."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import Field
 from simulator.engine.clients.address import inbox_path
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import calls_under
+from simulator.engine.control.refusals import replaced
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Probe
 from simulator.engine.rows.pipeline import perform
@@ -25,43 +26,43 @@ operation = calls_under("Seeing")
 
 class SubscribeBody(Body):
     events: Annotated[list[Text], Field(min_length=1)] = Field(default_factory=lambda: ["*"])
-    """The event types to get; `*`, which is what it gets when this is left out, stands for all."""
+    """The event types to receive. `*`, the default, means all."""
 
 
 @operation(
     "POST /inbox/{name}/subscribe",
-    "Make an inbox a webhook endpoint",
+    "Register an inbox as a webhook endpoint",
     status=201,
     body=SubscribeBody,
     by_environment=True,
 )
 async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
-    """Register the inbox as a webhook endpoint in the environment of the header; the inbox gets the test request.
+    """Register an inbox as a webhook endpoint in the environment of the header. The inbox receives the test request.
 
-    It passes all that POST /webhooks checks, so it is refused by the same codes and in the same words; what is 422
-    there, an inbox that answers anything but 200, is 409 here.
+    It is the same as POST /webhooks with the URL of the inbox, and fails with the same errors. An inbox that does not
+    respond with 200, which is 422 there, is 409 here.
     """
     call.check_environment()
     world, row = call.world, call.runtime.router.find("/webhooks")
     assert row is not None
     body = {"url": f"{call.origin}{inbox_path(world.id, call.path['name'])}", "events": call.body.events}
     cause = Cause("action", "subscribe_inbox", call.id)
-    with _in_the_words_of_the_interface():
+    with _as_control_error():
         gates = identity_of(world).check_gates
-        asked = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=gates)
-        assert isinstance(asked, Probe)
-        # A task of its own: what sends it asks for the task it runs in, and a control call may begin without one.
-        outcome = await asyncio.create_task(call.runtime.courier.probe(world, asked))
+        probe = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=gates)
+        assert isinstance(probe, Probe)
+        # In a task, because the courier needs the current task and a control call may begin without one.
+        outcome = await asyncio.create_task(call.runtime.courier.probe(world, probe))
         if not call.simulator.lives(world):
-            raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+            raise replaced()
         with world.change(cause):
-            made: webhooks.WebhookEndpoint = asked.then(outcome)  # type: ignore[assignment]  # as POST /webhooks shows
+            endpoint: webhooks.WebhookEndpoint = probe.then(outcome)  # type: ignore[assignment]  # as in POST /webhooks
     await call.runtime.follow_up(world)
-    return made
+    return endpoint
 
 
 @contextmanager
-def _in_the_words_of_the_interface() -> Iterator[None]:
+def _as_control_error() -> Iterator[None]:
     try:
         yield
     except ApiError as error:

@@ -1,7 +1,6 @@
-"""A world as one JSON document: what it holds, and how a document becomes a world again.
+"""A world as one JSON document, and back.
 
-Control interface, chapter "Worlds". What is read may come from anywhere: the rows are checked one by one, then
-whether they hold together, on a world of their own that nobody sees.
+A document is untrusted input: each row is validated, then all rows together on a throwaway world.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 from typing_extensions import is_typeddict
 
 from simulator.engine.control.history.journal import CALLS
-from simulator.engine.control.worlds.trial import try_out
+from simulator.engine.control.worlds.trial import check_consistency
 from simulator.engine.insight.tally import COVERAGE
 from simulator.engine.records.codec import Codec, StateError, checker, classes_in, texts_of
 from simulator.engine.records.dropped_rows import DroppedRows
@@ -43,35 +42,25 @@ MAX_BYTES = 64 * 1024**2
 
 @dataclass(frozen=True)
 class Contents:
-    """What a document may hold: tables by their names, without environment, owner and `:deleted`, and what rows are of.
-
-    The codec knows every class that a document may name.
-    """
+    """The tables and row classes that a document may have."""
 
     tables: Mapping[str, TableKey[Any]]
+    """By name, without environment, owner and `:deleted`."""
     environments: tuple[str, ...]
     codec: Codec
 
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """What the documents of a simulator with these tables may hold, those of the shell around it included."""
+    """Return the contents of documents of a simulator with these tables, including those of the server."""
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
 def document_text(simulator: Simulator, state: WorldState) -> bytes:
-    """The document as JSON, written row by row: it may be large, and is written beside the loop.
-
-    Tables are lists of [key, row], because their order counts.
-    """
-    encode, tables = (
-        contents_of(simulator.tables, simulator.wiring.environments).codec.encode,
-        _tables(simulator, state),
-    )
+    """Return the document as JSON. Tables are lists of [key, row], because the order of their rows matters."""
+    encode = contents_of(simulator.tables, simulator.wiring.environments).codec.encode
+    tables = _tables(simulator, state)
     parts = [dumps(_head_of(state))[:-1], b',"tables":{']
     for number, (name, rows) in enumerate(tables.items()):
         parts += [b"," if number else b"", dumps(name), b":["]
@@ -82,7 +71,7 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
 
 
 def _head_of(state: WorldState) -> JsonObject:
-    """All of a document but its tables and requests."""
+    """Return a document without its tables and requests."""
     blueprint = state.blueprint
     return {
         "format": FORMAT,
@@ -107,7 +96,7 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    """The tables; scenarios of the server go along with them, for the server that reads the document may lack these."""
+    """Return the tables, with scenarios of the server as uploaded ones: another server may not have them."""
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
     if not own:
@@ -115,11 +104,8 @@ def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, o
     return {**state.tables, UPLOADED.name: {**uploaded, **{name: row_of(simulator.library[name]) for name in own}}}
 
 
-# --- reading ------------------------------------------------------------------------------------------------------
-
-
 def read_document(simulator: Simulator, raw: bytes) -> WorldState:
-    """The state that a document holds; ControlError 400 that says where it is wrong."""
+    """Return the state in a document. ControlError 400 names the path of the first error."""
     if len(raw) > MAX_BYTES:
         raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
     try:
@@ -128,9 +114,9 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
         parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
         state = _read(parsed, contents_of(simulator.tables, simulator.wiring.environments))
-        try_out(simulator, state)
+        check_consistency(simulator, state)
     except StateError as error:
-        message = f"This is not a state of a world: {error}."
+        message = f"The document is not the state of a world: {error}."
         raise ControlError(400, "invalid_parameter", message, error.path or None) from None
     except ValueError as error:
         raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
@@ -139,7 +125,7 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
 
 _TABLE_DEPTH = 3
 _LONG = ("tables", "requests")
-"""What may be long is parsed row by row: tables as pieces of rows, requests as pieces."""
+"""Fields that may be long. Their rows are parsed one by one."""
 
 
 def _whole(value: object) -> object:
@@ -194,14 +180,14 @@ def _object(parent: JsonObject, name: str, at: str) -> JsonObject:
 def _text(parent: JsonObject, name: str, at: str) -> str:
     value = parent.get(name)
     if not isinstance(value, str) or not 1 <= len(value) <= 1000:
-        raise StateError(at + name, "it must be a text")
+        raise StateError(at + name, "it must be a string of 1 to 1000 characters")
     return value
 
 
 def _seed(parent: JsonObject, at: str) -> int:
     value = parent.get("seed")
     if type(value) is not int or not 0 <= value < 2**63:
-        raise StateError(f"{at}seed", "it must be a whole number from 0 to 2^63 - 1")
+        raise StateError(f"{at}seed", "it must be an integer from 0 to 2^63 - 1")
     return value
 
 
@@ -211,34 +197,34 @@ def _moment(parent: JsonObject, name: str, at: str) -> int:
     except ValueError as error:
         raise StateError(at + name, str(error)) from None
     if not 0 <= at_ms <= LAST_MS:
-        raise StateError(at + name, "it lies outside the years 1970 to 9998")
+        raise StateError(at + name, "it must be in the years 1970 to 9998")
     return at_ms
 
 
 def _clock(parent: JsonObject, at: str, codec: Codec) -> tuple[str, int, Decimal]:
     clock = _object(parent, "clock", at)
     if clock.get("mode") not in MODES:
-        raise StateError(f"{at}clock.mode", f"it is one of {', '.join(MODES)}")
+        raise StateError(f"{at}clock.mode", f"it must be one of {', '.join(MODES)}")
     rate = codec.decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
     if not SLOWEST <= rate <= FASTEST:
-        raise StateError(f"{at}clock.rate", f"it is a number from {SLOWEST} to {FASTEST}")
+        raise StateError(f"{at}clock.rate", f"it must be a number from {SLOWEST} to {FASTEST}")
     return clock["mode"], _moment(clock, "now", f"{at}clock."), rate
 
 
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
-    _held_against(SETTINGS, "settings", settings, "blueprint.settings")
-    return {**DEFAULTS, **settings}  # a document of a version that had fewer
+    _check_row(SETTINGS, "settings", settings, "blueprint.settings")
+    return {**DEFAULTS, **settings}  # an earlier version had fewer settings
 
 
 def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
-    """Return the rows of one table, without the unreadable ones of a journal, which are counted in `dropped`.
+    """Return the rows of a table. Unreadable rows of a journal are left out and counted in `dropped`.
 
-    A table that this version does not know is kept: nothing here reads it.
+    A table that this version does not know is preserved as it is.
     """
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
-        raise StateError(f"tables.{name}", "a table is a list of [key, row]")
+        raise StateError(f"tables.{name}", "it must be a list of [key, row]")
     address = address_of(name, contents.tables, contents.environments)
     table = None if address is None else address.key
     shape = object if table is None else table.shape or table.row
@@ -250,15 +236,15 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
         if key in rows:
-            raise StateError(path, "the key is there twice")
+            raise StateError(path, "the key occurs twice")
         try:
             row = contents.codec.decode(pair[1], path)
             if not fits(row):
-                raise StateError(path, "this table does not hold such rows")
+                raise StateError(path, "the row has the wrong type for this table")
             if table is not None:
-                _held_against(table, key, row, path)
+                _check_row(table, key, row, path)
             if isinstance(row, dict) and row.get("environment", "") not in ("", *contents.environments):
-                raise StateError(f"{path}.environment", f"it is {' or '.join(contents.environments)}")
+                raise StateError(f"{path}.environment", f"it must be {' or '.join(contents.environments)}")
         except StateError:
             if table is None or not table.journal:
                 raise
@@ -268,8 +254,8 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
     return rows
 
 
-def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> None:
-    """StateError for a row that is no such object as its table holds, or that its owner refuses."""
+def _check_row(table: TableKey[Any], key: str, row: object, path: str) -> None:
+    """StateError for a row that does not have the shape of its table, or that the table's own check refuses."""
     shape = table.shape or table.row
     if is_typeddict(shape):
         hold_against(shape, row, path)
@@ -282,7 +268,7 @@ def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> Non
 
 
 def _requests(rows: object, contents: Contents, dropped: DroppedRows) -> Iterator[JournalEntry]:
-    """Yield the calls that can be read, and count the others in `dropped`."""
+    """Yield the requests that can be read. Count the others in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""What a world holds that quotas bound: snapshots, uploaded scenarios and events, by number and bytes."""
+"""Snapshots, uploaded scenarios and events of a world, measured against its quotas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.kernel.world import World
 
 
 async def measure(simulator: Simulator, world: World) -> Held:
-    """Return everything a world holds. Snapshots that nobody has measured are written beside the loop for it."""
+    """Return what a world holds. Snapshots without a known size are serialised in a thread."""
     sizes = _sizes_of(simulator)
     for snapshot in simulator.snapshots_of(world.id):
         if snapshot.id not in sizes:
@@ -22,20 +22,18 @@ async def measure(simulator: Simulator, world: World) -> Held:
 
 
 def held_now(simulator: Simulator, world: World) -> Held:
-    """Return everything a world holds whose snapshots are measured."""
-    own = [snapshot.id for snapshot in simulator.snapshots_of(world.id)]
-    sizes = _sizes_of(simulator)
-    size = sum(sizes.get(key, 0) for key in own)
-    return held_by(world).with_more(snapshots=len(own), size=size)
+    """Return what a world holds, if the sizes of its snapshots are known."""
+    own, sizes = simulator.snapshots_of(world.id), _sizes_of(simulator)
+    return held_by(world).with_more(snapshots=len(own), size=sum(sizes.get(one.id, 0) for one in own))
 
 
 def note_size(simulator: Simulator, snapshot_id: str, size: int) -> None:
-    """Note how many bytes a snapshot takes."""
+    """Record the size of a snapshot in bytes."""
     _sizes_of(simulator)[snapshot_id] = size
 
 
 def _sizes_of(simulator: Simulator) -> dict[str, int]:
-    """Return the bytes of the snapshots that were measured, by id; those that are gone are dropped at times."""
+    """Return the known sizes of snapshots in bytes, by id. Entries of deleted snapshots are removed at times."""
     sizes = _SIZES.setdefault(simulator, {})
     if len(sizes) > 2 * len(simulator.snapshots) + _SLACK:
         for key in [key for key in sizes if key not in simulator.snapshots]:
@@ -48,12 +46,12 @@ _SLACK = 100
 
 
 async def size_of(simulator: Simulator, state: WorldState) -> int:
-    """Return how many bytes a snapshot of a state takes."""
+    """Return the size of a state as a document, in bytes."""
     return await asyncio.to_thread(lambda: len(document_text(simulator, state)))
 
 
 def is_bounded(world: World) -> bool:
-    """Whether a quota bounds what a world holds beside its objects and journals."""
+    """Whether a quota limits the snapshots, uploaded scenarios, events or bytes of a world."""
     settings = settings_of(world)
     return any(
         settings[name] is not None for name in ("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes")
@@ -61,6 +59,6 @@ def is_bounded(world: World) -> bool:
 
 
 async def require_room(simulator: Simulator, world: World, quota: str, *, size: int = 0, **more: int) -> None:
-    """507 where a world would hold more than it may with these as well; `quota` is the one that is told."""
+    """507 if the additional items would exceed a quota of the world. The error names `quota`."""
     if is_bounded(world):
         (await measure(simulator, world)).with_more(size=size, **more).require(world, quota)

@@ -1,4 +1,4 @@
-"""Worlds that the store has and this version cannot read: listed, exported as they are, and ended."""
+"""Saved worlds that this version cannot read: list, export and delete them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from simulator.engine.text.shapes import Count, Meanings
 operation = calls_under("Worlds")
 
 _ENCODINGS = {
-    "utf-8": "The bytes of the store as text.",
-    "base64": "The bytes of the store in base64, because they are not UTF-8.",
+    "utf-8": "The stored bytes as a string.",
+    "base64": "The stored bytes in base64, because they are not valid UTF-8.",
 }
 
 
@@ -31,32 +31,32 @@ class RawPiece(TypedDict):
     part: str
     """`base`, `entry`, or `snapshot` and the id of the snapshot."""
     number: Count
-    """Its number among its like: entries follow their base in this order."""
+    """The position of the piece. Entries follow their base in this order."""
     whole: bool
-    """False if these are not the bytes that were written."""
+    """False if the bytes are damaged."""
     encoding: Annotated[Literal["utf-8", "base64"], Meanings(_ENCODINGS)]
-    """How `content` is written."""
+    """The encoding of `content`."""
     content: str
-    """The piece: a JSON document of the store, unless it is damaged."""
+    """The piece: a JSON document, unless it is damaged."""
 
 
 class RawWorld(TypedDict):
     id: str
     """The id of the world."""
     unreadable: str | None
-    """Why it cannot be read; null for a world that can."""
+    """Why the world cannot be read; null if it can."""
     pieces: list[RawPiece]
-    """Everything that the store has of it."""
+    """All stored pieces of the world."""
 
 
 def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
-    """Return the entries of the worlds within reach of the call that are set aside."""
+    """Return the unreadable worlds that the token of the call reaches."""
     found = {} if call.runtime.persistence is None else call.runtime.persistence.unreadable
     return [{"id": world_id, "why": why} for world_id, why in found.items() if call.access.reaches(world_id)]
 
 
 def delete_unreadable(call: ControlCall, world_id: str) -> bool:
-    """Delete a world that is set aside. Return False if there is no such world within reach of the call."""
+    """Delete an unreadable world. Return False if there is none that the token of the call reaches."""
     persistence = call.runtime.persistence
     if persistence is None or world_id not in persistence.unreadable or not call.access.reaches(world_id):
         return False
@@ -64,17 +64,17 @@ def delete_unreadable(call: ControlCall, world_id: str) -> bool:
     return True
 
 
-@operation("GET /worlds/{id}/raw", "A world as the store has it", scope="server", catches_up=False, shows_keys=True)
+@operation("GET /worlds/{id}/raw", "Export a saved world", scope="server", catches_up=False, shows_keys=True)
 async def export_raw(call: ControlCall) -> RawWorld:
-    """Return everything the store has of a world as it is, whether it can be read or not.
+    """Return the stored bytes of a world, even if this version cannot read them. Use it to rescue a damaged world.
 
-    404 for a world that is not in a store.
+    404 if the world is not in a store.
     """
     persistence, world_id = call.runtime.persistence, call.path["id"]
     if not call.access.reaches(world_id):
         raise call.access.no_world(world_id)
     if persistence is None:
-        raise ControlError(404, "not_found", "This server was started without --store, so no store has its worlds.")
+        raise ControlError(404, "not_found", "This server was started without --store, so its worlds are not saved.")
     try:
         pieces = await persistence.raw(world_id)
     except KeyError:

@@ -1,4 +1,4 @@
-"""The settings of a world, and what it can assume otherwise (control interface, chapter "Worlds")."""
+"""Control calls about settings and switchable assumptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ operation = calls_under("Worlds")
 
 class SwitchEntry(ShownSwitch):
     in_force: str | None
-    """The alternative that this world has chosen; null where it assumes the usual."""
+    """The alternative that this world has chosen; null for the default."""
     standing: Literal["assumed", "observed"]
     """`observed` if the real service was observed to behave like this."""
     observed_at: str | None
@@ -31,17 +31,18 @@ class SwitchList(TypedDict):
     """The assumptions that can be switched."""
 
 
-@operation("GET /settings", "The world's settings")
+@operation("GET /settings", "Get the settings")
 async def get_settings(call: ControlCall) -> AllSettings:
-    """All settings of the world, those too that nobody changed."""
+    """Return all settings of the world, including defaults."""
     return all_settings(call.world)
 
 
 @operation("PATCH /settings", "Change settings", recorded_as="settings")
 async def patch_settings(call: ControlCall) -> AllSettings:
-    """Change the settings that the body names; the journal is cut to its new bounds at once.
+    """Change the settings in the body. The others keep their values.
 
-    A quota may be anything within that which the server was started with; null is as much as that.
+    A smaller journal limit drops the oldest rows at once. A quota cannot exceed the one that the server was started
+    with; null means the same as that.
     """
     world, most = call.world, call.simulator.inherited.settings
     quotas.check_wanted(named(call.body), most)
@@ -52,9 +53,12 @@ async def patch_settings(call: ControlCall) -> AllSettings:
     return all_settings(world)
 
 
-@operation("GET /assumptions", "What the world can assume otherwise")
+@operation("GET /assumptions", "List the switchable assumptions")
 async def list_assumptions(call: ControlCall) -> SwitchList:
-    """The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen."""
+    """List the assumptions about the service that have alternatives. Choose one with the setting `assumptions`.
+
+    Use it to test your code against each way in which the real service may behave.
+    """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()
     return {"data": [_entry(switch, chosen.get(switch.id), call.simulator.inherited.observed) for switch in switches]}

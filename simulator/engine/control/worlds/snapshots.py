@@ -1,4 +1,4 @@
-"""Snapshots, restoring, and worlds as documents (control interface, chapter "Worlds")."""
+"""Control calls about snapshots, and about worlds as documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import WORLD_HEADER, ControlCall
 from simulator.engine.control.operation import LIMIT, WAIT, Raw, calls_under
+from simulator.engine.control.refusals import not_found, replaced
 from simulator.engine.control.time.clock import Mode
 from simulator.engine.control.worlds import holdings
 from simulator.engine.control.worlds.documents import document_text, read_document
@@ -20,7 +21,6 @@ from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.worlds.settings import SettingSet
 from simulator.engine.worlds.simulator import Snapshot, WorldExists, WorldState
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 
 operation = calls_under("Worlds")
@@ -28,13 +28,13 @@ operation = calls_under("Worlds")
 
 class SnapshotEntry(TypedDict):
     id: str
-    """Names the snapshot."""
+    """The id of the snapshot."""
     name: str | None
-    """The name it was given; null without one."""
+    """The name of the snapshot; null without one."""
     at: Timestamp
-    """The simulated time of the state that it keeps."""
+    """The simulated time of the snapshot."""
     world: str
-    """The world that it is of."""
+    """The id of the world."""
 
 
 class SnapshotList(TypedDict):
@@ -44,31 +44,31 @@ class SnapshotList(TypedDict):
 
 class DocumentClock(TypedDict):
     mode: Mode
-    """How simulated time passes."""
+    """The mode of the clock."""
     now: Timestamp
     """The simulated time."""
     rate: str
-    """How many simulated seconds pass in a second of the wall clock."""
+    """The number of simulated seconds per real second."""
 
 
 class DocumentSettings(SettingSet):
     assumptions: NotRequired[Mapping[str, str]]
-    """What it was to assume otherwise than usual, by the id of the assumption."""
+    """The chosen alternatives, by the id of the assumption."""
 
 
 class DocumentBlueprint(TypedDict):
     seed: Count
-    """The seed it was made with."""
+    """The seed at creation."""
     clock: DocumentClock
-    """The clock it was made with."""
+    """The clock at creation."""
     scenarios: list[str]
-    """The scenarios that were active at first."""
+    """The scenarios that were active at creation."""
     settings: DocumentSettings
-    """The settings it was made with."""
+    """The settings at creation."""
 
 
 class StateDocument(TypedDict):
-    """A whole world. Tables are lists of [key, row], because their order counts."""
+    """A whole world. Tables are lists of [key, row], because the order of their rows matters."""
 
     format: Literal["rampsim.state"]
     """Always `rampsim.state`."""
@@ -79,37 +79,35 @@ class StateDocument(TypedDict):
     world: str
     """The id of the world."""
     keys_of: str
-    """The id that its keys are derived from."""
+    """The id or secret from which its keys are derived."""
     seed: Count
     """The seed of the world."""
     clock: DocumentClock
     """The clock of the world."""
     started_at: Timestamp
-    """The simulated time at which the world began."""
+    """The simulated time at which the world was created."""
     blueprint: DocumentBlueprint
-    """What the world was made of, for a reset."""
+    """The state at creation, for a reset."""
     tables: dict[str, list[tuple[str, Any]]]
-    """Every table by its name, as a list of key and row."""
+    """The tables by name, each a list of keys and rows."""
     requests: list[Any]
-    """The journal of interface calls."""
+    """The journal of API requests."""
 
 
 class SnapshotBody(Body):
-    """`wait`: however long a receiver takes that has not answered a webhook yet."""
-
     name: FreeText | None = None
-    """A name for the snapshot."""
+    """The name of the snapshot."""
     wait: bool | None = None
-    """Whether to wait, however long it takes, for a receiver that has not answered a webhook yet."""
+    """Whether to wait without a limit for a receiver that has not answered a webhook yet."""
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
-    """The state of the world once nothing is in flight; 409 clock_busy while its clock is being advanced."""
+    """Wait until no attempt is in flight, and return the state. 409 clock_busy while the clock is being advanced."""
     world = call.world
     call.require_idle(world)
     await call.settle(world)
     if call.world is not world:
-        raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+        raise replaced()
     call.require_idle(world)
     return world, call.simulator.state_of(world)
 
@@ -123,11 +121,12 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
     }
 
 
-@operation("POST /snapshots", "Keep the state of the world", status=201, body=SnapshotBody, query=WAIT)
+@operation("POST /snapshots", "Take a snapshot", status=201, body=SnapshotBody, query=WAIT)
 async def take_snapshot(call: ControlCall) -> SnapshotEntry:
-    """Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance.
+    """Save the state of the world as soon as no webhook attempt is in flight. Restore it later, or fork worlds from it.
 
-    507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
+    409 clock_busy during an advance. 507 simulator_quota_exceeded if the world would have more snapshots or bytes than
+    its quotas allow.
     """
     simulator, is_bounded = call.simulator, holdings.is_bounded(call.world)
     await holdings.require_room(simulator, call.world, "quota_snapshots", snapshots=1)
@@ -136,67 +135,66 @@ async def take_snapshot(call: ControlCall) -> SnapshotEntry:
         return _show(simulator.keep_snapshot(state, call.body.name))
     size = await holdings.size_of(simulator, state)
     if not simulator.lives(world):
-        raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+        raise replaced()
     holdings.held_now(simulator, world).with_more(snapshots=1, size=size).require(world, "quota_snapshots")
-    kept = simulator.keep_snapshot(state, call.body.name)
-    holdings.note_size(simulator, kept.id, size)
-    return _show(kept)
+    snapshot = simulator.keep_snapshot(state, call.body.name)
+    holdings.note_size(simulator, snapshot.id, size)
+    return _show(snapshot)
 
 
-@operation("GET /snapshots", "The snapshots of the world", query=LIMIT, catches_up=False)
+@operation("GET /snapshots", "List the snapshots of the world", query=LIMIT, catches_up=False)
 async def list_snapshots(call: ControlCall) -> SnapshotList:
-    """The snapshots of the world of the header, the oldest first."""
-    world = call.world
-    own = call.simulator.snapshots_of(world.id)
-    return {"data": newest([_show(row) for row in own], call.limit())}
+    """List the snapshots of the world, oldest first."""
+    return {"data": call.newest([_show(row) for row in call.simulator.snapshots_of(call.world.id)])}
 
 
-async def _named(call: ControlCall) -> Snapshot:
-    """The snapshot of the path; its world is the one of the header, where there is a header."""
+async def _snapshot_of(call: ControlCall) -> Snapshot:
+    """Return the snapshot of the path. 404 if it does not exist or belongs to another world than the header names."""
     await call.wake_snapshot(call.path["id"])
     snapshot = call.simulator.snapshots.get(call.path["id"])
     world_id = "" if snapshot is None else snapshot.state.world_id
     if snapshot is None or call.headers.get(WORLD_HEADER, world_id) != world_id or not call.access.reaches(world_id):
-        raise ControlError(404, "not_found", f"There is no snapshot {call.path['id']!r} of this world.")
+        raise not_found("snapshot of this world", call.path["id"])
     return snapshot
 
 
-@operation("GET /snapshots/{id}", "A snapshot as one JSON document", catches_up=False, shows_keys=True)
+@operation("GET /snapshots/{id}", "Get a snapshot as a document", catches_up=False, shows_keys=True)
 async def get_snapshot(call: ControlCall) -> Raw[StateDocument]:
-    """The document of a snapshot."""
-    return await _written(call, (await _named(call)).state)
+    """Return the whole state of a snapshot as one JSON document, which PUT /state accepts."""
+    return await _document(call, (await _snapshot_of(call)).state)
 
 
-async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
-    """A state as its document, written beside the loop: the state changes no more."""
+async def _document(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
+    # In a thread, because a state is immutable and may be large.
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 
-@operation("DELETE /snapshots/{id}", "Forget a snapshot", status=204, catches_up=False)
+@operation("DELETE /snapshots/{id}", "Delete a snapshot", status=204, catches_up=False)
 async def delete_snapshot(call: ControlCall) -> None:
-    """Forget a snapshot; worlds made from it stay."""
-    call.simulator.forget_snapshot((await _named(call)).id)
+    """Delete a snapshot. Worlds that were forked from it stay."""
+    call.simulator.forget_snapshot((await _snapshot_of(call)).id)
 
 
-@operation("POST /snapshots/{id}/restore", "Go back to a snapshot", catches_up=False, shows_keys=True)
+@operation("POST /snapshots/{id}/restore", "Restore a snapshot", catches_up=False, shows_keys=True)
 async def restore(call: ControlCall) -> WorldObject:
-    """Put the world of a snapshot back into its state."""
-    state = (await _named(call)).state
+    """Restore the world of a snapshot to that state, including clock, keys, settings and journals."""
+    state = (await _snapshot_of(call)).state
     return _replace_world(call, state.world_id, state)
 
 
-@operation("GET /state", "The state of the world as one JSON document", query=WAIT, shows_keys=True)
+@operation("GET /state", "Get the world as a document", query=WAIT, shows_keys=True)
 async def get_state(call: ControlCall) -> Raw[StateDocument]:
-    """The document of the world as it is, once no webhook attempt is in flight.
+    """Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight.
 
-    409 clock_busy when a receiver hangs and the world does not come to rest within 15 seconds of real time.
+    Use it to move a world to another server, or to attach it to a bug report. It contains keys. 409 clock_busy if a
+    receiver does not answer within 15 seconds of real time.
     """
-    return await _written(call, (await _state_at_rest(call))[1])
+    return await _document(call, (await _state_at_rest(call))[1])
 
 
 @operation(
     "PUT /state",
-    "Replace the world by a document",
+    "Replace the world with a document",
     takes="bytes",
     accepts=(StateDocument,),
     max_bytes=64 * 1024 * 1024,
@@ -204,17 +202,18 @@ async def get_state(call: ControlCall) -> Raw[StateDocument]:
     shows_keys=True,
 )
 async def put_state(call: ControlCall) -> WorldObject:
-    """Replace the world of the header by a document; with one that is refused nothing changes.
+    """Replace the world with the state in a document, including its keys. If the document is invalid, nothing changes.
 
-    By a token for some worlds the world keeps its own keys, whatever keys and tokens the document has.
+    If the token of the call is for some worlds only, the world keeps its own keys instead. 409 already_exists if
+    another world has the same keys.
     """
     is_unreadable = call.runtime.unreadable(call.world_id) is not None and call.access.reaches(call.world_id)
     world = None if is_unreadable else call.world
     state = await asyncio.to_thread(read_document, call.simulator, call.raw)
     if call.find_world(call.world_id) is not world:
-        raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+        raise replaced()
     keys_of = call.simulator.draw_keys_of(call.world_id) if world is None else world.keys_of
-    return _replace_world(call, call.world_id, state, keys_of=None if call.access.is_of_all else keys_of)
+    return _replace_world(call, call.world_id, state, keys_of=None if call.access.reaches_all else keys_of)
 
 
 def _replace_world(call: ControlCall, world_id: str, state: WorldState, keys_of: str | None = None) -> WorldObject:
@@ -222,6 +221,6 @@ def _replace_world(call: ControlCall, world_id: str, state: WorldState, keys_of:
         world = call.simulator.restore(state, world_id, keys_of)
     except WorldExists as error:
         holder = f"The world {error}" if call.access.reaches(str(error)) else "Another world"
-        message = f"{holder} holds one of these keys; delete it first."
+        message = f"{holder} has one of these keys. Delete it first."
         raise ControlError(409, "already_exists", message) from None
     return show_world(call, world)

@@ -1,4 +1,4 @@
-"""Whether the rows of a document hold together: looked at and let run on a world of its own that nobody sees."""
+"""Checks that the rows of a document are consistent, on a throwaway world that reads and runs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from simulator.engine.control.history.journal import calls_of, show_call
-from simulator.engine.control.history.queries import show_entry
+from simulator.engine.control.history.requests import show_entry
 from simulator.engine.faults.in_force import FAULTS, check_event
 from simulator.engine.insight.advice import findings
 from simulator.engine.insight.counting import count_world
@@ -35,13 +35,13 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
 
 MAX_FIRED = 2_000
-"""How many timers are tried out before a document is taken: those it has, and what comes of them meanwhile."""
+"""How many timers are fired to test a document: its own, and those that they plan."""
 
 
-def try_out(simulator: Simulator, state: WorldState) -> None:
-    """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
+def check_consistency(simulator: Simulator, state: WorldState) -> None:
+    """Render everything in a copy of the state and fire its timers. StateError if any of that fails."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
-        raise StateError("tables.settings", "a world has settings")
+        raise StateError("tables.settings", "the settings of the world are missing")
     alternatives = simulator.provider.alternatives
     check_assumed(alternatives, state.blueprint.settings.get("assumptions", {}), "blueprint.settings")
     for key, row in state.tables.get(ASSUMED.name, {}).items():
@@ -74,7 +74,7 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
     except StateError:
         raise
     except Exception as error:
-        raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
+        raise StateError(stage, f"the rows are not consistent ({type(error).__name__}: {error})") from None
 
 
 def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
@@ -82,13 +82,13 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
     if isinstance(row, Record):
         kind = simulator.wiring.kinds.get(row.kind)
         if kind is None or row.status not in kind.machine.rows or row.id != key:
-            raise StateError(path, "its id, its kind or its status is not possible")
+            raise StateError(path, "its id, kind or status is not valid")
         own = kind.table.of(row.environment, row.owner)
         if table not in (own.text, own.of_deleted.text):
-            raise StateError(path, f"it belongs into the table {own.text}")
+            raise StateError(path, f"it belongs to the table {own.text}")
     elif isinstance(row, Timer):
         if row.kind not in simulator.wiring.timers or row.key != key:
-            raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
+            raise StateError(path, f"its key is wrong, or {row.kind!r} is not a kind of timer")
         if row.kind in KINDS:
             check_step(row.arguments, f"{path}.arguments", simulator.vocabulary.names)
     elif isinstance(row, Held):
@@ -114,7 +114,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for name, rows in state.tables.items():
         for key, row in rows.items():
             if isinstance(row, Record) and find(world, key) is not row:
-                raise StateError(f"tables.{name}.{key}", "the table index does not lead to it")
+                raise StateError(f"tables.{name}.{key}", "it is missing in the table index")
     for delivery in all_deliveries(world):
         dumps(webhooks.render_recorded_delivery(world, delivery))
     for row in calls_of(world):
@@ -126,4 +126,4 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for environment in world.environments:
         webhook_key(world, environment)
     if any(world.ledger.totals().values()):
-        raise StateError("tables.ledger.balances", "the books do not sum to zero")
+        raise StateError("tables.ledger.balances", "the ledger does not sum to zero")

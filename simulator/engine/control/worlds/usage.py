@@ -1,4 +1,4 @@
-"""What worlds of a shared server hold, when they were last used, and the end of those that nobody uses."""
+"""Control calls for shared servers: usage of worlds, and deleting unused ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import absent, wrong
+from simulator.engine.control.refusals import invalid_parameter, missing_parameter
 from simulator.engine.control.worlds import holdings
 from simulator.engine.records.requests import requests_of
 from simulator.engine.server.storage import Use
@@ -17,7 +17,6 @@ from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds.quotas import objects_of
 from simulator.kernel.clock import format_timestamp, parse_duration
-from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD
 
 operation = calls_under("Worlds")
@@ -27,21 +26,21 @@ class WorldUse(TypedDict):
     id: str
     """The id of the world."""
     last_used_at: Timestamp
-    """When a call came last that was about it, by the clock of the machine; when it was made or read, without one."""
+    """The real time of the last call about it, or of its creation or loading."""
     idle_seconds: Count
-    """How many seconds of real time ago that was."""
+    """The number of real seconds since then."""
     objects: Count
-    """How many resources it has, keys and deleted ones included: what quota_objects bounds."""
+    """The number of resources, including keys and deleted resources. The limit is quota_objects."""
     journal_bytes: Count
-    """About how many bytes its journal of interface calls takes."""
+    """The approximate size of the journal of API requests in bytes."""
     snapshots: NotRequired[Count]
-    """How many snapshots it has: what quota_snapshots bounds. Left out, like the rest, if it is not in memory here."""
+    """The number of snapshots; the limit is quota_snapshots. Like the next fields, only for a world in memory here."""
     scenarios: NotRequired[Count]
-    """How many scenarios were uploaded to it: what quota_scenarios bounds."""
+    """The number of uploaded scenarios. The limit is quota_scenarios."""
     events: NotRequired[Count]
-    """How many events it has: what quota_events bounds."""
+    """The number of events. The limit is quota_events."""
     bytes: NotRequired[Count]
-    """How many bytes snapshots, uploaded scenarios and events take: what quota_bytes bounds."""
+    """The bytes of snapshots, uploaded scenarios and events. The limit is quota_bytes."""
 
 
 class UsageList(TypedDict):
@@ -51,24 +50,22 @@ class UsageList(TypedDict):
 
 class PruneAnswer(TypedDict):
     ended: list[str]
-    """The ids of the worlds that have ended, or would have."""
+    """The ids of the deleted worlds, or of those that would be deleted."""
     dry_run: bool
-    """Whether they live on, because only a list was asked for."""
+    """Whether nothing was deleted, because of `dry_run`."""
 
 
 class PruneBody(Body):
-    """How long a world has to be without use to be ended."""
-
     idle: str | float | None = None
-    """A duration of real time, such as 7d."""
+    """Delete worlds unused for this duration of real time, such as 7d."""
     world: str | None = None
-    """The id of the one world to look at; all without it."""
+    """The id of the only world to consider; all worlds by default."""
     dry_run: bool = False
-    """Whether to tell only which worlds it would be."""
+    """Whether to list the worlds without deleting them."""
 
 
 async def _uses(call: ControlCall) -> dict[str, Use]:
-    """When the worlds that the token reaches were last used, oldest world first; of those that live here, up to now."""
+    """Return the last use of each world that the token reaches, oldest world first."""
     uses, now_ms, persistence = call.runtime.meter.uses, wall_clock_ms(), call.runtime.persistence
     found = {} if persistence is None else dict(await persistence.uses())
     for world in call.simulator.worlds.values():
@@ -77,13 +74,11 @@ async def _uses(call: ControlCall) -> dict[str, Use]:
     return {world_id: use for world_id, use in found.items() if call.access.reaches(world_id)}
 
 
-@operation(
-    "GET /usage", "What worlds hold, and when they were last used", query=LIMIT, scope="server", catches_up=False
-)
+@operation("GET /usage", "List the usage of worlds", query=LIMIT, scope="server", catches_up=False)
 async def usage(call: ControlCall) -> UsageList:
-    """What the worlds that the token reaches hold, and when each was last used; asking for this is no use.
+    """List the size and the last use of each world that the token reaches. This call does not count as a use.
 
-    With a store that is known to the minute after a restart, and of worlds that are in memory elsewhere or nowhere.
+    With a store, the last use survives a restart to the minute, and worlds that are not in memory here are listed, too.
     """
     now_ms = wall_clock_ms()
     rows: list[WorldUse] = []
@@ -99,23 +94,22 @@ async def usage(call: ControlCall) -> UsageList:
             held = await holdings.measure(call.simulator, world)
             row |= {"snapshots": held.snapshots, "scenarios": held.scenarios, "events": held.events, "bytes": held.size}
         rows.append(row)
-    return {"data": newest(rows, call.limit())}
+    return {"data": call.newest(rows)}
 
 
-@operation("POST /prune", "End worlds that nobody uses", body=PruneBody, scope="server", catches_up=False)
+@operation("POST /prune", "Delete unused worlds", body=PruneBody, scope="server", catches_up=False)
 async def prune_worlds(call: ControlCall) -> PruneAnswer:
-    """End the worlds that nobody has used for so long, with their snapshots; never the world default.
+    """Delete the worlds that were not used for a duration, with their snapshots. The world `default` always stays.
 
-    A call about a world is a use of it, what it does by itself is none. Of worlds that the token does not reach none
-    ends.
+    Each call about a world is a use. Timers and scenarios are not. Only worlds that the token reaches are deleted.
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:
-        raise absent("idle")
+        raise missing_parameter("idle")
     try:
         unused_since_ms = wall_clock_ms() - parse_duration(idle)
     except ValueError as error:
-        raise wrong("idle", str(error)) from None
+        raise invalid_parameter("idle", str(error)) from None
     ended = [
         world_id
         for world_id, use in (await _uses(call)).items()

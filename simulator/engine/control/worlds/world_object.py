@@ -1,4 +1,4 @@
-"""The world object of the control interface: its shape, and how a world is rendered to it."""
+"""The world object: its shape and rendering."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from simulator.kernel.world import World
 
 class KeySet(TypedDict):
     public_key: str
-    """Identifies the key pair; send it to POST /auth/token."""
+    """The public key of the pair, for POST /auth/token."""
     secret_key: str
-    """The secret of the pair, for POST /auth/token only."""
+    """The secret key of the pair, for POST /auth/token only."""
     webhook_key: str
-    """The key that webhooks are signed with."""
+    """The key that signs webhooks."""
     base_url: Annotated[str, Format("uri")]
-    """Where the interface of this environment begins."""
+    """The base URL of the API in this environment."""
 
 
 CredentialSet = TypeAliasType(
@@ -38,7 +38,7 @@ CredentialSet = TypeAliasType(
 
 class PlatformUserEntry(TypedDict):
     user_id: str
-    """The user's id, as a destination names it."""
+    """The user's id, for transfers."""
     email: str
     """The user's e-mail address."""
     phone_number: str
@@ -47,32 +47,32 @@ class PlatformUserEntry(TypedDict):
 
 class WorldObject(TypedDict):
     id: str
-    """Names the world, in the header X-Simulator-World."""
+    """The id of the world, for the header X-Simulator-World."""
     seed: Count
-    """The seed that all its ids, addresses and chances come from."""
+    """The seed of its ids, addresses and chances."""
     clock: ClockState
-    """Its clock."""
+    """The clock."""
     credentials: CredentialSet
-    """Its keys, by environment."""
+    """The keys, by environment."""
     platform_users: list[PlatformUserEntry]
-    """Other users of the service who can be sent money."""
+    """Other users of the service, who can receive transfers."""
     scenarios: list[str]
-    """The active scenarios, by name; later ones win."""
+    """The names of the active scenarios. Later ones take precedence."""
     settings: AllSettings
-    """Its settings."""
+    """The settings."""
     created_at: Timestamp
-    """The simulated time at which it began."""
+    """The simulated time at which the world was created."""
 
 
 class WorldList(TypedDict):
     data: list[WorldObject]
     """The worlds, oldest first."""
     unreadable: list[UnreadableWorld]
-    """Worlds of the store that this version cannot read. Their calls are answered 503 until they are ended."""
+    """Saved worlds that this version cannot read. Their calls return 503 until they are deleted."""
 
 
 def show_world(call: ControlCall, world: World) -> WorldObject:
-    """The world object of the control interface."""
+    """Return the world object for the response to a call."""
     return world_object(call.simulator, call.origin, world)
 
 

@@ -1,4 +1,4 @@
-"""Worlds, their settings, reset and snapshots (control interface, chapter "Worlds")."""
+"""Control calls that create, fork, list, reset and delete worlds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, c
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
-from simulator.engine.control.refusals import wrong
+from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world
@@ -29,7 +29,6 @@ from simulator.engine.worlds.setting_model import Settings, model_of
 from simulator.engine.worlds.settings import change_settings, named
 from simulator.engine.worlds.simulator import Blueprint, WorldExists
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 operation = calls_under("Worlds")
@@ -38,7 +37,7 @@ operation = calls_under("Worlds")
 def _scenario_choice(value: Any) -> str | JsonObject:
     if isinstance(value, dict) or (isinstance(value, str) and value):
         return value
-    raise ValueError("it must be the name of a scenario, or a whole scenario")
+    raise ValueError("it must be the name of a scenario, or a scenario document")
 
 
 ScenarioChoice = Annotated[
@@ -48,7 +47,7 @@ ScenarioChoice = Annotated[
         {
             "anyOf": [
                 {"type": "string", "minLength": 1, "description": "The name of a scenario."},
-                {"type": "object", "description": "A whole scenario; see scenario.schema.json."},
+                {"type": "object", "description": "A scenario document; see scenario.schema.json."},
             ]
         }
     ),
@@ -56,36 +55,31 @@ ScenarioChoice = Annotated[
 
 
 class WorldBody(Body):
-    """What is left out comes from the flags of the server; the mode of the clock alone is manual.
-
-    `scenarios`: the active ones, later ones winning; a whole document is uploaded to the world first. `replace`: a
-    world that has this id already ends, whatever it holds. `from_snapshot`: the world begins in the state of that
-    snapshot, with keys of its own; clock, scenarios and settings are then the snapshot's where they are left out.
-    """
+    """Defaults come from the flags of the server, or from the snapshot. The default mode of the clock is manual."""
 
     from_snapshot: Text | None = None
-    """The snapshot whose state the world begins in."""
+    """Fork this snapshot: the world starts in its state, with new keys."""
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = None
-    """The id of the new world; made up when left out."""
+    """The id of the new world; drawn by default."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """The seed; drawn when left out."""
+    """The seed of ids, addresses and chances; drawn by default."""
     clock: ClockBody | None = None
-    """The clock to begin with."""
+    """The initial clock."""
     scenarios: list[ScenarioChoice] | None = None
-    """The scenarios to be active: names, or whole documents."""
+    """The active scenarios: names, or whole documents, which are uploaded to the world. Later ones take precedence."""
     settings: Settings | None = None
-    """The settings to begin with."""
+    """The initial settings."""
     replace: bool = False
-    """Whether a world that has this id already is to end first."""
+    """Whether an existing world with this id is deleted first."""
 
 
-@operation("POST /worlds", "Make a world", status=201, scope="server", catches_up=False, shows_keys=True)
+@operation("POST /worlds", "Create a world", status=201, scope="server", catches_up=False, shows_keys=True)
 async def create_world(call: ControlCall) -> WorldObject:
-    """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
+    """Create an isolated world with its own clock, keys and data, or fork a snapshot. Use one world for each test.
 
-    Made by a token for some worlds it has keys that nobody can work out from its id and seed. 403 for an id that is not
-    the token's, 400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409
-    already_exists, 507 simulator_quota_exceeded for one more than the token may have.
+    Errors: 400 for a wrong parameter or scenario, 403 if the token does not reach the id, 404 for an unknown scenario
+    or snapshot, 409 already_exists without `replace`, 507 simulator_quota_exceeded if the token has as many worlds as
+    it may. If the token is for some worlds only, the keys of the world cannot be derived from its id and seed.
     """
     simulator, body = call.simulator, call.body
     quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
@@ -108,13 +102,13 @@ async def create_world(call: ControlCall) -> WorldObject:
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
     await _require_room(call, world_id)
-    with _refused_in_words(call):
+    with _as_control_error(call):
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     return show_world(call, world)
 
 
 def _new_id(call: ControlCall) -> str:
-    """The id of the world that is to be made, of the body or drawn; 403 for one that is not the token's."""
+    """Return the id of the body, or draw one. 403 if the token does not reach it."""
     if call.body.id is None:
         return call.simulator.draw_world_id(call.access.prefix or "w_")
     call.access.require_new(call.body.id)
@@ -123,29 +117,29 @@ def _new_id(call: ControlCall) -> str:
 
 
 async def _require_room(call: ControlCall, world_id: str) -> None:
-    """507 where the token has as many worlds as it may, in memory or in the store."""
+    """507 if the token has as many worlds as it may, in memory or in the store."""
     if call.access.most_worlds is not None:
-        kept = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
-        call.access.require_room(world_id, {*call.simulator.worlds, *kept})
+        saved = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
+        call.access.require_room(world_id, {*call.simulator.worlds, *saved})
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """What its keys are derived from: its id ("") where all who steer may know them, else a secret."""
-    return "" if call.access.is_of_all else call.simulator.draw_keys_of(world_id)
+    """Return what the keys are derived from: "" for the id of the world, or a secret if tokens are for some worlds."""
+    return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
 
 @contextmanager
-def _refused_in_words(call: ControlCall) -> Iterator[None]:
-    """409 for a world that is in the way, 400 for a scenario whose initial state cannot be set."""
+def _as_control_error(call: ControlCall) -> Iterator[None]:
+    """409 for a world with the same id or keys, 400 for a scenario whose initial state cannot be set."""
     try:
         yield
     except WorldExists as error:
         if str(error) == call.body.id:
-            why = f"There is a world {error} already; with `replace: true` it ends first."
+            why = f"There is already a world {error}. To delete it first, add `replace: true`."
         else:
-            why = f"The world {error} holds the keys that this one would get; delete it, or choose another id or seed."
+            why = f"The world {error} has the keys that this one would get. Delete it, or choose another id or seed."
         raise ControlError(409, "already_exists", why, "id") from None
-    except CannotActivate as error:  # its path is the scenario's, not the call's
+    except CannotActivate as error:  # its path is relative to the scenario
         given: list[str | JsonObject] = call.body.scenarios or []
         names = [one if isinstance(one, str) else one.get("name") for one in given]
         within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario
@@ -155,16 +149,16 @@ def _refused_in_words(call: ControlCall) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """Scenarios as a body names them: the active names, and the documents among them."""
+    """The scenarios of a body: all names, and the parsed documents."""
 
     names: tuple[str, ...]
     files: tuple[ScenarioFile, ...]
 
 
 async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
-    """What `scenarios` says, None when it is left out; 400 invalid_scenario with every problem, 404 for a name.
+    """Return the scenarios of the body, or None without any. 400 invalid_scenario with every problem, 404 for a name.
 
-    `uploaded`: names of the scenarios that the world is going to have besides the library's.
+    `uploaded` are the names of scenarios that the world will have besides those of the server.
     """
     given: list[str | JsonObject] | None = call.body.scenarios
     if given is None:
@@ -191,7 +185,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             ]
             continue
         if file.name in (other.name for other in files):
-            raise wrong("scenarios", f"two of its documents have the name {file.name!r}")
+            raise invalid_parameter("scenarios", f"two of its documents have the name {file.name!r}")
         names.append(file.name)
         files.append(file)
     if errors:
@@ -201,17 +195,17 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
 
 
 async def _fork(call: ControlCall, world_id: str) -> WorldObject:
-    """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
+    """Fork a snapshot, then apply the clock, scenarios and settings of the body."""
     simulator, body = call.simulator, call.body
     await call.wake_snapshot(body.from_snapshot)
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None or not call.access.reaches(snapshot.state.world_id):
-        raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
+        raise not_found("snapshot", body.from_snapshot, "from_snapshot")
     chosen = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.state.now_ms:
-        raise wrong("clock.now", "the clock never moves back")
+        raise invalid_parameter("clock.now", "the clock cannot go back")
 
     def prepare(world: World) -> None:
         if chosen is not None:
@@ -224,7 +218,7 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
         world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
 
     await _require_room(call, world_id)
-    with _refused_in_words(call):
+    with _as_control_error(call):
         world = simulator.fork(
             snapshot.state, world_id, body.seed, prepare=prepare, replace=body.replace, keys_of=_keys_of(call, world_id)
         )
@@ -233,56 +227,56 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     return show_world(call, world)
 
 
-@operation("GET /worlds", "All worlds", query=LIMIT, scope="server", catches_up=False, shows_keys=True)
+@operation("GET /worlds", "List the worlds", query=LIMIT, scope="server", catches_up=False, shows_keys=True)
 async def list_worlds(call: ControlCall) -> WorldList:
-    """All worlds of the server that the token of the call reaches, oldest first, with their keys.
+    """List the worlds of the server that the token reaches, oldest first, with their keys.
 
-    Worlds that the server cannot read are listed apart, as `unreadable`, each with the reason.
+    `unreadable` lists saved worlds that this version cannot read, with the reasons.
     """
     reached = [world_id for world_id in call.runtime.world_ids() if call.access.reaches(world_id)]
     shown: list[WorldObject] = []
-    for world_id in newest(reached, call.limit()):
+    for world_id in call.newest(reached):
         world = call.simulator.worlds.get(world_id)
         if world is not None:
             shown.append(show_world(call, world))
         elif (persistence := call.runtime.persistence) is not None:
             shown.append(cast(WorldObject, persistence.show_at_rest(world_id, call.origin)))
-    return {"data": shown, "unreadable": newest(unreadable_worlds(call), call.limit())}
+    return {"data": shown, "unreadable": call.newest(unreadable_worlds(call))}
 
 
-@operation("GET /worlds/{id}", "One world", scope="server", catches_up=False, shows_keys=True)
+@operation("GET /worlds/{id}", "Get a world", scope="server", catches_up=False, shows_keys=True)
 async def get_world(call: ControlCall) -> WorldObject:
-    """One world with its clock and its keys; 404 for an id that there is not."""
+    """Return a world with its clock, keys and settings. 404 for an unknown id."""
     world_id, look_at = call.path["id"], call.runtime.look_at
     await call.wake(world_id)
     if look_at is not None and call.find_world(world_id) is None and call.access.reaches(world_id):
-        kept = await look_at(world_id)
-        if kept is not None:
-            return show_world(call, kept)
+        saved = await look_at(world_id)
+        if saved is not None:
+            return show_world(call, saved)
     await call.runtime.driver.bring_up_to_date(call.world_called(world_id))
     return show_world(call, call.world_called(world_id))
 
 
-@operation("DELETE /worlds/{id}", "End a world", status=204, scope="server", catches_up=False)
+@operation("DELETE /worlds/{id}", "Delete a world", status=204, scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
-    """End a world with its snapshots, even one that cannot be read; 409 for the world default.
+    """Delete a world with its snapshots. Its tokens then return 401. 409 for the world `default`: reset it instead.
 
-    The world default that cannot be read begins anew at once.
+    A world that this version cannot read can be deleted, too. If it is `default`, a new one is created at once.
     """
     if delete_unreadable(call, call.path["id"]):
         return
     await call.wake(call.path["id"])
     world = call.world_called(call.path["id"])
     if world.id == DEFAULT_WORLD:
-        raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
+        raise invalid_state("The world default cannot be deleted. Reset it instead.")
     call.simulator.delete_world(world.id)
 
 
-@operation("POST /reset", "Make the world again as at its creation", catches_up=False, shows_keys=True)
+@operation("POST /reset", "Reset the world", catches_up=False, shows_keys=True)
 async def reset(call: ControlCall) -> WorldObject:
-    """Make the world of the header again as its creation call made it.
+    """Reset the world to its state at creation: same seed, keys, start time, scenarios and settings, and no data.
 
-    The world default that cannot be read begins anew as the flags of the server say.
+    Snapshots and uploaded scenarios stay. If this version cannot read `default`, a new one is created.
     """
     if call.world_id == DEFAULT_WORLD and delete_unreadable(call, DEFAULT_WORLD):
         return show_world(call, call.world)
@@ -291,6 +285,6 @@ async def reset(call: ControlCall) -> WorldObject:
 
 
 def body_of(alternatives: Alternatives) -> type[WorldBody]:
-    """What a world is made of; its settings choose among `alternatives`."""
+    """Return the body of POST /worlds; its settings choose among `alternatives`."""
     settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
     return create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)

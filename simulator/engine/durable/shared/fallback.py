@@ -142,7 +142,7 @@ class FallbackApp:
             await self._routed(wanted, replace(call, is_forwarded=True))
         elif call.admission is not None and not call.admission.is_known and not await self._is_awake(wanted.world):
             raise ControlError(401, "unauthorized", _AT_REST)
-        elif wanted.keys and call.admission is not None and call.admission.access.is_of_all:
+        elif wanted.keys and call.admission is not None and call.admission.access.reaches_all:
             await self._with_keys(wanted, call)
         else:
             await self._routed(wanted, call)

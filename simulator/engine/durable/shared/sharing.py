@@ -32,7 +32,7 @@ _LOOK_SECONDS = 1.0
 _DRAIN_SECONDS = 10.0
 
 Decision: TypeAlias = "Serve | Forward | Refuse"
-"""What to do with a request."""
+"""The decision about a request."""
 
 _log = logging.getLogger(__name__)
 

@@ -123,7 +123,7 @@ class PreparedScenario:
     # the request's method, so one lookup rejects most of them. For calls this makes a read a fifth faster.
 
     row: ScenarioFile | Uploaded
-    """What it was prepared from."""
+    """The scenarios it was prepared from."""
     file: ScenarioFile
     rules: Mapping[str, RuleIndex]
     """Indexed by `type`; rules on requests by `method`."""

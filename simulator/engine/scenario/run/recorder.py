@@ -79,7 +79,7 @@ class Recording:
     states: Mapping[str, str]
     """The final status of each object by id."""
     notes: tuple[str, ...] = ()
-    """What could not be recorded."""
+    """The calls and actions that could not be recorded."""
     kinds: Mapping[str, str] = field(default_factory=dict)
     """The name of a kind by id prefix; "" if the `type` of the object is its name."""
 

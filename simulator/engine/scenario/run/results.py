@@ -1,14 +1,11 @@
-"""The result of a scenario run: its timeline and checks, as text or as a JUnit report."""
+"""The result of a scenario run: its timeline and checks, as text or as a JUnit suite."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
-from xml.etree.ElementTree import Element, SubElement, tostring
 
+from simulator.engine.text.reports import Case, Failure, Suite
 from simulator.kernel.dataclass import dataclass
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -56,19 +53,14 @@ class RunResult:
         lines.append(f"{'Passed' if self.passed else 'Failed'}: {self.name}")
         return "\n".join(lines)
 
-    def junit(self) -> str:
-        """A JUnit report: one test suite, one case for the drive and one for each expectation."""
-        failures = sum(not check.passed for check in self.checks)
-        suite = Element("testsuite", name=_xml(self.name), tests=str(len(self.checks)), failures=str(failures))
-        for check in self.checks:
-            case = SubElement(suite, "testcase", classname=_xml(f"scenario.{self.name}"), name=_xml(check.name))
-            if not check.passed:
-                failure = SubElement(case, "failure", message=_xml(check.problem.splitlines()[0]))
-                failure.text = _xml(check.problem)
-        SubElement(suite, "system-out").text = _xml(self.readable())
-        return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
-
-
-def _xml(text: str) -> str:
-    """Without the characters that XML cannot carry."""
-    return _NOT_XML.sub("?", text)
+    def suite(self) -> Suite:
+        """The result as a JUnit suite: a case for the drive and one for each expectation."""
+        cases = [
+            Case(
+                f"scenario.{self.name}",
+                check.name,
+                None if check.passed else Failure(check.problem.splitlines()[0], check.problem),
+            )
+            for check in self.checks
+        ]
+        return Suite(self.name, cases, output=self.readable())

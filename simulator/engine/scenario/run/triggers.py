@@ -39,7 +39,7 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """All that the state tables, actions, timers and operations of a provider do not show."""
+    """The provider knowledge that state tables, actions, timers and operations do not show."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
     """Empties the balance that pays for a resource, given by id, while the block runs; inside a change."""

@@ -1,1 +1,1 @@
-"""How an event gets to its endpoints: queues, attempts, retries, faults, and the record of each delivery."""
+"""Delivery of events to endpoints: queues, attempts, retries, faults, and the record of each delivery."""

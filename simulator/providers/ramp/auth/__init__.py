@@ -1,15 +1,14 @@
-"""Authentication: key pairs, tokens, and what a key is allowed."""
+"""Authentication: key pairs, tokens, and the permissions of a key."""
 
 from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.auth import operations
-from simulator.providers.ramp.auth.errors import ERRORS
-from simulator.providers.ramp.auth.gates import check_gates
 from simulator.providers.ramp.auth.operations import (
     all_keys,
     all_tokens,
+    check_gates,
     credentials,
     permits,
     rekey,
@@ -20,7 +19,7 @@ from simulator.providers.ramp.auth.operations import (
 )
 from simulator.providers.ramp.auth.records import KEY_PAIRS, TOKENS
 from simulator.providers.ramp.auth.shapes import CLAUSES, render_key_pair
-from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.auth.states import ERRORS, KEY_PAIR
 
 ROOM = Room(
     "auth",
@@ -33,16 +32,3 @@ ROOM = Room(
     clauses=lambda: CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "ROOM",
-    "all_keys",
-    "all_tokens",
-    "check_gates",
-    "credentials",
-    "permits",
-    "rekey",
-    "require_access",
-    "token_holder",
-]

@@ -1,6 +1,7 @@
-"""What authentication does: exchanging key pairs for tokens, telling who calls, making and revoking keys.
+"""Authentication: exchanging key pairs for tokens, identifying callers, checking their gates, creating and revoking
+keys.
 
-Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lapse by comparison with the clock.
+Chapter "Authentication" of the specification, decisions H2, H17 and H18. A token expires by comparison with the clock.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from simulator.engine.records.codec import StateError
 from simulator.engine.records.records import create, forget_record, move
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.operation import Call, Caller, OperationDecorator
+from simulator.engine.rows.operation import Call, Caller, Operation, OperationDecorator
 from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.directory import directory_of
+from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.providers.ramp.auth import bodies
-from simulator.providers.ramp.auth.errors import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS
 from simulator.providers.ramp.auth.records import (
     KEY_PAIRS,
     PERMISSIONS,
@@ -31,9 +32,9 @@ from simulator.providers.ramp.auth.records import (
     tokens,
 )
 from simulator.providers.ramp.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
-from simulator.providers.ramp.auth.states import KEY_PAIR
+from simulator.providers.ramp.auth.states import ENVIRONMENT_MISMATCH, INVALID_CREDENTIALS, KEY_PAIR
 from simulator.providers.ramp.key_forms import MODES, prefix
-from simulator.providers.ramp.profile import require_production_access
+from simulator.providers.ramp.profile import require_active, require_kyc, require_production_access
 
 operation = OperationDecorator("Authentication")
 
@@ -56,16 +57,16 @@ _SWEPT = "tokens.hour"
     errors=("invalid_request", "invalid_credentials", "environment_mismatch", "production_access_required"),
 )
 def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
-    """Exchanges a key pair for a token that is good for `expires_in` seconds in the environment of the pair. Every
-    other operation needs one, as `Authorization: Bearer <access_token>`. There is no refresh: exchange the pair again
-    once a call answers 401. Refused with invalid_credentials for a wrong or revoked pair, and with environment_mismatch
-    for a pair of the other environment.
+    """Exchanges a key pair for a token, which is valid for `expires_in` seconds in the environment of the pair. Every
+    other request needs a token, as `Authorization: Bearer <access_token>`. Tokens cannot be refreshed: exchange the
+    pair again once a request returns 401. A wrong or revoked pair is refused with invalid_credentials, and a pair of
+    the other environment with environment_mismatch.
     """
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
     named = {_environment_of(public_key, "pk"), _environment_of(secret_key, "sk")}
     if None in named:
-        raise INVALID_CREDENTIALS.error("The keys do not start as a public and a secret key do.")
+        raise INVALID_CREDENTIALS.error("The keys have no known prefix. Use a public key pk_… and a secret key sk_….")
     if named != {environment}:
         raise ENVIRONMENT_MISMATCH.error(f"These are not both keys of the {environment} environment.")
     pair = key_pairs(world, environment).get(public_key)
@@ -86,14 +87,14 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """The environment that a key's prefix names, None when it has no known prefix."""
+    """Return the environment in the prefix of a key, or None if the prefix is unknown."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:
-    """Once an hour, drop the tokens that have long been of no use; inside a change.
+    """Once an hour, delete tokens that expired more than a day ago; inside a change.
 
-    For a day they stay: what is sent with one of them is still seen to be this world's.
+    For a day expired tokens stay, so that requests with them are still assigned to this world.
     """
     if not world.is_first_in_hour(_SWEPT):
         return
@@ -106,15 +107,16 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """From exactly its lifetime on; under a scaled clock not before that much wall time has passed as well."""
+    """Return whether a token has reached its lifetime, under a scaled clock in wall time, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
 
 def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -> KeyPair:
-    """The key pair behind a token; 401 unauthorized for one unknown, expired, revoked or of the other environment.
+    """Return the key pair of a token. Raise `ApiError` 401 unauthorized if it is unknown, expired, revoked or of the
+    other environment.
 
-    `wall_ms`: the wall clock in milliseconds, by which clients keep tokens while a scaled clock runs (decision H17).
+    `wall_ms` is the wall clock in milliseconds, by which clients cache tokens while a scaled clock runs (decision H17).
     """
     issued = tokens(world, environment).get(token)
     if issued is None:
@@ -128,20 +130,20 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
 
 
 def require_access(world: World, environment: str) -> None:
-    """403 production_access_required for live keys and tokens while the account has no production access."""
+    """Raise `ApiError` 403 production_access_required for live keys without production access."""
     if environment == "production":
         require_production_access(world)
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Whether a key may call an operation of a permission group; "" is free to all (decision H18)."""
+    """Return whether a key may call operations of a permission group. "" is open to all keys (decision H18)."""
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
 
 def credentials(world: World) -> dict[str, dict[str, str]]:
-    """The key pair to use in each environment: {environment: {public_key, secret_key}}.
+    """Return the key pair to use in each environment: {environment: {public_key, secret_key}}.
 
-    The oldest that works, or simply the oldest when all are revoked.
+    This is the oldest active pair, or the oldest pair if all are revoked.
     """
     shown = {}
     for environment in world.environments:
@@ -160,7 +162,7 @@ def verify(world: World) -> None:
 
 
 def set_up(world: World) -> None:
-    """The pair that a fresh world has in each environment."""
+    """Create the key pair of a new world in each environment."""
     for environment in world.environments:
         _make(world, environment, _FIRST_LABEL, PERMISSIONS)
 
@@ -187,21 +189,21 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
 
 
 def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
-    """What is wrong with the parameters of create_key."""
+    """Yield the problems of the parameters of create_key."""
     for name in wanted.permissions or ():
         if name not in PERMISSIONS:
             yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
 
 
 def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
-    """The action create_key: a further pair in the environment, working beside the others."""
+    """Create another key pair in the environment. Existing pairs remain valid."""
     wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
 
 
 def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
-    """The action revoke_key: the pair and every token issued to it stop working at once."""
+    """Revoke a key pair and all tokens issued to it."""
     pair = key_pairs(call.world, call.environment).get(call.parameters.public_key)
     if pair is None:
         raise ApiError("not_found", f"There is no such key pair in the {call.environment} environment.", "public_key")
@@ -211,17 +213,17 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
 
 
 def all_keys(world: World) -> list[KeyPair]:
-    """The key pairs of all environments, revoked ones included, oldest first in each."""
+    """Return the key pairs of all environments, including revoked ones, oldest first in each."""
     return [pair for environment in world.environments for pair in key_pairs(world, environment).values()]
 
 
 def all_tokens(world: World) -> list[str]:
-    """Every token that was issued in a world and not yet swept away."""
+    """Return all tokens of a world that were not deleted yet."""
     return [token.text for environment in world.environments for token in tokens(world, environment).values()]
 
 
 def rekey(world: World) -> None:
-    """Give a forked world keys of its own and no tokens; inside a change."""
+    """Give a forked world its own keys and no tokens; inside a change."""
     for environment in world.environments:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
@@ -235,10 +237,26 @@ def rekey(world: World) -> None:
 ACTIONS = (
     Action(
         "create_key",
-        "a further key pair is made in the dashboard",
+        "another key pair is created in the dashboard",
         create_key,
         parameters=lambda: bodies.NewKey,
         check=check_key,
     ),
     Action("revoke_key", "a key pair stops working at once", revoke_key, parameters=lambda: bodies.RevokedKey),
 )
+
+
+def check_gates(operation: Operation, call: Call) -> None:
+    """Raise `ApiError` 403 by environment, permissions of the key, profile and KYC, in this order.
+
+    A call without a caller is made by the account itself (through a control call), so no key restricts it.
+    """
+    if not operation.token:
+        return
+    require_access(call.world, call.environment)
+    if call.caller is not None and not permits(call.caller, operation.group, operation.reads):
+        raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
+    if operation.profile_gate:
+        require_active(call.world)
+    if operation.money or (operation.profile_gate and assumes(call.world, "H18", "kyc_for_every_call")):
+        require_kyc(call.world)

@@ -1,4 +1,4 @@
-"""Key pairs and the tokens exchanged for them: chapter "Authentication" of the specification."""
+"""Key pairs and their tokens: chapter "Authentication" of the specification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 TOKEN_LIFETIME_SECONDS = 3600
 
 PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
-"""What a key pair can be allowed (decision H18)."""
+"""The permissions that a key pair can have (decision H18)."""
 
 _KEY_LENGTH = 24
 _TOKEN_LENGTH = 40
@@ -26,15 +26,12 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPair(Record):
-    """A public and a secret key with what they are allowed. The public key is the record's id."""
+    """A public and a secret key with their permissions. The public key is the id of the record."""
 
+    kind = "api_key"
     secret_key: str
     label: str
     permissions: tuple[str, ...] = PERMISSIONS
-
-    @property
-    def kind(self) -> str:
-        return "api_key"
 
     @property
     def public_key(self) -> str:
@@ -43,16 +40,13 @@ class KeyPair(Record):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A Bearer token: the pair it was issued to, and the moment from which on it is expired.
-
-    `wall_expires_at_ms`: the moment of the wall clock up to which a scaled clock does not end it (decision H17); 0 for
-    a token that was issued under another clock.
-    """
+    """A Bearer token: its key pair and its expiry."""
 
     text: str
     public_key: str
     expires_at_ms: Milliseconds
     wall_expires_at_ms: Milliseconds = 0
+    """The wall time before which a scaled clock does not expire it (decision H17). 0 under another clock."""
 
 
 def _check_pair(key: str, pair: KeyPair) -> None:
@@ -69,7 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """StateError for a text that no key and no token can be: a client could not send it, nor a database find it."""
+    """Raise `StateError` for a string that cannot be a key or token, because no client could send it."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
 
@@ -78,19 +72,19 @@ TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
 
 
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:
-    """The key pairs of an environment by public key, revoked ones included, oldest first."""
+    """Return the key pairs of an environment by public key, including revoked ones, oldest first."""
     return world.store[KEY_PAIRS.of(environment)]
 
 
 def tokens(world: World, environment: str) -> Table[Token]:
-    """The tokens issued in an environment by their text."""
+    """Return the tokens of an environment by their string."""
     return world.store[TOKENS.of(environment)]
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """The public and secret key of the pair with this number (the pair that a world is made with has 0).
+    """Return the public and secret key of the pair with a number. The first pair of a world has the number 0.
 
-    Derived from the world's id and seed, so no two worlds ever hold the same keys.
+    They are derived from the world's id and seed, so no two worlds have the same keys.
     """
     pk, sk = prefix("pk", environment), prefix("sk", environment)
     if world.keys_of == DEFAULT_WORLD and number == 0:
@@ -103,11 +97,11 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
 
 def new_token_text(world: World, environment: str) -> str:
-    """A token text never made before in this process: a token of before a reset or a restore stays dead."""
+    """Return a token that was never issued in this process, so tokens from before a reset or restore stay invalid."""
     while True:
         directory_of(world).tokens_issued += 1
         number = directory_of(world).tokens_issued
         text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
         token = prefix("tok", environment) + text
-        if token not in directory_of(world):  # as a token of an imported world could be
+        if token not in directory_of(world):  # a token of an imported world can be there
             return token

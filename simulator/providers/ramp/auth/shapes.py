@@ -1,4 +1,4 @@
-"""How tokens and key pairs are shown: the table "Token response"; key pairs only by the control interface."""
+"""The shapes of tokens and key pairs: the table "Token response". Only the control interface shows key pairs."""
 
 from __future__ import annotations
 
@@ -14,26 +14,22 @@ from simulator.providers.ramp.auth.records import TOKEN_LIFETIME_SECONDS, KeyPai
 
 
 class TokenResponse(TypedDict):
-    """A token for the calls of one environment."""
+    """A token for requests in one environment."""
 
     access_token: str
-    """The token; every other call sends it as `Authorization: Bearer <access_token>`."""
+    """The token. Send it with every other request as `Authorization: Bearer <access_token>`."""
     token_type: Literal["Bearer"]
-    """How the token is sent: always `Bearer`."""
+    """The type of token: always `Bearer`."""
     expires_in: Count
-    """For how many seconds the token is good. There is no refresh: exchange the key pair again."""
+    """The validity of the token in seconds. Tokens cannot be refreshed: exchange the key pair again."""
 
 
 def render_token(token: Token) -> TokenResponse:
-    return {
-        "access_token": token.text,
-        "token_type": "Bearer",
-        "expires_in": TOKEN_LIFETIME_SECONDS,
-    }
+    return {"access_token": token.text, "token_type": "Bearer", "expires_in": TOKEN_LIFETIME_SECONDS}
 
 
 def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
-    """A key pair without its secret, which is shown only once."""
+    """Return a key pair without its secret, which is shown only once."""
     return {
         "public_key": pair.public_key,
         "label": pair.label,
@@ -44,7 +40,7 @@ def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
 
 
 def render_new_key_pair(pair: KeyPair) -> JsonObject:
-    """A key pair at the moment of its making, with its secret."""
+    """Return a new key pair with its secret."""
     return {
         "public_key": pair.public_key,
         "secret_key": pair.secret_key,
@@ -54,6 +50,4 @@ def render_new_key_pair(pair: KeyPair) -> JsonObject:
     }
 
 
-CLAUSES: Clauses = {
-    "Token response": (TokenResponse,),
-}
+CLAUSES: Clauses = {"Token response": (TokenResponse,)}

@@ -1,14 +1,22 @@
-"""The state table of a key pair: works until it is revoked, for good (item 6 of the chapter "Authentication")."""
+"""The state table of a key pair: active until it is revoked permanently (item 6 of the chapter "Authentication").
+
+Also the error codes of this room.
+"""
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
 from simulator.kernel.machine import Machine, Move
 
 KEY_PAIR = Machine(
     "key pair",
     initial=(Move("create_key", "active"),),
-    rows={
-        "active": (Move("revoke_key", "revoked"),),
-        "revoked": (),
-    },
+    rows={"active": (Move("revoke_key", "revoked"),), "revoked": ()},
 )
+
+INVALID_CREDENTIALS = ErrorCode(
+    "invalid_credentials", 401, "the key pair does not match or is revoked", after="unauthorized"
+)
+ENVIRONMENT_MISMATCH = ErrorCode("environment_mismatch", 401, "a sandbox key on production or the reverse")
+
+ERRORS = (INVALID_CREDENTIALS, ENVIRONMENT_MISMATCH)

@@ -1,6 +1,6 @@
 """The account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
 
-Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments run through the same code.
+Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments use the same code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from simulator.providers.ramp.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
-from simulator.providers.ramp.balance.errors import ERRORS
 from simulator.providers.ramp.balance.movements import buy, send, swap, withdraw
 from simulator.providers.ramp.balance.movements.send import create_send, price_send_to
 from simulator.providers.ramp.balance.movements.withdraw import estimate_withdraw, execute_withdraw, make_withdraw_quote
@@ -29,7 +28,7 @@ from simulator.providers.ramp.balance.rendering import (
     render_withdraw,
     render_withdraw_quote,
 )
-from simulator.providers.ramp.balance.states import BUY, SEND, SWAP, WITHDRAW
+from simulator.providers.ramp.balance.states import BUY, ERRORS, SEND, SWAP, WITHDRAW
 from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
@@ -66,23 +65,3 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "ROOM",
-    "TRANSFER_PRODUCTS",
-    "WITHDRAWABLE",
-    "bodies",
-    "check_destination",
-    "create_send",
-    "estimate_withdraw",
-    "execute_withdraw",
-    "find_user",
-    "make_withdraw_quote",
-    "named_asset",
-    "parse_destination",
-    "price_send_to",
-    "require_asset",
-    "resolve_destination",
-    "shapes",
-]

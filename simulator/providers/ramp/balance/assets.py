@@ -1,4 +1,4 @@
-"""The balances: opening ones, setting one by hand, and how GET /wallet/assets sees them (decision R8)."""
+"""The balances: opening balances, setting a balance by hand, and GET /wallet/assets (decision R8)."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ ASSET_LIST = Listing(
 
 
 def set_up(world: World) -> None:
-    """The opening balances of a fresh account, in both environments."""
+    """Set the opening balances of a new account, in both environments."""
     world.ledger.begin_as(_opening(world.now_ms, world.environments))
 
 
 @lru_cache(maxsize=16)
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
-    """The books of an account that is opened at a moment; worlds that begin then share them.
+    """Return the ledger of an account that is opened at a given time. Worlds that start at that time share it.
 
-    Half of what making a world took went into these entries, and a third of what an idle world keeps.
+    These entries took half of the time to create a world, and a third of the memory of an idle world.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
@@ -66,7 +66,7 @@ def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
 
 
 def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
-    """What the books and the deposit wallets say about one asset now."""
+    """Return the balance of one asset now, with the wallet that receives it."""
     owner, ledger = holder(environment), world.ledger
     network = present(currency.network)
     pots = (available(owner), held(owner))
@@ -89,9 +89,8 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     "GET /wallet/assets", "The balance of every asset", answer=lambda: shapes.AssetBalanceList, query=ASSET_LIST
 )
 def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalanceShape]:
-    """Lists what the account has of every asset on every network, those of which it has nothing too: in all, what can
-    be spent, and what is held for operations that have not ended. Each record names the address (and memo) that
-    deposits go to.
+    """Lists the balance of every asset on every network, zero balances included: the total, the available amount, and
+    the amount held for operations in progress. Each record has the deposit address (and memo) for the asset.
     """
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
@@ -102,7 +101,7 @@ def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalance
 
 
 def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
-    """What is wrong with the parameters of set_balance."""
+    """Yield the problems of the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
         yield wrong("network", f"it is one of {', '.join(WALLET)}")
@@ -113,7 +112,7 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Sets what is available, by an entry against the outside world; what is held stays held."""
+    """Set the available balance by a ledger entry against third parties. Held amounts do not change."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

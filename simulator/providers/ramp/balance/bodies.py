@@ -1,12 +1,12 @@
-"""What the operations of /wallet/* and the actions on what they make are given: bodies and parameters.
+"""Request bodies of the operations under /wallet, and the parameters of the actions on balances.
 
-"Destination object" of the specification, decisions S14 and S23; who pays a purchase, decision R5.
+"Destination object" of the specification, decisions S14 and S23; payers of a purchase, decision R5.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Note, Text
@@ -16,45 +16,45 @@ from simulator.providers.ramp.shapes import Method
 DestinationType = Literal["address", "platform_user", "lightning"]
 DESTINATION_MEANINGS = {
     "address": "An address on the chain of the asset.",
-    "platform_user": "Another user of the service: free and at once.",
+    "platform_user": "Another user of the service. The transfer is free and immediate.",
     "lightning": "A Lightning invoice or address, for BTC on the network BITCOIN.",
 }
 
 
 class AnyDestination(Body):
-    """What a destination is before its type is known."""
+    """A destination before its type is known."""
 
     type: Annotated[DestinationType, Meanings(DESTINATION_MEANINGS), Assumed("S14", "enum")]
-    """What sort of destination this is; it decides which other members are there."""
+    """The type of destination. It decides which other fields are required."""
 
 
 class AddressDestination(AnyDestination):
-    """An address on the chain."""
+    """An on-chain address."""
 
     type: Literal["address"]
     """Always `address`."""
     address: Code
-    """The address that is paid, in the form of the network; its checksum is checked."""
+    """The recipient's address on the network. Its checksum is verified."""
     memo: FreeText | None = None
-    """The memo of a stellar payment; exchanges and custodial wallets need one to tell their customers apart."""
+    """The memo of a stellar payment. Exchanges and custodial wallets need it to identify their customer."""
 
 
 def _nothing_given() -> NoReturn:
-    """A destination without any of its fields is missing, which comes before what is malformed (decision H2)."""
+    """Raise the error for a destination without fields: missing, which comes before malformed (decision H2)."""
     raise PydanticCustomError("missing", "no field says where it goes")
 
 
 class UserDestination(AnyDestination):
-    """Exactly one of the three fields names the recipient (decision S23)."""
+    """Another user of the service, identified by exactly one of the three fields (decision S23)."""
 
     type: Literal["platform_user"]
     """Always `platform_user`."""
     email: Code | None = None
-    """The user with this e-mail address."""
+    """The user's e-mail address."""
     phone_number: Code | None = None
-    """The user with this phone number, in international format."""
+    """The user's phone number, in international format."""
     user_id: Code | None = None
-    """The user with this id, as GET /profile shows it to that user."""
+    """The user's id, as GET /profile shows it to that user."""
 
     def given(self) -> dict[str, str]:
         fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
@@ -66,12 +66,12 @@ class UserDestination(AnyDestination):
 
 
 class LightningDestination(AnyDestination):
-    """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
+    """A Lightning invoice or address. If both are given, the invoice is paid (decision S14)."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
     """Always `lightning`."""
     invoice: Annotated[Text | None, Assumed("S14", "nullable")] = None
-    """The invoice (BOLT11) to pay, for exactly its amount; it goes before a `lightning_address`."""
+    """The invoice (BOLT11) to pay, for exactly its amount. It takes precedence over `lightning_address`."""
     lightning_address: Annotated[Text | None, Assumed("S14", "nullable")] = None
     """The Lightning address (name@domain) to pay."""
 
@@ -87,62 +87,56 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
 }
 
 
+BodyT = TypeVar("BodyT", bound=Body)
+
+
+def by_destination(
+    base: type[BodyT],
+    about: str,
+    names: tuple[str, str, str],
+    field: str = "destination",
+    models: Mapping[str, type[Body]] = DESTINATIONS,
+) -> Mapping[str, type[BodyT]]:
+    """Return a model of `base` for each type of destination. In each, `field` has the model of that type.
+
+    `names` are the names of the models in the contract, and their descriptions start with `about`.
+    """
+    made: dict[str, type[BodyT]] = {}
+    ways = ("to an address", "to another user", "over Lightning")
+    for (type_, model), name, way in zip(models.items(), names, ways, strict=True):
+        fields: Any = {field: (model, ...)}  # mypy takes the keywords for options of create_model
+        made[type_] = create_model(name, __base__=base, __doc__=f"{about} {way}.", __module__=base.__module__, **fields)
+    return made
+
+
 class EstimateBody(Body):
-    """What a send would move, and to whom."""
+    """The terms of a send to estimate."""
 
     symbol: Code
     """The asset to send."""
     network: Code
-    """The network to send it over, in capitals; its status in GET /currencies must be `active`."""
+    """The network to send on, in capitals. Its status in GET /currencies must be `active`."""
     amount: Amount
-    """How much to send, in `symbol`, before the fee: from min_withdraw to max_withdraw of GET /currencies."""
+    """The amount to send before the fee, in `symbol`, from min_withdraw to max_withdraw of GET /currencies."""
     destination: AnyDestination
-    """Who gets it."""
+    """The recipient."""
 
 
-class EstimateToAddress(EstimateBody):
-    """The estimate of a send to an address."""
-
-    destination: AddressDestination
-
-
-class EstimateToUser(EstimateBody):
-    """The estimate of a send to another user."""
-
-    destination: UserDestination
-
-
-class EstimateToLightning(EstimateBody):
-    """The estimate of a send over Lightning."""
-
-    destination: LightningDestination
+ESTIMATES = by_destination(
+    EstimateBody, "The estimate of a send", ("EstimateToAddress", "EstimateToUser", "EstimateToLightning")
+)
 
 
 class SendBody(EstimateBody):
-    """What is to be sent, and to whom."""
+    """The terms of a send."""
 
     reference: Name | None = None
-    """The caller's own reference; shown on the transaction and found by `search`."""
+    """Your own reference. The transaction shows it, and lists can be searched for it."""
     description: Note | None = None
     """A note on the send."""
 
 
-class SendToAddress(SendBody):
-    """A send to an address."""
-
-    destination: AddressDestination
-
-
-class SendToUser(SendBody):
-    """A send to another user."""
-
-    destination: UserDestination
-
-
-class SendToLightning(SendBody):
-    """A send over Lightning."""
-
-    destination: LightningDestination
+SENDS = by_destination(SendBody, "A send", ("SendToAddress", "SendToUser", "SendToLightning"))
 
 
 class SwapSide(Body):
@@ -151,98 +145,95 @@ class SwapSide(Body):
     symbol: Code
     """The asset."""
     network: Code
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
 
 
-SIDE_MEANINGS = {
-    "from": "`amount` is what is deducted, fee included.",
-    "to": "`amount` is what is to be received.",
-}
+SIDE_MEANINGS = {"from": "`amount` is the total deducted, fee included.", "to": "`amount` is the amount to receive."}
 
 
 class SwapQuoteBody(Body):
-    """What is to be swapped for what, and which side the amount counts."""
+    """The two sides of a swap, and the side that the amount is on."""
 
     from_: SwapSide = Field(alias="from")
-    """What is given."""
+    """The asset to give."""
     to: SwapSide
-    """What is wanted; another asset, or the same one on another network."""
+    """The asset to receive: another asset, or the same asset on another network."""
     amount: Amount
-    """How much, in the asset of the side that `amount_side` names."""
+    """The amount, in the asset of the side that `amount_side` names."""
     amount_side: Annotated[Literal["from", "to"], Meanings(SIDE_MEANINGS)]
-    """Which side `amount` is on."""
+    """The side that `amount` is on."""
     slippage: Annotated[float, Field(gt=0, le=50), Assumed("M8", "exclusiveMinimum", "maximum")] | None = None
-    """How many percent less than quoted may be received; by default what GET /currencies says of the asset `from`."""
+    """The tolerated loss in percent. By default the slippage of the asset `from` in GET /currencies."""
 
 
 class UseQuote(Body):
-    """The quote that is to be executed."""
+    """The quote to execute."""
 
     quote_id: Code
-    """The quote to execute; it must be active."""
+    """The quote to execute. It must be active."""
     reference: Name | None = None
-    """The caller's own reference; shown on the transaction and found by `search`."""
+    """Your own reference. The transaction shows it, and lists can be searched for it."""
 
 
 AMOUNT_MEANINGS = {
-    "fiat": "`amount` is what is paid, fee included, in `fiat_currency`.",
-    "crypto": "`amount` is what is to be credited, in `symbol`.",
+    "fiat": "`amount` is the total paid, fee included, in `fiat_currency`.",
+    "crypto": "`amount` is the amount to credit, in `symbol`.",
 }
 
 
 class BuyQuoteBody(Body):
-    """What is to be bought, and which side the amount counts."""
+    """The terms of a purchase, and the side that the amount is on."""
 
     symbol: Code
     """The asset to buy."""
     network: Code
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
     fiat_currency: Code
     """The currency to pay in."""
     amount: Amount
-    """How much, in the currency that `amount_currency` names."""
+    """The amount, in the currency that `amount_currency` names."""
     amount_currency: Annotated[Literal["fiat", "crypto"], Meanings(AMOUNT_MEANINGS)]
-    """Which side `amount` is on."""
+    """The side that `amount` is on."""
     method: Method
-    """How the fiat is going to be paid; not every currency takes every method."""
+    """The payment method for the fiat. Not every currency supports every method."""
 
 
 class PhonePayer(Body):
-    """Who pays by mobile money."""
+    """The payer of a purchase by mobile money."""
 
     phone_number: Code
-    """The phone that gets the prompt to pay: international format, of the country of the quote's currency."""
+    """The phone that gets the payment prompt. International format, a number of the country of the quote's currency."""
 
 
 class BankPayer(Body):
-    """A buy by bank transfer needs no payer; one that is given has a name (decision R5)."""
+    """The payer of a purchase by bank transfer. A payer is optional, but if given it must have a name (decision R5)."""
 
     account_name: Annotated[Name, Assumed("R5")]
-    """The name of the account that the transfer comes from."""
+    """The name on the payer's account."""
     account_number: Annotated[FreeText | None, Assumed("R5")] = None
-    """The number of that account."""
+    """The payer's account number."""
     bank_code: Annotated[FreeText | None, Assumed("R5")] = None
-    """The bank of that account, by its code in the country."""
+    """The payer's bank, by its code in the country."""
     phone_number: FreeText | None = None
-    """A phone number of the payer; a bank transfer does not use it."""
+    """The payer's phone number. Not used with bank transfers."""
 
 
 class BuyByMobileMoney(UseQuote):
     """The execution of a buy quote by mobile money."""
 
     payer: PhonePayer
-    """Who pays: required by mobile money."""
+    """The payer. Required with mobile money."""
 
 
 class BuyByBankTransfer(UseQuote):
     """The execution of a buy quote by bank transfer."""
 
     payer: BankPayer | None = None
-    """Who pays: optional by bank transfer."""
+    """The payer. Optional with bank transfers."""
 
 
 class AnyPayer(Body):
-    """A payer before the payment method is known: each member that is given must be text (decision H2)."""
+    """A payer before the payment method is known. Each given field must be a string (decision H2)."""
 
     account_name: FreeText | None = None
     account_number: FreeText | None = None
@@ -250,45 +241,33 @@ class AnyPayer(Body):
     phone_number: FreeText | None = None
 
 
-class BuyAnyhow(UseQuote):
-    """A purchase with a quote that does not exist: no member of the payer is required, because the quote says which."""
+class BuyWithUnknownQuote(UseQuote):
+    """A purchase with an unknown quote. No payer field is required, because only the quote decides which are."""
 
     payer: AnyPayer | None = None
 
 
 class WithdrawQuoteBody(Body):
-    """What is to be paid out to whom, and which side the amount counts."""
+    """The terms of a payout, and the side that the amount is on."""
 
     symbol: Code
     """The stablecoin to pay with."""
     network: Code
-    """The network it lies on, in capitals; its status in GET /currencies must be `active`."""
+    """The network of the stablecoin, in capitals. Its status in GET /currencies must be `active`."""
     fiat_currency: Code
-    """The currency to be paid out; the beneficiary's."""
+    """The currency of the payout, which is the beneficiary's currency."""
     amount: Amount
-    """How much, in `amount_currency`: in `symbol` what is debited, in the fiat what the beneficiary receives."""
+    """The amount in `amount_currency`: the debit in `symbol`, or the payout in fiat."""
     amount_currency: Text
-    """`symbol` or `fiat_currency`: which side `amount` is on."""
+    """The side that `amount` is on: the code in `symbol` or in `fiat_currency`."""
     beneficiary_id: Code
-    """Who is paid: a saved bank account or mobile money number of this currency (POST /beneficiaries)."""
+    """The payout recipient: a saved bank account or mobile money number with this currency (POST /beneficiaries)."""
 
 
 class BalanceParameters(Body):
     symbol: Text
     """The asset."""
     network: Text
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
     amount: Amount
-    """What is to be available of it from now on; what is held stays held."""
-
-
-ESTIMATES: Mapping[str, type[EstimateBody]] = {
-    "address": EstimateToAddress,
-    "platform_user": EstimateToUser,
-    "lightning": EstimateToLightning,
-}
-SENDS: Mapping[str, type[SendBody]] = {
-    "address": SendToAddress,
-    "platform_user": SendToUser,
-    "lightning": SendToLightning,
-}
+    """The new available amount. Held amounts do not change."""

@@ -1,7 +1,7 @@
-"""Where a send goes: the destination object of sends, estimates and recurring sends.
+"""Destinations of sends, estimates and recurring sends.
 
-"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2: the model in
-`bodies` is the body's part, `check_destination` refuses what is malformed (400), `resolve_destination` finds the
+"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2, the models in
+`bodies` parse a destination, `check_destination` refuses malformed values (400), and `resolve_destination` finds the
 recipient (404) and applies the business rules (422).
 """
 
@@ -50,10 +50,7 @@ MSATS_PER_BTC = Decimal(100_000_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A destination that was found good: an address with its memo, another user's id, or where Lightning pays to.
-
-    `free_products` are the fee products that must be in force besides that of the send (decision M15).
-    """
+    """A resolved destination: an address with its memo, another user's id, or a Lightning invoice or address."""
 
     address: str | None = None
     memo: str | None = None
@@ -61,21 +58,22 @@ class Recipient:
     lightning: str | None = None
     invoice: bool = False
     free_products: tuple[str, ...] = ()
+    """The fee products that must be active besides the product of the send (decision M15)."""
 
 
 def parse_destination(raw: Mapping[str, object]) -> bodies.AnyDestination:
-    """A destination object as it was sent and kept, as a body again; ApiError 400 when it never was one."""
+    """Parse a saved destination object. Raise `ApiError` 400 if it was never valid."""
     return _parsed(tuple(raw.items()))
 
 
-@lru_cache(maxsize=1024)  # every run of a recurring send has the same: 0.5 µs instead of 6
-def _parsed(members: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
-    raw = dict(members)
+@lru_cache(maxsize=1024)  # all runs of a recurring send have the same destination: 0.5 µs instead of 6
+def _parsed(fields: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
+    raw = dict(fields)
     return parse(bodies.DESTINATIONS.get(str(raw.get("type")), bodies.AnyDestination), raw)
 
 
 def check_destination(world: World, destination: bodies.AnyDestination) -> None:
-    """ApiError 400: more than one recipient, or a transfer to oneself."""
+    """Raise `ApiError` 400 for more than one recipient, or a transfer to oneself."""
     if isinstance(destination, bodies.UserDestination):
         given = destination.given()
         if len(given) > 1:
@@ -85,7 +83,7 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
 
 
 def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:
-    """The other user a transfer goes to; 422 invalid_phone_number, 404 not_found."""
+    """Return the other user that a transfer goes to. Raise `ApiError` 422 invalid_phone_number or 404 not_found."""
     ((name, value),) = destination.given().items()
     param = f"destination.{name}"
     if name == "phone_number" and not is_phone(value):
@@ -100,10 +98,10 @@ def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser
 def resolve_destination(
     world: World, environment: str, asset: Currency, destination: bodies.AnyDestination, amount: Decimal
 ) -> Recipient:
-    """Who receives `amount` of an asset on its network, or why nobody can.
+    """Return the recipient of `amount` of an asset on its network.
 
-    ApiError 400 as `check_destination`, and for an amount that is not the invoice's (param amount); 404 not_found;
-    422 invalid_wallet_address, invalid_phone_number, unsupported_network, invoice_expired.
+    Raise `ApiError` 400 as `check_destination` does, and for an amount that differs from the invoice's (param amount);
+    404 not_found; 422 invalid_wallet_address, invalid_phone_number, unsupported_network, invoice_expired.
     """
     check_destination(world, destination)
     network = present(asset.network)
@@ -128,7 +126,7 @@ def resolve_destination(
 
 
 def check_invoice_amount(environment: str, destination: bodies.AnyDestination, amount: Decimal) -> None:
-    """ApiError 400 for an amount that is not the invoice's (decision M7); a bad invoice is a business rule."""
+    """Raise `ApiError` 400 for an amount that differs from the invoice's. Invalid invoices pass (decision M7)."""
     if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
             _check_asked(decode_invoice(destination.invoice, environment), amount)
@@ -140,7 +138,7 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """What arrives at a wallet of this world, or over Lightning at one, is a deposit; an offramp's deposit is not."""
+    """Return the fee products of a transfer to a resource of this world: that of a deposit, none for an offramp."""
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 
 
@@ -158,10 +156,11 @@ def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Reci
 
 
 def require_payable(world: World, environment: str, recipient: Recipient) -> None:
-    """Refuse what Lightning cannot pay now; an invoice is paid once, a Lightning address any number of times.
+    """Refuse a Lightning payment that cannot succeed now. An invoice is paid once, a Lightning address any number of
+    times.
 
-    Raise `ApiError` 409: invalid_state for an invoice that is paid or being paid and for an entry of this world that
-    has ended (decision S14), wallet_disabled for an entry of a disabled wallet (S13).
+    Raise `ApiError` 409 invalid_state for an invoice that is paid or being paid and for an entry of this world that has
+    ended (decision S14), and 409 wallet_disabled for an entry of a disabled wallet (S13).
     """
     text = present(recipient.lightning)
     param = "destination.invoice" if recipient.invoice else "destination.lightning_address"

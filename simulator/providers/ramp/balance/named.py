@@ -1,4 +1,4 @@
-"""What the bodies of wallet operations name: assets by symbol and network, fiat currencies.
+"""Assets and fiat currencies that request bodies of wallet operations name.
 
 Decisions H5, M6 and R1.
 """
@@ -20,7 +20,7 @@ WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
 def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """The asset named in a body by the wallet operations' spelling; 422 unsupported_network, unsupported_asset."""
+    """Return an asset named in a body. Raise `ApiError` 422 unsupported_network or unsupported_asset."""
     if network not in WALLET:
         names = ", ".join(WALLET)
         raise UNSUPPORTED_NETWORK.error(f"{network!r} is not one of {names}.", f"{prefix}network")
@@ -31,12 +31,12 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
-    """The asset named in a body, or None: what a check of malformed values needs."""
+    """Return an asset named in a body, or None if it does not exist. For checks of malformed values."""
     return asset(symbol, WALLET.get(network, ""))
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
-    """A fiat currency, and that it can be paid by a method; 422 unsupported_pair."""
+    """Return a fiat currency that supports a payment method. Raise `ApiError` 422 unsupported_pair."""
     money = fiat(code)
     if money is None:
         raise UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")

@@ -1,6 +1,6 @@
-"""The arithmetic of wallet operations: what is paid, what it costs, what arrives.
+"""Prices of wallet operations: the amount paid, the fee, and the amount received.
 
-Decisions M1, M2, M5 to M9, M13, M15; rounding as H9 says. Nothing here changes anything.
+Decisions M1, M2, M5 to M9, M13, M15, with rounding as in H9. Nothing here changes a world.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance.destinations import Recipient
-from simulator.providers.ramp.balance.errors import INSUFFICIENT_BALANCE
+from simulator.providers.ramp.balance.states import INSUFFICIENT_BALANCE
 from simulator.providers.ramp.fees import (
     AMOUNT_TOO_LOW,
     Fee,
@@ -33,20 +33,23 @@ from simulator.providers.ramp.transactions import holder
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """`paid` in units of the source, fee included; `received` in units of the target; `fee` in the source."""
+    """The price of a swap, buy or withdrawal."""
 
     source: Currency
     target: Currency
     paid: Decimal
+    """The total paid in the source currency, fee included."""
     received: Decimal
+    """The amount received, in the target currency."""
     rate: Decimal
     fee: Fee
+    """The fee, in the source currency."""
     product_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class SendPricing:
-    """What the account pays in all, what the recipient gets, and the fee; all in the asset that is sent."""
+    """The price of a send: the total that the account pays, the amount for the recipient, and the fee, in the asset."""
 
     paid: Decimal
     net_amount: Decimal
@@ -60,7 +63,7 @@ def too_low(message: str) -> ApiError:
 def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Decision M5. `amount` is the fiat to pay, or with `solve` the crypto to receive."""
+    """Return the price of a purchase (M5). `amount` is the fiat to pay, or with `solve` the crypto to receive."""
     product = match(
         world,
         environment,
@@ -79,7 +82,7 @@ def price_buy(
 def price_withdraw(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Decision M6. `amount` is the stablecoin to debit, or with `solve` the fiat to deliver."""
+    """Return the price of a payout (M6). `amount` is the stablecoin to debit, or with `solve` the fiat to deliver."""
     product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, crypto)
@@ -89,7 +92,7 @@ def price_withdraw(
 def price_swap(
     world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
 ) -> Pricing:
-    """Decision M8. `amount` is what is paid, or with `solve` what is to be received."""
+    """Return the price of a swap (M8). `amount` is the amount to pay, or with `solve` the amount to receive."""
     product = match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = formula(world, environment, product, source)
@@ -97,19 +100,21 @@ def price_swap(
 
 
 def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
-    """⌊(paid − fee) × rate⌋: what a swap delivers at a rate."""
+    """Return the amount that a swap delivers at a rate: ⌊(paid − fee) × rate⌋."""
     return received_of(world, target, multiply(subtract(paid, fee), rate))
 
 
 def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> Decimal:
-    """received × (1 − slippage/100), rounded down (decision M8)."""
+    """Return received × (1 − slippage/100), rounded down (decision M8)."""
+    # Rounding the tolerated loss up rounds the minimum down.
     return subtract(received, target.round_up(multiply(received, slippage.scaleb(-2))))
 
 
 def price_send(world: World, environment: str, asset: Currency, amount: Decimal, recipient: Recipient) -> SendPricing:
-    """Decision M7, within the bounds of the currency listing (M13), by products in force (M15).
+    """Return the price of a send (decision M7), within the limits of the currency listing (M13), with active products
+    (M15).
 
-    An invoice's fee comes on top of its amount.
+    The fee of an invoice comes on top of its amount.
     """
     for name in recipient.free_products:
         match(world, environment, name, asset)
@@ -129,7 +134,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """The product whose limits hold for a transfer: that of sends, or its own while there is none in force."""
+    """Return the product whose limits apply to a transfer: the send product, or its own if none is active."""
     try:
         return match(world, environment, "send", asset)
     except ApiError:
@@ -137,12 +142,11 @@ def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
 
 
 def require_balance(world: World, environment: str, asset: Currency, paid: Decimal, param: str) -> None:
-    """422 insufficient_balance when less than `paid` is available (decision M12)."""
+    """Raise `ApiError` 422 insufficient_balance if less than `paid` is available (decision M12)."""
     balance = world.ledger.balance(available(holder(environment)), asset.key)
     if balance < paid:
         raise INSUFFICIENT_BALANCE.error(
-            f"{asset.format(paid)} {asset.code} are needed, {asset.format(balance)} are available.",
-            param,
+            f"{asset.format(paid)} {asset.code} are needed, {asset.format(balance)} are available.", param
         )
 
 
@@ -157,15 +161,19 @@ def _price(
     fee_of: Callable[[Decimal], Fee],
     convert: Callable[[Decimal, Decimal], Decimal],
 ) -> Pricing:
+    """Return a price, with `amount` on the target side if `solve` is set. Raise `ApiError` for a limit."""
+
     def delivers(paid: Decimal) -> Decimal:
         net = max(subtract(paid, fee_of(paid).total), ZERO)
         return received_of(world, target, convert(net, rate))
 
     if amount == 0:
         raise too_low("The amount must be more than zero.")
+    # Quotes are solved on the source side with the fee inside the loop, because the fee itself depends on the source.
     paid = solve_source(source, amount, delivers) if solve else amount
     fee = fee_of(paid)
     check_limits(product, paid, fee=fee)
+    # A solved source may deliver a unit more than was asked for, through rounding. The quote promises the asked amount.
     received = amount if solve else delivers(paid)
     if received <= 0:
         raise too_low("The fee leaves nothing to deliver.")

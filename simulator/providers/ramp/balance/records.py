@@ -1,7 +1,7 @@
-"""The rows of wallet operations: their quotes, and what an asset's balance looks like from outside.
+"""Wallet quotes, and the balance of an asset.
 
-Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. The transactions themselves
-are the shared record of the transactions room.
+Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. The transactions are the shared
+record of the transactions room.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ QUOTE_PREFIXES = {"swap": "sq_", "buy": "bq_", "withdraw": "wq_"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalletQuote(Quote):
-    """A locked price of a swap, a buy or a withdrawal: `paid` in all, fee included, for `received`.
-
-    `rate` is `to` per `from` unit on a swap, fiat per crypto unit otherwise. `method` is that of the payment or payout
-    and `beneficiary_id` who is paid; `slippage` and `minimum_received` are those of a swap.
-    """
+    """The locked price of a swap, a buy or a withdrawal."""
 
     type: WalletQuoteType
     paid: Side
+    """The total paid, fee included."""
     received: Side
     rate: Decimal
+    """`to` per unit of `from` for a swap, otherwise fiat per unit of crypto."""
     fee: Fee
     product_id: Id
     method: Method | None = None
+    """The method of the payment or payout."""
     beneficiary_id: Id | None = None
+    """The recipient of a withdrawal."""
     slippage: Decimal | None = None
+    """The tolerance of a swap, in percent."""
     minimum_received: Decimal = ZERO
+    """The least amount that a swap may deliver."""
 
     @property
     def kind(self) -> str:
@@ -52,7 +54,7 @@ QUOTE_TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class AssetBalance:
-    """One asset on one network as the books have it at this instant, with the wallet that receives it."""
+    """The balance of one asset on one network now, with the wallet that receives it."""
 
     id: str
     sequence: int

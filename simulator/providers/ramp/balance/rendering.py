@@ -1,9 +1,9 @@
-"""How records of this room become the shapes of their answers (decisions H8, L3, M2 and R8)."""
+"""Renders the records of this room as response shapes (decisions H8, L3, M2 and R8)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NotRequired, cast
+from typing import cast
 
 from typing_extensions import TypedDict
 
@@ -18,6 +18,7 @@ from simulator.providers.ramp.fees import AppFee, show_app_fee
 from simulator.providers.ramp.reference import currency_of
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import Side, Transaction
+from simulator.providers.ramp.transactions import shapes as transactions
 
 
 class _Asset(TypedDict):
@@ -25,26 +26,17 @@ class _Asset(TypedDict):
     network: str
 
 
-class _Validity(TypedDict):
-    expires_at: str
-    created_at: str
-
-
 def _asset(side: Side) -> _Asset:
     return {"symbol": side.code, "network": upper(side.chain)}
 
 
 def _amount(side: Side, amount: Decimal | None = None) -> str:
-    """The amount of one side (or another amount of its currency) as printed."""
+    """Return the amount of a side, or another amount of its currency, as a string."""
     return side.currency.format(side.amount if amount is None else amount)
 
 
 def _swap_side(side: Side) -> shapes.SwapAmountShape:
     return {**_asset(side), "amount": _amount(side)}
-
-
-def _validity(quote: WalletQuote) -> _Validity:
-    return {"expires_at": format_timestamp(quote.expires_at_ms), "created_at": format_timestamp(quote.created_at_ms)}
 
 
 def render_swap_quote(world: World, quote: WalletQuote) -> shapes.SwapQuoteShape:
@@ -56,7 +48,8 @@ def render_swap_quote(world: World, quote: WalletQuote) -> shapes.SwapQuoteShape
         "minimum_received": _amount(quote.received, quote.minimum_received),
         "fee": show_app_fee(quote.fee),
         "slippage": present(quote.slippage),
-        **_validity(quote),
+        "expires_at": format_timestamp(quote.expires_at_ms),
+        "created_at": format_timestamp(quote.created_at_ms),
     }
 
 
@@ -70,7 +63,8 @@ def render_buy_quote(world: World, quote: WalletQuote) -> shapes.BuyQuoteShape:
         "rate": format_rate(quote.rate),
         "fee": show_app_fee(quote.fee),
         "method": present(quote.method),
-        **_validity(quote),
+        "expires_at": format_timestamp(quote.expires_at_ms),
+        "created_at": format_timestamp(quote.created_at_ms),
     }
 
 
@@ -83,26 +77,19 @@ def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQu
         "source_amount": _amount(quote.paid),
         "destination_amount": _amount(quote.received),
         "fee": show_app_fee(quote.fee),
-        **_validity(quote),
+        "expires_at": format_timestamp(quote.expires_at_ms),
+        "created_at": format_timestamp(quote.created_at_ms),
     }
 
 
 class _Figures(TypedDict):
-    """What transactions of every type show after their assets."""
+    """The fields that transactions of every type show after their assets."""
 
     amount: str
     fee: AppFee
     net_amount: str
     reference: str | None
     tx_hash: str | None
-
-
-class _End(TypedDict):
-    """What transactions of every type end in."""
-
-    failure_code: NotRequired[str]
-    created_at: str
-    updated_at: str
 
 
 def _figures(transaction: Transaction, side: Side) -> _Figures:
@@ -115,13 +102,6 @@ def _figures(transaction: Transaction, side: Side) -> _Figures:
     }
 
 
-def _end(transaction: Transaction) -> _End:
-    created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
-    if transaction.failure_code is None:
-        return {"created_at": created, "updated_at": updated}
-    return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
-
-
 def render_send(world: World, send: Transaction) -> shapes.SendTransaction:
     return {
         "id": send.id,
@@ -130,7 +110,7 @@ def render_send(world: World, send: Transaction) -> shapes.SendTransaction:
         "order_id": send.order_id,
         **_asset(send.paid),
         **_figures(send, send.paid),
-        **_end(send),
+        **transactions.render_end(send),
     }
 
 
@@ -143,12 +123,12 @@ def render_swap(world: World, swap: Transaction) -> shapes.SwapTransaction:
         "from": _swap_side(swap.paid),
         "to": _swap_side(swap.received),
         **_figures(swap, swap.paid),
-        **_end(swap),
+        **transactions.render_end(swap),
     }
 
 
 def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
-    # A purchase always names its reference; payment instructions in general need not (a prompt on the phone has none).
+    # The instructions of a purchase always have a reference. Those of an onramp by mobile money have none.
     instructions = cast(shapes.BuyPaymentInstructions, present(buy.payment_instructions))
     return {
         "id": buy.id,
@@ -158,7 +138,7 @@ def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
         **_asset(buy.received),
         **_figures(buy, buy.received),
         "payment_instructions": instructions,
-        **_end(buy),
+        **transactions.render_end(buy),
     }
 
 
@@ -173,7 +153,7 @@ def render_withdraw(world: World, withdrawal: Transaction) -> shapes.WithdrawTra
         "beneficiary_id": present(withdrawal.beneficiary_id),
         "fiat_currency": withdrawal.received.code,
         "destination_amount": _amount(withdrawal.received),
-        **_end(withdrawal),
+        **transactions.render_end(withdrawal),
     }
 
 

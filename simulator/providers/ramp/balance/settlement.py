@@ -1,6 +1,6 @@
-"""What the outside world does to wallet transactions: payers pay, chains confirm, payouts arrive or bounce.
+"""Actions of third parties on wallet transactions: payers pay, chains confirm, payouts arrive or fail.
 
-Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of the ledger.
+Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from simulator.providers.ramp.ramps import (
     FailureParameters,
     PaymentParameters,
     TxHashParameters,
-    check_hash,
-    check_payment,
     fail,
     payment_declined,
 )
@@ -31,7 +29,7 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
-    """A purchase: the fiat fee to the fees and the crypto to the balance, or with sign -1 both taken back."""
+    """Book a purchase: the fiat fee as a fee and the crypto to the balance. A sign of -1 reverses both."""
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
     pot = available(holder(transaction.environment))
@@ -50,7 +48,7 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 
 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
-    """The payer's fiat: in full or over, and the quoted crypto is credited; short, and the buy fails (decision S6)."""
+    """Receive the payer's fiat. The full amount or more credits the quoted crypto, less fails the buy (decision S6)."""
     world, buy = call.world, call.target
     amount = given_amount(buy.paid, call.parameters.amount)
     buy = replace(buy, funds_received=amount)
@@ -65,16 +63,16 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
     return move(call.world, call.target, "complete")
 
 
-def credit_is_there(world: World, buy: Transaction) -> str | None:
-    """A buy that is paid fails only while its credit is there to be taken back (decision S7)."""
+def credit_is_unspent(world: World, buy: Transaction) -> str | None:
+    """Return why a paid buy cannot fail, or None. The credited amount must still be available (decision S7)."""
     if buy.status != "processing":
         return None
     balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
-    return "what was credited is already spent" if balance < buy.received.amount else None
+    return "the credited amount is already spent" if balance < buy.received.amount else None
 
 
 def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """It cannot finish: what was credited is taken back, and the account limits get it back."""
+    """Fail a buy: take back the credited amount and return the charge to the account limits."""
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
@@ -85,20 +83,20 @@ def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
+    """Broadcast a send. A Lightning payment has no hash (decisions S9, S14)."""
     return broadcast_send(call.world, call.target, call.parameters.tx_hash)
 
 
 def broadcast_send(world: World, send: Transaction, given: str | None = None) -> Transaction:
-    """Let the chain have a send (decision S16)."""
+    """Broadcast a send to its chain (decision S16)."""
     late = assumes(world, "S16", "send_hash_at_completion")
     return move(world, replace(send, tx_hash=None if late else _send_hash(world, send, given)), "broadcast")
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """The chain has confirmed: what was held is spent, and arrives where this world receives (decision S9).
+    """Complete a send: post the hold, and deliver the amount if this world receives it (decision S9).
 
-    The hash is that of the broadcast unless another is given.
+    The hash is that of the broadcast unless another one is given.
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
@@ -111,8 +109,8 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
     return send
 
 
-def leaves_the_service(world: World, send: Transaction) -> str | None:
-    """The outside world decides only about what leaves the service (decision S9)."""
+def decided_outside(world: World, send: Transaction) -> str | None:
+    """Return why third parties cannot decide about a send, or None. Internal transfers complete by themselves."""
     return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
 
@@ -123,7 +121,7 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a send or swap: release the hold at once (decision M11), and let an invoice it was paying expire (S13)."""
+    """Fail a send or swap: release the hold (decision M11), and let an invoice that it was paying expire (S13)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
     failed = move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
@@ -136,12 +134,12 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
+    """Complete a swap: post the hold and credit the quote's to.amount (decision M8). Each network has a hash (S18)."""
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 
 
 def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
-    """Execute a swap; `given` is its hash on the network that is swapped to."""
+    """Execute a swap. `given` is its hash on the target network."""
     tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
@@ -155,18 +153,18 @@ def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Tr
 
 
 def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """The beneficiary has the fiat; what was held is spent (decision S10)."""
+    """Complete a payout: the beneficiary has the fiat and the hold is posted (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total, FEES)
     return move(call.world, call.target, "complete")
 
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """The full amount, fee included, goes back to the balance (decision S5)."""
+    """Return the full amount, fee included, to the balance (decision S5)."""
     return _give_back(call.world, call.target)
 
 
 def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """The payout cannot be made; what is held stays held until it is refunded (decision M11)."""
+    """Fail a payout. The amount stays held until it is refunded (decision M11)."""
     world, failed = call.world, fail(call)
     if assumes(world, "S10", "refunded_when_it_fails"):
         return _give_back(world, failed)
@@ -187,7 +185,7 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
             Posting(FEES, key, -fee),
             Posting(pot, key, amount),
         )
-    elif world.ledger.pending_hold(withdrawal.id) is None:  # it was released when it failed
+    elif world.ledger.pending_hold(withdrawal.id) is None:  # the hold was released when the payout failed
         return move_released(world, withdrawal, "refund")
     else:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
@@ -197,14 +195,7 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
 
 
 ACTIONS = (
-    Action(
-        "payment_arrives",
-        "the payer's fiat is received",
-        payment_arrives,
-        ("buy",),
-        lambda: PaymentParameters,
-        check=check_payment,
-    ),
+    Action("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), lambda: PaymentParameters),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
     Action(
         "broadcast",
@@ -212,7 +203,6 @@ ACTIONS = (
         broadcast,
         ("send",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=Transaction.paid_on,
     ),
     Action(
@@ -221,8 +211,7 @@ ACTIONS = (
         complete_send,
         ("send",),
         lambda: TxHashParameters,
-        guard=leaves_the_service,
-        check=check_hash,
+        guard=decided_outside,
         networks=Transaction.received_on,
     ),
     Action(
@@ -231,7 +220,6 @@ ACTIONS = (
         complete_swap,
         ("swap",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=lambda swap: (*swap.paid_on(), *swap.received_on()),
     ),
     Action(
@@ -240,20 +228,12 @@ ACTIONS = (
         complete_buy,
         ("buy",),
         lambda: TxHashParameters,
-        check=check_hash,
         networks=Transaction.received_on,
     ),
-    Action(
-        "complete",
-        "the beneficiary is paid",
-        complete_withdraw,
-        ("withdraw",),
-        lambda: TxHashParameters,
-        check=check_hash,
-    ),
-    Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=leaves_the_service),
+    Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), lambda: TxHashParameters),
+    Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=decided_outside),
     Action("fail", "it cannot finish", fail_held, ("swap",), lambda: FailureParameters),
-    Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_there),
+    Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_unspent),
     Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), lambda: FailureParameters),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

@@ -1,4 +1,4 @@
-"""How wallet quotes, wallet transactions, estimates and balances are shown.
+"""The shapes of wallet quotes, wallet transactions, estimates and balances.
 
 Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the specification; decisions H8, L3, M2, R8.
 """
@@ -16,10 +16,10 @@ from simulator.engine.text.shapes import (
     Clauses,
     Number,
     OneOf,
-    Pagination,
     Prefix,
     RateText,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp.balance.named import WITHDRAWABLE
 from simulator.providers.ramp.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
@@ -39,21 +39,23 @@ StablecoinText = Annotated[str, OneOf({code: ASSET_CODES[code] for code in WITHD
 
 
 class SwapAmountShape(TypedDict):
-    """One side of a swap: how much of which asset on which network."""
+    """One side of a swap: an amount of an asset on a network."""
 
     symbol: AssetText
     """The asset of this side."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
     amount: AmountText
-    """How much of `symbol`: on the side `from` what is deducted, fee included, on the side `to` what is received."""
+    """The amount in `symbol`: the total deducted, fee included, or on the side `to` the amount received."""
 
 
 _SwapQuoteSides = TypedDict(
     "_SwapQuoteSides",
     {
-        "from": Annotated[SwapAmountShape, Field(description="What is given: its amount is deducted, fee included.")],
-        "to": Annotated[SwapAmountShape, Field(description="What is received: its amount is credited.")],
+        "from": Annotated[
+            SwapAmountShape, Field(description="The side that is given. Its amount is deducted, fee included.")
+        ],
+        "to": Annotated[SwapAmountShape, Field(description="The side that is received. Its amount is credited.")],
     },
 )
 
@@ -64,17 +66,17 @@ class SwapQuoteShape(_SwapQuoteSides):
     id: Annotated[str, Prefix("sq_")]
     """Pass it as `quote_id` to POST /wallet/swap."""
     rate: RateText
-    """Locked rate: units of the asset `to` for one unit of the asset `from`."""
+    """The locked rate: units of the asset `to` per unit of the asset `from`."""
     minimum_received: AmountText
-    """The worst case in the asset `to`: when less would come out at execution, the swap is refused."""
+    """The least amount of the asset `to`. If the swap would deliver less at execution, it is refused."""
     fee: AppFee
-    """What the swap costs, in the asset `from`; part of `from.amount`."""
+    """The cost of the swap, in the asset `from`. It is part of `from.amount`."""
     slippage: Number
-    """The tolerance used, in percent: 0.5 is half a percent."""
+    """The tolerance, in percent: 0.5 is half a percent."""
     expires_at: Timestamp
-    """Until when the quote can be executed: 30 minutes after `created_at`."""
+    """The expiry time, 30 minutes after `created_at`."""
     created_at: Timestamp
-    """When the quote was made."""
+    """The creation time of the quote."""
 
 
 class BuyQuoteShape(TypedDict):
@@ -85,23 +87,23 @@ class BuyQuoteShape(TypedDict):
     symbol: AssetText
     """The asset that is bought."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
     fiat_currency: FiatText
-    """The currency that is paid in."""
+    """The currency of the payment."""
     fiat_amount: AmountText
-    """What the payer pays in all, fee included, in `fiat_currency`."""
+    """The total that the payer pays, fee included, in `fiat_currency`."""
     crypto_amount: AmountText
-    """What the balance is credited with, in `symbol`, after the fee."""
+    """The amount credited to the balance after the fee, in `symbol`."""
     rate: RateText
-    """Locked rate: `fiat_currency` for one unit of `symbol`."""
+    """The locked rate: `fiat_currency` per unit of `symbol`."""
     fee: AppFee
-    """What the purchase costs, in `fiat_currency`; part of `fiat_amount`."""
+    """The cost of the purchase, in `fiat_currency`. It is part of `fiat_amount`."""
     method: Method
-    """How the fiat is paid."""
+    """The payment method for the fiat."""
     expires_at: Timestamp
-    """Until when the quote can be executed: 30 minutes after `created_at`."""
+    """The expiry time, 30 minutes after `created_at`."""
     created_at: Timestamp
-    """When the quote was made."""
+    """The creation time of the quote."""
 
 
 class WithdrawQuoteShape(TypedDict):
@@ -110,81 +112,82 @@ class WithdrawQuoteShape(TypedDict):
     id: Annotated[str, Prefix("wq_"), Assumed("S2", "pattern")]
     """Pass it as `quote_id` to POST /wallet/withdraw."""
     symbol: StablecoinText
-    """The stablecoin that is paid with."""
+    """The stablecoin that is debited."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the stablecoin, in capitals."""
     fiat_currency: FiatText
-    """The currency that the beneficiary is paid in."""
+    """The currency that the beneficiary receives."""
     rate: RateText
-    """Locked rate: `fiat_currency` for one unit of `symbol`."""
+    """The locked rate: `fiat_currency` per unit of `symbol`."""
     source_amount: AmountText
-    """What is debited from the balance in all, fee included, in `symbol`."""
+    """The total debited from the balance, fee included, in `symbol`."""
     destination_amount: AmountText
-    """What the beneficiary receives, after the fee, in `fiat_currency`."""
+    """The amount that the beneficiary receives after the fee, in `fiat_currency`."""
     fee: AppFee
-    """What the payout costs, in `symbol`; part of `source_amount`."""
+    """The cost of the payout, in `symbol`. It is part of `source_amount`."""
     expires_at: Timestamp
-    """Until when the quote can be executed: 30 minutes after `created_at`."""
+    """The expiry time, 30 minutes after `created_at`."""
     created_at: Timestamp
-    """When the quote was made."""
+    """The creation time of the quote."""
 
 
 class SendEstimate(TypedDict):
-    """What a send would cost; nothing is locked or moved."""
+    """The cost of a send. Nothing is locked or moved."""
 
     symbol: AssetText
-    """The asset that would be sent."""
+    """The asset to send."""
     network: WalletNetwork
-    """The network it would go over, in capitals."""
+    """The network to send on, in capitals."""
     amount: AmountText
-    """What would be sent, in `symbol`, as asked for."""
+    """The requested amount, in `symbol`."""
     fee: AppFee
-    """What the send would cost, in `symbol`; all zero to another user of the service."""
+    """The cost of the send, in `symbol`. Zero for another user of the service."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
-    """What the recipient would get, in `symbol`: `amount` without the fee; of an invoice all of it."""
+    """The amount that the recipient would get, in `symbol`: `amount` minus the fee, all of it for an invoice."""
 
 
 class _Common(TypedDict):
     id: Annotated[str, Prefix("txn_")]
-    """Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}."""
+    """The id of the transaction, for GET /transactions/{id} and GET /orders/{order_id}."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
-    """The public number of the order that was made with it, for GET /orders/{order_id}."""
+    """The public number of its order, for GET /orders/{order_id}."""
     fee: AppFee
-    """What the operation costs."""
+    """The cost of the operation."""
     reference: str | None
-    """The caller's own reference; null when none was given."""
+    """Your own reference, or null if none was given."""
     failure_code: NotRequired[FailureText]
-    """Why it failed. There once it has failed, also after a refund."""
+    """The reason of the failure. Present once the transaction has failed, also after a refund."""
     created_at: Timestamp
-    """When it was made."""
+    """The creation time."""
     updated_at: Timestamp
-    """When its status last changed."""
+    """The time of the last change of status."""
 
 
 class SendTransaction(_Common):
     """A send from the balance: to an address, over Lightning, or to another user."""
 
     type: Literal["send"]
-    """Always `send`."""
     status: Annotated[str, OneOf(SEND_MEANINGS), Assumed("S5", "enum")]
-    """How far the send has come."""
+    """The status of the send."""
     symbol: AssetText
     """The asset that is sent."""
     network: WalletNetwork
-    """The network it goes over, in capitals."""
+    """The network of the send, in capitals."""
     amount: AmountText
-    """What is sent, in `symbol`, before the fee; what is debited, except that an invoice's fee comes on top."""
+    """The amount sent before the fee, in `symbol`. It is the total debited. An invoice's fee comes on top."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
-    """What the recipient gets, in `symbol`: `amount` without the fee; of an invoice all of it."""
+    """The amount that the recipient gets, in `symbol`: `amount` minus the fee, or the full amount of an invoice."""
     tx_hash: Annotated[str | None, Assumed("S16", "meaning")]
-    """The transaction on the chain. Null until it is broadcast, to another user of the service and over Lightning."""
+    """The on-chain transaction. Null before the broadcast, over Lightning, and for a transfer to another user."""
 
 
 _SwapTransactionSides = TypedDict(
     "_SwapTransactionSides",
     {
-        "from": Annotated[SwapAmountShape, Field(description="What is given: its amount is deducted, fee included.")],
-        "to": Annotated[SwapAmountShape, Field(description="What is received once the swap is completed.")],
+        "from": Annotated[
+            SwapAmountShape, Field(description="The side that is given. Its amount is deducted, fee included.")
+        ],
+        "to": Annotated[SwapAmountShape, Field(description="The side that is received once the swap is completed.")],
     },
 )
 
@@ -193,40 +196,37 @@ class SwapTransaction(_Common, _SwapTransactionSides):
     """A swap of one asset of the balance into another."""
 
     type: Literal["swap"]
-    """Always `swap`."""
     status: Annotated[str, OneOf(SWAP_MEANINGS), Assumed("S8", "enum")]
-    """How far the swap has come."""
+    """The status of the swap."""
     amount: Annotated[AmountText, Assumed("M8", "required")]
-    """What is deducted, fee included: the same as `from.amount`."""
+    """The total deducted, fee included: the same as `from.amount`."""
     net_amount: Annotated[AmountText, Assumed("M8", "required")]
-    """What is converted: `from.amount` without the fee, in the asset `from`."""
+    """The amount converted: `from.amount` minus the fee, in the asset `from`."""
     tx_hash: str | None
-    """The transaction on the chain; null until the swap is completed."""
+    """The on-chain transaction, or null until the swap is completed."""
 
 
 class _Instructions(TypedDict):
     reference: str
-    """What the payer must give with the payment, so that it is matched with the purchase."""
+    """The reference that the payer must give with the payment, which matches it to the purchase."""
 
 
 class BuyMobileMoneyInstructions(_Instructions):
-    """How a purchase is paid by mobile money."""
+    """Payment of a purchase by mobile money."""
 
     method: Literal["mobile_money"]
-    """Always `mobile_money`."""
     phone_number: PhoneText
-    """The phone that gets the prompt to pay."""
+    """The phone that gets the payment prompt."""
 
 
 class BuyBankTransferInstructions(_Instructions):
-    """How a purchase is paid by bank transfer."""
+    """Payment of a purchase by bank transfer."""
 
     method: Literal["bank_transfer"]
-    """Always `bank_transfer`."""
     account_number: str
     """The account to pay to."""
     bank_name: str
-    """The bank that has this account."""
+    """The bank of that account."""
 
 
 BuyPaymentInstructions: TypeAlias = BuyMobileMoneyInstructions | BuyBankTransferInstructions
@@ -236,78 +236,76 @@ class BuyTransaction(_Common):
     """A purchase: fiat is paid in, crypto is credited to the balance."""
 
     type: Literal["buy"]
-    """Always `buy`."""
     status: Annotated[str, OneOf(BUY_MEANINGS), Assumed("S5", "enum")]
-    """How far the purchase has come."""
+    """The status of the purchase."""
     symbol: AssetText
     """The asset that is bought."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
     amount: AmountText
-    """What is bought, in `symbol`: exactly what is credited, since the fee is paid in fiat."""
+    """The amount bought, in `symbol`. All of it is credited, because the fee is paid in fiat."""
     net_amount: AmountText
-    """What is credited, in `symbol`: the same as `amount`."""
+    """The amount credited, in `symbol`: the same as `amount`."""
     tx_hash: str | None
-    """Null: a purchase credits the balance without a transaction on a chain."""
+    """Always null: a purchase credits the balance without an on-chain transaction."""
     payment_instructions: BuyPaymentInstructions
-    """How the fiat is to be paid."""
+    """The instructions for the payer."""
 
 
 class WithdrawTransaction(_Common):
-    """A payout: crypto of the balance becomes fiat at a beneficiary."""
+    """A payout: crypto of the balance becomes fiat for a beneficiary."""
 
     type: Literal["withdraw"]
-    """Always `withdraw`."""
     status: Annotated[str, OneOf(WITHDRAW_MEANINGS), Assumed("S10", "enum")]
-    """How far the payout has come."""
+    """The status of the payout."""
     symbol: StablecoinText
-    """The stablecoin that is paid with."""
+    """The stablecoin that is debited."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the stablecoin, in capitals."""
     amount: AmountText
-    """What is debited from the balance in all, fee included, in `symbol`."""
+    """The total debited from the balance, fee included, in `symbol`."""
     net_amount: AmountText
-    """What is converted to fiat, in `symbol`: `amount` without the fee."""
+    """The amount converted to fiat, in `symbol`: `amount` minus the fee."""
     tx_hash: str | None
-    """Null: the fiat is paid without a transaction on a chain."""
+    """Always null: the payout has no on-chain transaction."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """Who is paid; see GET /beneficiaries/{id}."""
+    """The payout recipient. See GET /beneficiaries/{id}."""
     fiat_currency: FiatText
-    """The currency that the beneficiary is paid in."""
+    """The currency that the beneficiary receives."""
     destination_amount: AmountText
-    """Exactly what the beneficiary is paid, in `fiat_currency`."""
+    """The exact amount that the beneficiary receives, in `fiat_currency`."""
 
 
 class AssetBalanceShape(TypedDict):
-    """What the account has of one asset on one network."""
+    """The account's balance of one asset on one network."""
 
     symbol: Annotated[AssetText, Assumed("R8")]
     """The asset."""
     network: Annotated[WalletNetwork, Assumed("R8")]
-    """The network it lies on, in capitals: an asset on two networks has two balances."""
+    """The network of the asset, in capitals. An asset on two networks has two balances."""
     balance: Annotated[AmountText, Assumed("R8")]
-    """All there is of it, in `symbol`: `available` and `held` together."""
+    """The total balance, in `symbol`: `available` plus `held`."""
     available: Annotated[AmountText, Assumed("R8")]
-    """What can be spent now, in `symbol`."""
+    """The amount that can be spent now, in `symbol`."""
     held: Annotated[AmountText, Assumed("R8")]
-    """What is set aside, in `symbol`, for sends, swaps and payouts that have not ended yet."""
+    """The amount held for sends, swaps and payouts in progress, in `symbol`."""
     address: Annotated[str | None, Assumed("R8")]
-    """Where deposits to it go: the address of the account's oldest active wallet on the network; null without one."""
+    """The address for deposits, of the account's oldest active wallet on the network, or null without a wallet."""
     memo: Annotated[str | None, Assumed("R8")]
-    """On stellar the memo that must go with every deposit to `address`; null elsewhere, and without a wallet."""
+    """On stellar the memo that every deposit to `address` needs. Null on other networks and without a wallet."""
     default: Annotated[bool, Assumed("R8")]
-    """Whether there is a wallet that receives this asset."""
+    """True if a wallet receives this asset."""
     updated_at: Annotated[Timestamp, Assumed("R8")]
-    """When `available` or `held` last changed."""
+    """The time of the last change of `available` or `held`."""
 
 
-class AssetBalanceList(TypedDict):
-    """A page of balances."""
-
-    data: Annotated[list[AssetBalanceShape], Assumed("L6")]
-    """The balances of this page: every asset on every network, those that are zero too."""
-    pagination: Annotated[Pagination, Assumed("L6")]
-    """Where this page lies in the whole list."""
+AssetBalanceList = page_shape(
+    "AssetBalanceList",
+    AssetBalanceShape,
+    "balances",
+    "The balances of this page: every asset on every network, zero balances included.",
+    Assumed("L6"),
+)
 
 
 CLAUSES: Clauses = {

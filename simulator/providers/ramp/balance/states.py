@@ -1,11 +1,13 @@
-"""The state tables of wallet transactions, one per type.
+"""The state tables of wallet transactions, one per type, and the error codes of this room.
 
-"Wallet transaction (send, swap, buy, withdraw)" of the specification names the states; the moves between them are
-decisions S3, S5 to S11 and S17.
+"Wallet transaction (send, swap, buy, withdraw)" of the specification names the states. The transitions are decisions
+S3, S5 to S11 and S17.
 """
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
+from simulator.engine.rows.operation import specified
 from simulator.kernel.machine import Machine, Move
 
 _PROCESSING = ("transaction.processing",)
@@ -33,16 +35,13 @@ SEND = Machine(
         "failed": (),
     },
 )
-"""`settle` is what happens to internal transfers at once, `complete` what the chain does."""
+"""An internal transfer makes the transition `settle` immediately, the chain causes `complete`."""
 
 SWAP = Machine(
     "swap transaction",
     initial=(Move("swap", "pending"),),
     rows={
-        "pending": (
-            Move("complete", "completed", _COMPLETED, basis="S8"),
-            Move("fail", "failed", _FAILED, basis="S8"),
-        ),
+        "pending": (Move("complete", "completed", _COMPLETED, basis="S8"), Move("fail", "failed", _FAILED, basis="S8")),
         "completed": (),
         "failed": (),
     },
@@ -83,28 +82,45 @@ WITHDRAW = Machine(
 )
 
 SEND_MEANINGS = {
-    "pending": "Accepted, and not yet broadcast or routed. The amount is held.",
-    "processing": "On its way: broadcast on the chain, or being routed. Internal transfers complete at once from here.",
+    "pending": "Accepted, but not broadcast or routed yet. The amount is held.",
+    "processing": "Broadcast on the chain, or being routed. Internal transfers complete immediately from here.",
     "completed": "Final: the recipient has the money.",
-    "failed": "It came to nothing; `failure_code` says why. The amount is back in the balance.",
+    "failed": "It failed. `failure_code` has the reason, and the amount is back in the balance.",
 }
 
 SWAP_MEANINGS = {
-    "pending": "Accepted; what is given is held.",
-    "completed": "What was given is gone and what is received is credited.",
-    "failed": "Nothing was exchanged; `failure_code` says why. What was held is available again.",
+    "pending": "Accepted. The source amount is held.",
+    "completed": "The source amount is spent and the target amount is credited.",
+    "failed": "Nothing was exchanged. `failure_code` has the reason, and the held amount is available again.",
 }
 
 BUY_MEANINGS = {
-    "pending": "Waits for the payer's fiat; nothing is credited yet.",
-    "processing": "The fiat has arrived and the balance is credited; the purchase is being settled.",
+    "pending": "It waits for the payer's fiat. Nothing is credited yet.",
+    "processing": "The fiat has arrived and the balance is credited. The settlement is in progress.",
     "completed": "Settled: the credit is final.",
-    "failed": "The payment was declined or too small, or the purchase was undone; `failure_code` says why.",
+    "failed": "The payment was declined or too small, or the purchase was reversed. `failure_code` has the reason.",
 }
 
 WITHDRAW_MEANINGS = {
-    "processing": "The payout is under way; the amount is held.",
-    "completed": "The beneficiary has the fiat.",
-    "failed": "The payout was rejected; `failure_code` says why. The amount stays held until it is refunded.",
+    "processing": "The payout is in progress and the amount is held.",
+    "completed": "The beneficiary has received the fiat.",
+    "failed": "The payout was rejected. `failure_code` has the reason, and the amount stays held until it is refunded.",
     "refunded": "The full amount, fee included, is back in the balance.",
 }
+
+INSUFFICIENT_BALANCE = ErrorCode(
+    "insufficient_balance", 422, "the wallet balance is too low", after="insufficient_deposit"
+)
+SLIPPAGE_EXCEEDED = ErrorCode("slippage_exceeded", 422, "the swap rate moved beyond the slippage tolerance")
+
+NO_ASSET = ("unsupported_network", "unsupported_asset")
+NO_AMOUNT = ("amount_too_low", "amount_too_high")
+NO_QUOTE = (
+    {"quote_not_found": "S2", "quote_already_used": "S2"}
+    | specified("quote_expired")
+    | {"unsupported_pair": "M15"}
+    | specified("network_unavailable")
+)
+"""Errors of quotes and estimates (NO_ASSET, NO_AMOUNT), and of requests that use a quote (NO_QUOTE)."""
+
+ERRORS = (INSUFFICIENT_BALANCE, SLIPPAGE_EXCEEDED)

@@ -6,10 +6,8 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.beneficiaries import operations, shapes
-from simulator.providers.ramp.beneficiaries.errors import BENEFICIARY_MISMATCH, ERRORS
-from simulator.providers.ramp.beneficiaries.events import EVENTS
 from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
-from simulator.providers.ramp.beneficiaries.states import BENEFICIARY
+from simulator.providers.ramp.beneficiaries.states import BENEFICIARY, BENEFICIARY_MISMATCH, ERRORS, EVENTS
 
 ROOM = Room(
     "beneficiaries",
@@ -36,6 +34,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = ["BENEFICIARY_MISMATCH", "ROOM", "Beneficiary", "beneficiary"]

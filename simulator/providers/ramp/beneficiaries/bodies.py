@@ -1,4 +1,4 @@
-"""The bodies of POST /beneficiaries: what all types of recipient share, and what each adds."""
+"""The request bodies of POST /beneficiaries: the shared fields, and those of each type."""
 
 from typing import Annotated, Literal
 
@@ -9,83 +9,83 @@ from simulator.providers.ramp.shapes import Country, ShortNetwork
 
 
 class BankAccount(Body):
-    """A bank account that fiat is to be paid to."""
+    """A bank account for fiat payouts."""
 
     bank_code: str
     """The bank, by its code in `country`."""
     account_number: str
-    """The number of the account, in the form of `country`."""
+    """The account number, in the format of `country`."""
     account_name: Name
-    """Whose account it is, as the bank knows it."""
+    """The account holder's name, as registered with the bank."""
 
 
 class PhoneNumber(Body):
-    """A mobile money account that fiat is to be paid to."""
+    """A mobile money account for fiat payouts."""
 
     phone_number: str
-    """The number to pay, in international format; a valid number of `country`."""
+    """The phone number, in international format. It must be valid in `country`."""
     provider: str
-    """The mobile money provider, by its code; one that works in `country`."""
+    """The mobile money provider, by its code. It must operate in `country`."""
 
 
 class WalletAddress(Body):
-    """A wallet outside of the service."""
+    """An external wallet."""
 
     wallet_address: str
-    """The address of the wallet, in the form of `network`; its checksum is checked."""
+    """The address of the wallet on `network`. Its checksum is verified."""
     network: ShortNetwork
     """The network of the wallet."""
     asset: str
-    """What is to be sent there; it must be available on the network."""
+    """The asset to send to the wallet. It must be available on the network."""
     memo: FreeText | None = None
-    """The memo that is to go with what is sent there; exchanges and custodial wallets need one on stellar."""
+    """The memo for transfers to the wallet. Exchanges and custodial wallets need one on stellar."""
 
 
 class AnyBeneficiary(Body):
-    """What all types share. The members of other types are known, and not looked at."""
+    """The fields that all types share. Fields of other types are known and ignored."""
 
     type: Annotated[BeneficiaryType, Meanings(TYPE_MEANINGS)]
-    """What is saved; it names the member that has the details."""
+    """The type of beneficiary, which is also the name of the field with the details."""
     name: Name
-    """The full name of who is paid, or a label for a wallet."""
+    """The full name of the recipient, or a label for a wallet."""
     country: object = None
-    """The country of the account or number (ISO 3166-1 alpha-2); not of a wallet."""
+    """The country of the account or number (ISO 3166-1 alpha-2). Not for wallets."""
     fiat_currency: object = None
-    """The currency to be paid in: the one of `country`; not of a wallet."""
+    """The payout currency, which is the currency of `country`. Not for wallets."""
     bank_account: object = None
-    """The account; required with the type `bank_account`."""
+    """The account. Required with the type `bank_account`."""
     phone_number: object = None
-    """The number and its provider; required with the type `phone_number`."""
+    """The number and its provider. Required with the type `phone_number`."""
     wallet_address: object = None
-    """The address; required with the type `wallet_address`."""
+    """The address. Required with the type `wallet_address`."""
 
 
 class CreateBankAccountBeneficiary(AnyBeneficiary):
-    """A bank account to be saved."""
+    """A bank account to save."""
 
     type: Literal["bank_account"]
     country: Annotated[Country, Assumed("R1", "enum")]
     """The country of the account (ISO 3166-1 alpha-2)."""
     fiat_currency: str
-    """The currency to be paid in: the one of `country`."""
+    """The payout currency, which is the currency of `country`."""
     bank_account: BankAccount
     """The account."""
 
 
 class CreatePhoneNumberBeneficiary(AnyBeneficiary):
-    """A mobile money number to be saved."""
+    """A mobile money number to save."""
 
     type: Literal["phone_number"]
     country: Annotated[Country, Assumed("R1", "enum")]
     """The country of the number (ISO 3166-1 alpha-2)."""
     fiat_currency: str
-    """The currency to be paid in: the one of `country`."""
+    """The payout currency, which is the currency of `country`."""
     phone_number: PhoneNumber
     """The number and its provider."""
 
 
 class CreateWalletAddressBeneficiary(AnyBeneficiary):
-    """A crypto address to be saved."""
+    """A crypto address to save."""
 
     type: Literal["wallet_address"]
     wallet_address: WalletAddress

@@ -1,4 +1,4 @@
-"""What beneficiaries do: saving a recipient after every check, showing, listing and deleting.
+"""The operations on beneficiaries: saving a recipient after all checks, reading, listing and deleting.
 
 Chapter "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
 """
@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import create, new_fields, remove
 from simulator.engine.rows.handlers import by_id, page
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes
-from simulator.providers.ramp.beneficiaries.errors import UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.beneficiaries.records import (
     BENEFICIARIES,
     TYPE_MEANINGS,
@@ -23,7 +22,7 @@ from simulator.providers.ramp.beneficiaries.records import (
     PhoneNumberDetails,
     WalletAddressDetails,
 )
-from simulator.providers.ramp.beneficiaries.states import MEANINGS
+from simulator.providers.ramp.beneficiaries.states import MEANINGS, UNSUPPORTED_PROVIDER
 from simulator.providers.ramp.reference import (
     COUNTRIES,
     INVALID_PHONE_NUMBER,
@@ -47,11 +46,11 @@ _FIND = by_id(BENEFICIARIES, "beneficiary")
 
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
-"""Beneficiaries know the Celo dollar by both names (decision H5)."""
+"""Beneficiaries accept both names of the Celo dollar (decision H5)."""
 
 
 def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
-    """400 for an account number that has not the shape of its country (decision R3)."""
+    """Raise `ApiError` 400 for an account number in the wrong format for its country (decision R3)."""
     body = call.body
     if isinstance(body, bodies.CreateBankAccountBeneficiary):
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
@@ -63,21 +62,17 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     status=201,
     variants=Variants("type", lambda: bodies.BY_TYPE),
     check=check_account_number,
-    errors=(
-        "unsupported_pair",
-        "invalid_bank_account",
-        "invalid_phone_number",
-        "unsupported_provider",
-        "unsupported_asset",
-        "invalid_wallet_address",
-    ),
-    guessed={"invalid_bank_account": "R3", "unsupported_provider": "R2"},
+    errors=specified("unsupported_pair")
+    | {"invalid_bank_account": "R3"}
+    | specified("invalid_phone_number")
+    | {"unsupported_provider": "R2"}
+    | specified("unsupported_asset", "invalid_wallet_address"),
 )
 def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
-    """Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. The details
-    stand in the member named after the type. Everything is checked when it is saved: currency and provider against the
-    country, bank code and account number, the phone number, the asset and the address against the network. Sends the
-    event beneficiary.created. The same recipient may be saved more than once.
+    """Saves a recipient for later payments: a bank account or mobile money number for fiat, or a crypto address. The
+    field with the details has the name of the type. Everything is checked now: currency and provider against the
+    country, bank code and account number, the phone number, the asset and the address against the network. The event
+    beneficiary.created is sent. You can save the same recipient more than once.
     """
     body = call.body
     fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
@@ -104,7 +99,7 @@ def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
         return _bank_account(body)
     if isinstance(body, bodies.CreatePhoneNumberBeneficiary):
         return _phone_number(body)
-    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # `body_for` knows no fourth
+    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # there is no fourth type
     return _wallet_address(body.wallet_address, environment)
 
 
@@ -129,8 +124,7 @@ def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetai
     if provider(body.country, given.provider) is None:
         code = UNSUPPORTED_PAIR if given.provider in PROVIDER_CODES else UNSUPPORTED_PROVIDER
         raise code.error(
-            f"The mobile money provider {given.provider!r} is not supported in {body.country}.",
-            "phone_number.provider",
+            f"The mobile money provider {given.provider!r} is not supported in {body.country}.", "phone_number.provider"
         )
     return {"phone_number": given.phone_number, "provider": given.provider}
 
@@ -141,8 +135,7 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
         raise UNSUPPORTED_ASSET.error(f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset")
     if not is_address(network, given.wallet_address, environment):
         raise INVALID_WALLET_ADDRESS.error(
-            f"{given.wallet_address!r} is not an address on {given.network}.",
-            "wallet_address.wallet_address",
+            f"{given.wallet_address!r} is not an address on {given.network}.", "wallet_address.wallet_address"
         )
     return {
         "wallet_address": given.wallet_address,
@@ -152,21 +145,16 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
     }
 
 
-@operation(
-    "DELETE /beneficiaries/{id}",
-    "Remove a beneficiary; past transactions are unaffected",
-    load=_FIND,
-    errors=("not_found",),
-)
+@operation("DELETE /beneficiaries/{id}", "Remove a beneficiary; past transactions are unaffected", load=_FIND)
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
-    """Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring payments that
-    would pay it fail. Sends the event beneficiary.deleted.
+    """Deletes a beneficiary, which can no longer be paid. Past transactions still refer to it, and runs of recurring
+    payments to it fail. The event beneficiary.deleted is sent.
     """
     remove(call.world, call.resource, "delete")
 
 
 def searched(record: Beneficiary) -> Iterator[str]:
-    """The texts that `search` looks at: name, phone number, account number, bank name, wallet address."""
+    """Yield the strings that `search` matches: name, phone number, account number, bank name, wallet address."""
     yield record.name
     details = record.details
     if "bank_name" in details:
@@ -188,15 +176,10 @@ def _on_network(record: Beneficiary) -> tuple[str | None]:
 
 LISTING = Listing[Beneficiary](
     filters=(
-        by_field("type", TYPE_MEANINGS, many=True, description="Only those of this type."),
+        by_field("type", TYPE_MEANINGS, many=True, description="Only beneficiaries of this type."),
         by_field("country", COUNTRY_CODES, description="Only accounts and numbers in this country."),
-        by_field("fiat_currency", FIAT_CODES, description="Only those that are paid in this currency."),
-        Filter(
-            "network",
-            _on_network,
-            SHORT_NETWORKS,
-            description="Only wallet addresses on this network.",
-        ),
+        by_field("fiat_currency", FIAT_CODES, description="Only beneficiaries with this payout currency."),
+        Filter("network", _on_network, SHORT_NETWORKS, description="Only wallet addresses on this network."),
     ),
     search=searched,
     searched="name, phone number, account number, bank name and wallet address",
@@ -210,17 +193,11 @@ LISTING = Listing[Beneficiary](
     "GET /beneficiaries", "The saved beneficiaries, newest first", answer=lambda: shapes.BeneficiaryPage, query=LISTING
 )
 def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.BeneficiaryShape]:
-    """Lists the saved beneficiaries, newest first unless sorted otherwise; deleted ones are not shown."""
+    """Lists the saved beneficiaries, by default newest first. Deleted ones are not included."""
     return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
 
 
-@operation(
-    "GET /beneficiaries/{id}",
-    "One beneficiary",
-    load=_FIND,
-    errors=("not_found",),
-    shows="beneficiary",
-)
+@operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, shows="beneficiary")
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
-    """Shows one saved beneficiary. A deleted one is not found."""
+    """Returns one saved beneficiary. A deleted one is not found."""
     return shapes.render_beneficiary(call.world, call.resource)

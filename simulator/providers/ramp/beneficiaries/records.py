@@ -23,53 +23,53 @@ from simulator.providers.ramp.spelling import SHORT
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 
 METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
-"""The payment method that pays out to each type of fiat beneficiary."""
+"""The payment method for each type of fiat beneficiary."""
 
 
 TYPE_MEANINGS = {
-    "bank_account": "A bank account; it is paid by bank_transfer.",
-    "phone_number": "A mobile money number; it is paid by mobile_money.",
-    "wallet_address": "A crypto address outside of the service; it gets no fiat.",
+    "bank_account": "A bank account, paid by bank_transfer.",
+    "phone_number": "A mobile money number, paid by mobile_money.",
+    "wallet_address": "An external crypto address. It receives no fiat.",
 }
 SAVED_ASSETS = {**ASSET_CODES, "cUSD": "Celo Dollar, the same as CUSD."}
 
 
 @final
 class BankAccountDetails(TypedDict):
-    """A bank account that fiat is paid to."""
+    """A bank account for fiat payouts."""
 
     bank_code: str
     """The bank, by its code in the beneficiary's country."""
     bank_name: str
-    """The name of that bank, found by its code."""
+    """The name of the bank with that code."""
     account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$"), Assumed("R3", "pattern")]
-    """The number of the account."""
+    """The account number."""
     account_name: str
-    """Whose account it is, as the bank knows it."""
+    """The account holder's name, as registered with the bank."""
 
 
 @final
 class PhoneNumberDetails(TypedDict):
-    """A mobile money account that fiat is paid to."""
+    """A mobile money account for fiat payouts."""
 
     phone_number: PhoneText
-    """The number that is paid, in international format."""
+    """The phone number, in international format."""
     provider: Annotated[str, Known(PROVIDER_CODES)]
     """The mobile money provider, by its code."""
 
 
 @final
 class WalletAddressDetails(TypedDict):
-    """A wallet outside of the service."""
+    """An external wallet."""
 
     wallet_address: str
-    """The address of the wallet, in the form of its network."""
+    """The address of the wallet on its network."""
     network: ShortNetwork
     """The network of the wallet."""
     asset: Annotated[str, OneOf(SAVED_ASSETS), Assumed("H5", "enum")]
-    """What is to be sent there, spelled as it was given."""
+    """The asset to send to the wallet, in the spelling of the request."""
     memo: str
-    """The memo that goes with what is sent there; empty when none is needed."""
+    """The memo for transfers to the wallet. Empty if none is needed."""
 
 
 Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDetails
@@ -77,8 +77,9 @@ Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDeta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beneficiary(Record):
-    """A saved recipient. `details` are as shown; `country` and `fiat_currency` are None for a wallet address."""
+    """A saved recipient. `country` and `fiat_currency` are None for a wallet address."""
 
+    kind = "beneficiary"
     type: BeneficiaryType
     name: str
     country: Country | None
@@ -86,17 +87,13 @@ class Beneficiary(Record):
     details: Details
 
     @property
-    def kind(self) -> str:
-        return "beneficiary"
-
-    @property
     def method(self) -> Method | None:
-        """`bank_transfer` or `mobile_money`, None for a wallet address."""
+        """`bank_transfer` or `mobile_money`, or None for a wallet address."""
         return METHODS.get(self.type)
 
     @property
     def account(self) -> str | None:
-        """The account or phone number that is paid, None for a wallet address."""
+        """The account or phone number, or None for a wallet address."""
         if "account_number" in self.details:
             return self.details["account_number"]
         if "phone_number" in self.details:
@@ -105,7 +102,7 @@ class Beneficiary(Record):
 
     @property
     def network(self) -> str | None:
-        """The canonical network of a wallet address, else None."""
+        """The canonical network of a wallet address, or None."""
         return SHORT[self.details["network"]] if "network" in self.details else None
 
 
@@ -113,12 +110,12 @@ BENEFICIARIES = TableKey("beneficiaries", Beneficiary, per_environment=True)
 
 
 def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
-    """The beneficiaries of an environment that are not deleted, oldest first."""
+    """Return the beneficiaries of an environment, oldest first. Deleted ones are not included."""
     return world.store[BENEFICIARIES.of(environment)]
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
+    """Return the beneficiary in a body. Raise `ApiError` 404 not_found, also if it was deleted (decision S23)."""
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
     except ApiError as error:

@@ -1,4 +1,4 @@
-"""How beneficiaries are shown: the table "Beneficiary" and its details by type."""
+"""The shapes of beneficiaries: the table "Beneficiary" and its details by type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from typing_extensions import TypedDict
 
 from simulator.engine.records.records import present
-from simulator.engine.text.shapes import Assumed, Clauses, Pagination, Prefix, Timestamp
+from simulator.engine.text.shapes import Assumed, Clauses, Prefix, Timestamp, page_shape
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.providers.ramp.beneficiaries.records import (
@@ -21,47 +21,44 @@ from simulator.providers.ramp.shapes import Country, FiatCode
 
 class _Saved(TypedDict):
     id: Annotated[str, Prefix("ben_")]
-    """Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments."""
+    """The id of the beneficiary. Use it as `beneficiary_id` in offramps, withdrawals and recurring payments."""
     name: str
-    """The full name of who is paid, or the label of a wallet."""
+    """The full name of the recipient, or the label of a wallet."""
     created_at: Timestamp
-    """When it was saved."""
+    """The creation time."""
 
 
 class _Fiat(_Saved):
     country: Annotated[Country, Assumed("R1", "enum")]
     """The country of the account or number (ISO 3166-1 alpha-2)."""
     fiat_currency: FiatCode
-    """The currency it is paid in."""
+    """The payout currency."""
 
 
 class BankAccountBeneficiary(_Fiat):
-    """A bank account that fiat can be paid to."""
+    """A bank account for fiat payouts."""
 
     type: Literal["bank_account"]
-    """Always `bank_account`."""
     details: BankAccountDetails
     """The account."""
 
 
 class PhoneNumberBeneficiary(_Fiat):
-    """A mobile money number that fiat can be paid to."""
+    """A mobile money number for fiat payouts."""
 
     type: Literal["phone_number"]
-    """Always `phone_number`."""
     details: PhoneNumberDetails
     """The number and its provider."""
 
 
 class WalletAddressBeneficiary(_Saved):
-    """A crypto address outside of the service."""
+    """An external crypto address."""
 
     type: Literal["wallet_address"]
-    """Always `wallet_address`."""
     country: None
-    """Always null: an address has no country."""
+    """Always null, because an address has no country."""
     fiat_currency: None
-    """Always null: an address gets no fiat."""
+    """Always null, because an address receives no fiat."""
     details: WalletAddressDetails
     """The address, its network and its asset."""
 
@@ -69,17 +66,11 @@ class WalletAddressBeneficiary(_Saved):
 BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | WalletAddressBeneficiary
 
 
-class BeneficiaryPage(TypedDict):
-    """A page of beneficiaries."""
-
-    data: list[BeneficiaryShape]
-    """The beneficiaries of this page."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
+BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries", "The beneficiaries of this page.")
 
 
 def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
-    """The beneficiary in the shape of its type."""
+    """Return the beneficiary in the shape of its type."""
     details, created_at = record.details, format_timestamp(record.created_at_ms)
     if "network" in details:
         address: WalletAddressBeneficiary = {

@@ -14,8 +14,6 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.deposit_wallets import lightning, operations, shapes
-from simulator.providers.ramp.deposit_wallets.errors import ERRORS, INVOICE_EXPIRED, WALLET_DISABLED
-from simulator.providers.ramp.deposit_wallets.events import EVENTS
 from simulator.providers.ramp.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.providers.ramp.deposit_wallets.lightning import has_disabled_wallet, payment_failed, takes_payments
 from simulator.providers.ramp.deposit_wallets.operations import default_wallet
@@ -36,7 +34,16 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     render_entry,
     render_wallet,
 )
-from simulator.providers.ramp.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
+from simulator.providers.ramp.deposit_wallets.states import (
+    DEPOSIT,
+    ERRORS,
+    EVENTS,
+    INVOICE,
+    INVOICE_EXPIRED,
+    LIGHTNING_ADDRESS,
+    WALLET,
+    WALLET_DISABLED,
+)
 
 
 def _entry_kind(
@@ -72,10 +79,7 @@ ROOM = Room(
     ),
     actions=operations.ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
-    tables=(
-        ADDRESSES_BY_WALLET,
-        ADDRESSES_BY_USERNAME,
-    ),
+    tables=(ADDRESSES_BY_WALLET, ADDRESSES_BY_USERNAME),
     kinds=(
         Kind(
             "wallet",
@@ -105,21 +109,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "INVOICE_EXPIRED",
-    "ROOM",
-    "WALLET_DISABLED",
-    "DecodedInvoice",
-    "Invoice",
-    "LightningAddress",
-    "LightningEntry",
-    "Wallet",
-    "decode_invoice",
-    "default_wallet",
-    "has_disabled_wallet",
-    "is_lightning_address",
-    "payment_failed",
-    "takes_payments",
-]

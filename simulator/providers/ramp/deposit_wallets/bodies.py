@@ -1,15 +1,16 @@
-"""What the operations under /wallets and the actions on what they make are given: bodies and parameters."""
+"""Request bodies of the operations under /wallets, and the parameters of the actions on wallets and deposits."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from simulator.engine.text.fields import Amount, Body, FreeText, Name, Note, Text
+from simulator.engine.text.fields import Body, FreeText, Name, Note
 from simulator.engine.text.shapes import Assumed, Meanings, OneOf
 from simulator.providers.ramp.deposit_wallets import shapes
 from simulator.providers.ramp.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.providers.ramp.deposit_wallets.states import WALLET_MEANINGS
+from simulator.providers.ramp.ramps import PositiveAmount, TxHash
 from simulator.providers.ramp.shapes import CANONICAL_NETWORKS
 
 DEFAULT_EXPIRY_SECONDS = 1800
@@ -27,86 +28,86 @@ ENTRY_MEANINGS = {
 
 
 Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
-"""Any string is taken, because one outside the three is 422 and not malformed (decision H5)."""
+"""Any string is accepted, because an unknown network is 422 and not malformed (decision H5)."""
 
 
 class WalletBody(Body):
-    """The wallet that is to be made."""
+    """The wallet to create."""
 
     network: Network
     """The network to receive on."""
     label: Name | None = None
     """A label for the wallet."""
     reference: Name | None = None
-    """The caller's own reference; every deposit to the wallet and every event about it carries it."""
+    """Your own reference. Every deposit to the wallet and every event about it has it."""
     lightning: bool | None = False
-    """Whether a Lightning address is made with the wallet; on bitcoin only."""
+    """Set it to create a Lightning address with the wallet. Only on bitcoin."""
 
 
 class WalletChanges(Body):
-    """Only the fields sent change. The default of `status`, which may not be null, is never looked at."""
+    """Only the given fields change. `status` cannot be null, and its default is never used."""
 
     label: Name | None = None
-    """The new label; null takes it away."""
+    """The new label. Null removes it."""
     status: Annotated[shapes.WalletStatus, Meanings(WALLET_MEANINGS), Assumed("S15", "enum")] = Field(
         default_factory=lambda: "active"
     )
-    """Whether deposits are to be credited from now on."""
+    """The new status: `active` credits deposits, `disabled` does not."""
 
 
 class EntryBody(Body):
-    """What a wallet is to receive by over Lightning."""
+    """The Lightning address or invoice to create."""
 
     type: Annotated[Literal["lightning_address", "invoice"], Meanings(ENTRY_MEANINGS)]
-    """What is to be made; it decides which other members there are."""
+    """The type of entry. It decides which other fields are required."""
 
 
 class CreateLightningAddress(EntryBody):
-    """A Lightning address that is to be made."""
+    """A Lightning address to create."""
 
     type: Literal["lightning_address"]
     username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
-    """What stands before the @; one that is free is made up when it is left out."""
+    """The part before the @. By default an unused name is generated."""
 
 
 class CreateInvoice(EntryBody):
-    """An invoice that is to be made."""
+    """An invoice to create."""
 
     type: Literal["invoice"]
     amount_sats: Sats
-    """How much the invoice is for, in satoshi: a hundred millionth of a bitcoin."""
+    """The amount of the invoice, in satoshi: a hundred millionth of a bitcoin."""
     description: Note | None = None
-    """What the invoice says to the payer."""
+    """The description for the payer."""
     expires_in: (
         Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS), Assumed("invoice-bounds", "minimum", "maximum")] | None
     ) = DEFAULT_EXPIRY_SECONDS
-    """For how many seconds it can be paid."""
+    """The validity of the invoice, in seconds."""
 
 
 class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=shapes.TOKEN_PATTERN)]
-    """What arrives; a token that the wallet's network does not have makes the deposit fail."""
-    amount: Amount
-    """How much of it arrives."""
+    """The asset that arrives. If the wallet's network does not have it, the deposit fails."""
+    amount: PositiveAmount
+    """The amount that arrives."""
     memo: FreeText | None = None
-    """The memo it comes with on stellar: the right one when left out, none at all when empty."""
-    tx_hash: Text | None = None
-    """The hash of the transaction on the chain; one is made up when left out."""
+    """The memo of a deposit on stellar. By default the right one. An empty string is a missing memo."""
+    tx_hash: TxHash | None = None
+    """The hash of the on-chain transaction. By default a new one is generated."""
 
 
 class ConfirmationParameters(Body):
     confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """How many confirmations the deposit has now; one more than before when left out."""
+    """The new number of confirmations. By default one more than before."""
 
 
 class ReasonParameters(Body):
     reason: Note | None = None
-    """Why it cannot be credited, as the deposit then shows it; `rejected` when left out."""
+    """The reason that the deposit then shows. By default `rejected`."""
 
 
 class LightningPaymentParameters(Body):
     amount_sats: Sats
-    """How much is paid, in satoshi."""
+    """The amount of the payment, in satoshi."""
 
 
 ENTRIES: Mapping[str, type[EntryBody]] = {"lightning_address": CreateLightningAddress, "invoice": CreateInvoice}

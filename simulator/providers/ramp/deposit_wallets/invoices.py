@@ -1,8 +1,8 @@
 """Lightning payment requests: writing and reading BOLT #11 invoices, Lightning addresses and lnurl (decision S13).
 
-An invoice is bech32 text: what it asks for in its prefix (`lnbc2500u`), then in groups of five bits a timestamp,
-tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve is imported when
-it is first needed, to keep start-up short.
+An invoice is a bech32 string. Its prefix has the amount (`lnbc2500u`). Groups of five bits follow with a timestamp,
+tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve is imported on first
+use, to keep start-up short.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import bech32
 from simulator.kernel.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
-"""What a reader assumes when an invoice does not say (not the default of the endpoint, which always says)."""
+"""The validity of an invoice that does not name one. (Invoices of the API always do.)"""
 
 MAX_AMOUNT_SATS = 21_000_000 * 100_000_000
-"""All the bitcoin there will ever be."""
+"""The maximum number of bitcoins that can exist."""
 
 _MIN_FINAL_CLTV_EXPIRY = 18
 _MAX_DESCRIPTION_BYTES = 639
@@ -29,7 +29,7 @@ _TIMESTAMP_GROUPS = 7
 _HASH_GROUPS = 52
 _PAYEE_GROUPS = 53
 _FEATURES = 1 << 8 | 1 << 14
-"""Variable-length onion and payment secret, both required: what an invoice with a payment secret must say."""
+"""Variable-length onion and payment secret, both required. An invoice with a payment secret must set them."""
 _KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
 _PICO_PER_MSAT = 10
 _MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
@@ -40,9 +40,10 @@ _ADDRESS = re.compile(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{
 
 @dataclass(frozen=True, slots=True)
 class DecodedInvoice:
-    """What an invoice says. `amount_msat` is None when the payer chooses; `payee` is the compressed public key."""
+    """The contents of an invoice."""
 
     amount_msat: int | None
+    """None if the payer chooses the amount."""
     created_at_ms: int
     expires_at_ms: int
     payment_hash: str
@@ -50,10 +51,11 @@ class DecodedInvoice:
     description: str | None
     description_hash: str | None
     payee: str
+    """The compressed public key."""
 
     @property
     def amount_sats(self) -> int | None:
-        """Whole satoshis, rounded up as a payer pays; None for an invoice without amount."""
+        """Whole satoshis, rounded up. None for an invoice without an amount."""
         return None if self.amount_msat is None else -(-self.amount_msat // 1000)
 
 
@@ -67,9 +69,10 @@ def encode_invoice(
     payment_secret: bytes,
     node_key: bytes,
 ) -> str:
-    """A signed mainnet invoice; `timestamp` in seconds since 1970, `expires_in` in seconds, `node_key` 32 bytes.
+    """Return a signed mainnet invoice. `timestamp` is in seconds since 1970, `expires_in` in seconds, `node_key` 32
+    bytes.
 
-    A description over 639 bytes is committed to by its hash, as the standard says.
+    A description over 639 bytes is replaced by its hash, as the standard says.
     """
     from coincurve import PrivateKey
 
@@ -90,9 +93,9 @@ def encode_invoice(
 
 
 def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice:
-    """Read an invoice; ValueError for whatever is not genuine: prefix, checksum, signature or fields.
+    """Read an invoice. Raise `ValueError` for an invalid prefix, checksum, signature or field.
 
-    The sandbox takes those of bitcoin's test net (`lntb`) too (decision R6).
+    The sandbox accepts invoices of bitcoin's test net (`lntb`), too (decision R6).
     """
     prefix, data = bech32.bech32_decode(text)
     if prefix is None or data is None:
@@ -122,17 +125,17 @@ def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice
 
 
 def is_lightning_address(text: str) -> bool:
-    """Whether a text has the form of a Lightning address, name@domain in lower case."""
+    """Return whether a string has the form of a Lightning address, name@domain in lower case."""
     return _ADDRESS.fullmatch(text) is not None
 
 
 def encode_lnurl(url: str) -> str:
-    """The bech32 form of a URL, `lnurl1…`."""
+    """Return the bech32 form of a URL, `lnurl1…`."""
     return bech32.bech32_encode("lnurl", _groups(url.encode()))
 
 
 def _amount(sats: int) -> str:
-    """The shortest way to write an amount: in the largest multiplier that divides it."""
+    """Return the shortest form of an amount, in the largest multiplier that divides it."""
     pico = sats * 1000 * _PICO_PER_MSAT
     multiplier, size = next((name, size) for name, size in _MULTIPLIERS if pico % size == 0)
     return f"{pico // size}{multiplier}"
@@ -148,7 +151,7 @@ def _amount_msat(digits: str | None, multiplier: str | None) -> int | None:
 
 
 def _known_fields(groups: Sequence[int]) -> dict[str, Sequence[int]]:
-    """The first of every tagged field; hashes and keys of another length than theirs are skipped."""
+    """Return the first of every tagged field. Hashes and keys of the wrong length are skipped."""
     lengths = {"p": _HASH_GROUPS, "s": _HASH_GROUPS, "h": _HASH_GROUPS, "n": _PAYEE_GROUPS}
     fields: dict[str, Sequence[int]] = {}
     for tag, content in _fields(groups):
@@ -176,12 +179,12 @@ def _check_features(features: int) -> None:
 
 
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
-    """The key that signed; it must be the one the invoice names, if it names one."""
+    """Return the key that signed. It must be the key that the invoice names, if it names one."""
     from coincurve import PublicKey
 
     try:
         signer: str = PublicKey.from_signature_and_message(signature, message).format().hex()
-    except Exception as error:  # the curve raises several kinds, one of them bare
+    except Exception as error:  # the library raises several types, one of them `Exception` itself
         raise ValueError("its signature is not valid") from error
     if named is not None and _octets(named).hex() != signer:
         raise ValueError("its signature is not that of the payee it names")
@@ -189,7 +192,7 @@ def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str
 
 
 def _signed(prefix: str, data: Sequence[int]) -> bytes:
-    """What is signed: the prefix and the data, filled up with zero bits to whole bytes."""
+    """Return the signed bytes: the prefix and the data, padded with zero bits to whole bytes."""
     return prefix.encode() + bytes(bech32.convertbits(data, 5, 8) or ())
 
 
@@ -202,13 +205,13 @@ def _groups(octets: bytes) -> list[int]:
 
 
 def _octets(groups: Sequence[int]) -> bytes:
-    """Whole bytes only: the zero bits that filled up the last group are dropped."""
+    """Return whole bytes only. The zero bits that pad the last group are dropped."""
     octets = bytes(bech32.convertbits(groups, 5, 8) or ())
     return octets[: len(groups) * 5 // 8]
 
 
 def _number(value: int, length: int = 0) -> list[int]:
-    """A number in groups of five bits, most significant first; as few as possible, or exactly `length`."""
+    """Return a number in groups of five bits, most significant first: as few as possible, or exactly `length`."""
     count = length or max(1, -(-value.bit_length() // 5))
     return [value >> 5 * place & 31 for place in reversed(range(count))]
 

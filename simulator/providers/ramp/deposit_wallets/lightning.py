@@ -1,4 +1,4 @@
-"""Lightning entries of bitcoin wallets: addresses, invoices, and what is paid to them.
+"""Lightning entries of bitcoin wallets: addresses, invoices, and payments to them.
 
 Chapter "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
 """
@@ -13,13 +13,12 @@ from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.fields import Nothing
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.providers.ramp.deposit_wallets import bodies, shapes
-from simulator.providers.ramp.deposit_wallets.errors import WALLET_DISABLED
 from simulator.providers.ramp.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.providers.ramp.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
@@ -34,7 +33,8 @@ from simulator.providers.ramp.deposit_wallets.records import (
     wallets,
 )
 from simulator.providers.ramp.deposit_wallets.rendering import render_entry
-from simulator.providers.ramp.incoming_transfers import LIGHTNING, expect, receiver_at
+from simulator.providers.ramp.deposit_wallets.states import WALLET_DISABLED
+from simulator.providers.ramp.incoming_transfers import LIGHTNING, receiver_at, register_receiver
 from simulator.providers.ramp.reference import ASSETS, UNSUPPORTED_NETWORK
 from simulator.providers.ramp.transactions import IN_FLIGHT, Transaction, credit_deposit, payment_of
 
@@ -49,7 +49,7 @@ _BTC = ASSETS["BTC", "bitcoin"]
 
 
 def load_entry(call: Call) -> LightningEntry:
-    """The Lightning entry named in the path, of the wallet named there; 404, also when it is already disabled."""
+    """Return the entry in the path, of the wallet in the path. Raise `ApiError` 404, also for a disabled entry."""
     entry_id = call.path["lightning_id"]
     entry = entries(call.world, call.environment).get(entry_id)
     if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
@@ -63,14 +63,13 @@ def load_entry(call: Call) -> LightningEntry:
     status=201,
     variants=Variants("type", lambda: bodies.ENTRIES),
     load=find_wallet,
-    errors=("not_found", "unsupported_network", "wallet_disabled"),
-    guessed={"unsupported_network": "S13"},
+    errors={"unsupported_network": "S13"} | specified("wallet_disabled"),
     statuses=("active", "pending"),
 )
 def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
-    """Lets a bitcoin wallet receive over Lightning: by a reusable Lightning address, or by an invoice for one payment
-    of an exact amount, which expires. Sends the event wallet.created for an address. Refused for wallets on other
-    networks, for a disabled wallet, and when the username is taken.
+    """Adds a way to receive over Lightning to a bitcoin wallet: a reusable Lightning address, or an invoice for one
+    payment of an exact amount, which expires. For an address the event wallet.created is sent. The request fails for
+    wallets on other networks, for a disabled wallet, and if the username is taken.
     """
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
@@ -79,7 +78,7 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
         raise WALLET_DISABLED.error("The wallet is disabled and cannot receive funds.")
     if isinstance(body, bodies.CreateLightningAddress):
         return render_entry(world, open_address(world, wallet, body.username))
-    assert isinstance(body, bodies.CreateInvoice)  # `body_for` knows no third
+    assert isinstance(body, bodies.CreateInvoice)  # there is no third type
     expires_in = bodies.DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 
@@ -87,7 +86,7 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
 def open_address(
     world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
 ) -> LightningAddress:
-    """A Lightning address with the given username, or a generated one; 400 when it is taken in the environment."""
+    """Create a Lightning address, by default with a generated username. Raise `ApiError` 400 if it is taken."""
     environment = wallet.environment
     taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
     if username is None:
@@ -106,7 +105,7 @@ def open_address(
     taken.put(username, entry.id)
     own = world.store[ADDRESSES_BY_WALLET.of(environment)]
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
-    expect(world, entry, LIGHTNING, entry.address)
+    register_receiver(world, entry, LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)
 
 
@@ -131,7 +130,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
         ),
         expires_at_ms=world.now_ms + expires_in * 1000,
     )
-    expect(world, invoice, LIGHTNING, invoice.payment_request)
+    register_receiver(world, invoice, LIGHTNING, invoice.payment_request)
     invoice = create(world, invoice, "create")
     world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
     return invoice
@@ -141,12 +140,12 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
     "DELETE /wallets/{id}/lightning/{lightning_id}",
     "Disable a Lightning address or an unpaid invoice",
     load=load_entry,
-    errors=("not_found", "invalid_state"),
+    errors=("invalid_state",),
 )
 def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
-    """Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid,
-    has expired or has a payment in flight is refused with invalid_state. An entry that is disabled already is not
-    found.
+    """Disables a Lightning address or a pending invoice, so that it can no longer be paid. For an invoice that was
+    paid, has expired or has a payment in flight the request fails with invalid_state. An entry that is already disabled
+    is not found.
     """
     world, entry = call.world, call.resource
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):
@@ -159,25 +158,26 @@ def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
 
 
 def expire_invoice(world: World, timer: Timer) -> None:
-    """The timer at exactly expires_at (decision S1); a payment in flight holds the expiry back (S13)."""
+    """Expire an invoice at exactly expires_at (decision S1). A payment in flight delays the expiry (S13)."""
     invoice = existing(world, Invoice, timer.target)
     if _payment_in_flight(world, invoice) is None:
         move(world, invoice, "expire")
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Expire an invoice of this world whose time ran out while a payment that has now failed was in flight.
+    """Expire an invoice of this world whose time ran out while the payment that now failed was in flight.
 
-    An invoice that still has time left stays pending, and its timer stays planned (decision S13).
+    An invoice with time left stays pending, and its timer stays planned (decision S13).
     """
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
-        world.agenda.cancel(EXPIRY, invoice.id)  # the two may fall on one instant, the failure first
+        # The timer may be due at the same time as the failure, which comes first.
+        world.agenda.cancel(EXPIRY, invoice.id)
         move(world, invoice, "expire")
 
 
 def takes_payments(world: World, entry: LightningEntry) -> bool:
-    """Return whether an entry has not ended: a pending invoice, or an active Lightning address."""
+    """Return whether an entry is a pending invoice or an active Lightning address."""
     action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
     return kind_of(world, entry).machine.permits(entry.status, action)
 
@@ -187,14 +187,14 @@ def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
-    """Return why an entry that has not ended cannot be paid now, or None; an invoice is paid once (decision S14)."""
+    """Return why an entry that has not ended cannot be paid now, or None. An invoice is paid once (decision S14)."""
     if _payment_in_flight(world, entry) is not None:
         return "the account itself is paying it"
     return "its wallet is disabled" if has_disabled_wallet(world, entry) else None
 
 
 def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
-    """The account's own payment of an invoice that may still succeed; None for a Lightning address."""
+    """Return the account's own payment of an invoice that may still succeed. None for a Lightning address."""
     if not isinstance(entry, Invoice):
         return None
     payment = payment_of(world, entry.environment, entry.payment_request)
@@ -202,7 +202,7 @@ def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | Non
 
 
 def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
-    """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
+    """Pay an invoice and credit it immediately: lightning.invoice_paid, then deposit.confirmed."""
     return _pay_invoice(call.world, call.target)
 
 
@@ -216,7 +216,7 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
 
 
 def payment_arrives(call: ActionCall[LightningAddress, bodies.LightningPaymentParameters]) -> LightningAddress:
-    """A payment to a Lightning address, credited at once: deposit.confirmed."""
+    """Credit a payment to a Lightning address immediately: deposit.confirmed."""
     return _pay_address(call.world, call.target, call.parameters.amount_sats)
 
 
@@ -229,11 +229,11 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
-    """Credit what the account itself paid to an invoice or Lightning address (decision S9).
+    """Credit the account's own payment to an invoice or Lightning address (decision S9).
 
-    The entry could be paid when the payment began, so the payment is credited whatever has become of its wallet. A
-    Lightning address may have been deleted since. An invoice has ended only in worlds saved before a payment in flight
-    held its end back.
+    The entry could be paid when the payment started, so the payment is credited even if its wallet is now disabled. A
+    Lightning address may have been deleted since then. An invoice has ended only in worlds saved before a payment in
+    flight delayed its expiry.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
     if not takes_payments(world, entry):
@@ -262,7 +262,7 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
-    """The money and its transaction; `destination` is the invoice or address that was paid."""
+    """Credit the money and create its transaction. `destination` is the invoice or address that was paid."""
     credit_deposit(
         world,
         deposit.environment,

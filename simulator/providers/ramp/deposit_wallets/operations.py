@@ -1,11 +1,10 @@
-"""Deposit wallets and what arrives in them on-chain.
+"""Deposit wallets and on-chain deposits.
 
 Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.records.conditions import field_getter, field_in, field_values, oldest_of
@@ -15,8 +14,8 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid
 from simulator.engine.rows.handlers import page
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.rows.operation import Call
-from simulator.engine.text.fields import Nothing, Wrong, check_decimals, wrong
+from simulator.engine.rows.operation import Call, specified
+from simulator.engine.text.fields import Nothing, check_decimals
 from simulator.engine.text.shapes import Page
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
@@ -40,12 +39,11 @@ from simulator.providers.ramp.deposit_wallets.rendering import (
     required_confirmations,
 )
 from simulator.providers.ramp.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
-from simulator.providers.ramp.incoming_transfers import expect
+from simulator.providers.ramp.incoming_transfers import register_receiver
 from simulator.providers.ramp.reference import (
     ASSETS,
     UNSUPPORTED_NETWORK,
     asset,
-    check_tx_hash,
     new_address,
     new_tx_hash,
     require_network,
@@ -60,15 +58,14 @@ from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
     "POST /wallets",
     "Create a receiving address on a network",
     status=201,
-    errors=("unsupported_network", "network_unavailable"),
-    guessed={"network_unavailable": "S22"},
+    errors=specified("unsupported_network") | {"network_unavailable": "S22"},
     statuses=("active",),
 )
 def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
-    """Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it is; on celo and
-    bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also gets a Lightning address. Sends the
-    event wallet.created, one for each of the two. Refused for another network than stellar, celo and bitcoin, and while
-    the network is down.
+    """Creates a receiving address. On stellar the address is shared and the memo identifies the wallet. On celo and
+    bitcoin each wallet has its own address. With `lightning` a bitcoin wallet also gets a Lightning address. The event
+    wallet.created is sent, once for each of the two. The request fails for a network other than stellar, celo and
+    bitcoin, and while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -86,7 +83,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
         label=body.label,
         reference=body.reference,
     )
-    expect(world, wallet, network, wallet.address, wallet.memo)
+    register_receiver(world, wallet, network, wallet.address, wallet.memo)
     if body.lightning:
         wallet = create(world, wallet, "create", announced=False)
         entry = open_address(world, wallet, announced=False)
@@ -97,10 +94,10 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
     return render_wallet(world, wallet)
 
 
-@operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet, errors=("not_found",))
+@operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
-    """Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives nothing until it is
-    enabled again; deposits that were detected before are still credited. No event is sent.
+    """Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until
+    it is enabled again. Deposits that were detected before are still credited. No event is sent.
     """
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -115,12 +112,12 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
-    """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
+    """Return the account's oldest active wallet on a canonical network, or None."""
     return oldest_of(wallets(world, environment), (field_in("network", network), field_in("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
-    """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
+    """Detect an incoming deposit, or fail it immediately if it cannot be credited (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
     check_decimals(values.amount, asset(values.asset, wallet.network))
     require_tx_hash(wallet.network, values.tx_hash)
@@ -128,7 +125,7 @@ def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Depos
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
-    """What the account itself sent to the wallet is seen on its chain (decision S9)."""
+    """Detect a transfer of the account itself to the wallet (decision S9)."""
     _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
     return True
 
@@ -153,7 +150,7 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 
 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
-    """Why a deposit cannot be credited; a memo that is not given is the right one, an empty one is missing."""
+    """Return why a deposit cannot be credited, or None. A memo of None is the right one, an empty memo is missing."""
     if wallet.status == "disabled":
         return "wallet_disabled"
     if asset(code, wallet.network) is None:
@@ -164,14 +161,14 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
 
 
 def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
-    """The required confirmations are reached."""
+    """Confirm a deposit: the required number of confirmations is reached."""
     deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
 def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
-    """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
+    """Set the number of confirmations, by default one more. At the required number the deposit is credited."""
     deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
@@ -182,19 +179,19 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
 
-def climbs(world: World, deposit: Deposit) -> str | None:
-    """Only bitcoin shows a deposit before it is final (decision S12)."""
+def not_counted_singly(world: World, deposit: Deposit) -> str | None:
+    """Return why confirmations cannot be counted one by one, or None. Only bitcoin counts them (decision S12)."""
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
 def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit:
-    """The deposit cannot be credited after all."""
+    """Fail a deposit that was detected."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit the balance, then emit the event: whoever gets it finds the money there."""
+    """Credit the balance, then emit the event, so that receivers of the event find the money in the balance."""
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,
@@ -208,13 +205,6 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
         memo=wallet.memo,
     )
     return move(world, replace(deposit, confirmations=confirmations), on, when)
-
-
-def _check_deposit(values: bodies.DepositParameters) -> Iterator[Wrong]:
-    """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
-    if not Decimal(values.amount):
-        yield wrong("amount", "it must be more than zero")
-    yield from check_tx_hash(values.tx_hash)
 
 
 def _own_network(record: Wallet | Deposit) -> tuple[str]:
@@ -256,15 +246,14 @@ _LIGHTNING = Listing[LightningEntry](
 
 @operation(
     "GET /wallets/{id}/deposits",
-    "What was deposited to a wallet",
+    "The deposits to a wallet",
     answer=lambda: shapes.DepositList,
     query=_DEPOSITS,
     load=find_wallet,
-    errors=("not_found",),
     shows="deposit",
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
-    """Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too."""
+    """Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed ones are included."""
     made = call.world.store[DEPOSITS.of(call.environment)]
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
@@ -275,7 +264,6 @@ def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.D
     answer=lambda: shapes.LightningList,
     query=_LIGHTNING,
     load=find_wallet,
-    errors=("not_found",),
     shows="lightning_entry",
 )
 def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
@@ -286,19 +274,13 @@ def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes
 
 @operation("GET /wallets", "The deposit wallets", answer=lambda: shapes.WalletList, query=_WALLETS)
 def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape]:
-    """Lists the deposit wallets, newest first, disabled ones too."""
+    """Lists the deposit wallets, newest first. Disabled ones are included."""
     return page(call, WALLETS, render_wallet)
 
 
-@operation(
-    "GET /wallets/{id}",
-    "A deposit wallet with its Lightning addresses",
-    load=find_wallet,
-    errors=("not_found",),
-    shows="wallet",
-)
+@operation("GET /wallets/{id}", "A deposit wallet with its Lightning addresses", load=find_wallet, shows="wallet")
 def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
-    """Shows one deposit wallet, a bitcoin one with its Lightning addresses."""
+    """Returns one deposit wallet. A bitcoin wallet includes its Lightning addresses."""
     return render_wallet(call.world, call.resource)
 
 
@@ -310,7 +292,6 @@ ACTIONS = (
         ("wallet",),
         lambda: bodies.DepositParameters,
         makes="deposit",
-        check=_check_deposit,
         networks=_own_network,
     ),
     Action(
@@ -326,7 +307,7 @@ ACTIONS = (
         confirmation_arrives,
         ("deposit",),
         lambda: bodies.ConfirmationParameters,
-        guard=climbs,
+        guard=not_counted_singly,
         networks=_own_network,
     ),
     Action("deposit_fails", "it cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters),

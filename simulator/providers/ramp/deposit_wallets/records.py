@@ -1,4 +1,4 @@
-"""Deposit wallets, their Lightning entries, and what was deposited. Networks are canonical names, amounts exact."""
+"""Deposit wallets, their Lightning entries, and deposits. Networks are canonical names, amounts are exact."""
 
 from __future__ import annotations
 
@@ -15,55 +15,47 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wallet(Record):
-    """A dedicated receiving address; `memo` tells wallets apart where they share one (stellar)."""
+    """A receiving address. `memo` identifies the wallet if wallets share an address (stellar)."""
 
+    kind = "wallet"
     network: str
     address: str
     memo: str | None
     label: str | None
     reference: str | None
 
-    @property
-    def kind(self) -> str:
-        return "wallet"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightningAddress(Record):
     """A reusable name@domain."""
 
+    kind = "lightning_address"
     wallet_id: Id
     address: str
     lnurl: str
 
-    @property
-    def kind(self) -> str:
-        return "lightning_address"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invoice(Record):
-    """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
+    """A request for one payment. It can be paid while now < `expires_at_ms` (decision S1)."""
 
+    kind = "invoice"
     wallet_id: Id
     amount_sats: int
     description: str | None
     payment_request: str
     expires_at_ms: Milliseconds
 
-    @property
-    def kind(self) -> str:
-        return "invoice"
-
 
 LightningEntry: TypeAlias = LightningAddress | Invoice
-"""Either of the two ways in which a bitcoin wallet receives over Lightning."""
+"""The two ways in which a bitcoin wallet receives over Lightning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deposit(Record):
-    """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
+    """Received money."""
 
+    kind = "deposit"
     wallet_id: Id
     network: str
     asset: str
@@ -71,12 +63,10 @@ class Deposit(Record):
     channel: Literal["on_chain", "lightning"]
     tx_hash: str | None
     confirmations: int | None
+    """None over Lightning."""
     reference: str | None
     reason: str | None = None
-
-    @property
-    def kind(self) -> str:
-        return "deposit"
+    """The reason of a failure."""
 
 
 WALLETS = TableKey("wallets", Wallet, per_environment=True)
@@ -85,7 +75,7 @@ DEPOSITS = TableKey("deposits", Deposit, per_environment=True)
 ADDRESSES_BY_WALLET = TableKey("lightning_addresses", tuple[str, ...], per_environment=True)
 """Wallet id → the ids of its Lightning addresses, oldest first."""
 ADDRESSES_BY_USERNAME = TableKey("lightning_usernames", str, per_environment=True)
-"""Username → the id of its Lightning address; a disabled one keeps its name."""
+"""Username → the id of its Lightning address. A disabled address does not release its name."""
 
 
 def wallets(world: World, environment: str) -> Table[Wallet]:
@@ -93,5 +83,5 @@ def wallets(world: World, environment: str) -> Table[Wallet]:
 
 
 def entries(world: World, environment: str) -> Table[LightningEntry]:
-    """Lightning addresses and invoices of all wallets, oldest first."""
+    """Return Lightning addresses and invoices of all wallets, oldest first."""
     return world.store[LIGHTNING.of(environment)]

@@ -1,4 +1,4 @@
-"""How wallets, Lightning entries and deposits become the shapes of their answers."""
+"""Renders wallets, Lightning entries and deposits as response shapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator.providers.ramp.reference import NETWORK_ASSETS, listing
 
 
 class _WalletTail(TypedDict):
-    """What wallets of all networks end in."""
+    """The last fields of wallets on all networks."""
 
     label: str | None
     reference: str | None
@@ -32,7 +32,7 @@ class _WalletTail(TypedDict):
 
 
 def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
-    """The wallet in the shape of its network; a bitcoin wallet with all its Lightning addresses, oldest first."""
+    """Return the wallet in the shape of its network. A bitcoin wallet has all its Lightning addresses, oldest first."""
     assets = list(NETWORK_ASSETS[wallet.network])
     tail: _WalletTail = {
         "label": wallet.label,
@@ -82,7 +82,7 @@ def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShap
 
 
 def render_entry(world: World, entry: LightningEntry) -> shapes.LightningEntryShape:
-    """A Lightning entry in the shape of its type."""
+    """Return a Lightning entry in the shape of its type."""
     return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
 
 
@@ -113,7 +113,7 @@ def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
 
 
 def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
-    """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
+    """Return the additional field of a Lightning entry's events: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
@@ -122,7 +122,7 @@ class _Reason(TypedDict, total=False):
 
 
 def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
-    """A deposit; on-chain with `confirmations`, failed with `reason` (decision S12)."""
+    """Return a deposit, on-chain with `confirmations`, failed with `reason` (decision S12)."""
     if deposit.channel == "lightning":
         over_lightning: shapes.LightningDeposit = {
             "id": deposit.id,
@@ -156,5 +156,5 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
 
 
 def required_confirmations(network: str) -> int:
-    """On-chain confirmations before a deposit is credited, from the currency listing."""
+    """Return the number of confirmations before an on-chain deposit is credited, from the currency listing."""
     return listing(NETWORK_ASSETS[network][0], network).confirmations

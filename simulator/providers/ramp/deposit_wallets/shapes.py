@@ -1,6 +1,6 @@
-"""How deposit wallets, Lightning entries and deposits are shown: the table "Deposit wallet" and what follows it.
+"""The shapes of deposit wallets, Lightning entries and deposits: the table "Deposit wallet" and the tables after it.
 
-Each variant has its own shape; fields of another variant are absent (decision H19).
+Each variant has its own shape. Fields of other variants are absent (decision H19).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from simulator.engine.text.shapes import (
     Format,
     Known,
     OneOf,
-    Pagination,
     Prefix,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp.deposit_wallets.states import (
     DEPOSIT_MEANINGS,
@@ -33,20 +33,20 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS
 WalletStatus = Literal["active", "disabled"]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
-"""Whatever somebody sends to an address: assets of the service, and tokens that it does not know."""
+"""Any token that arrives at an address: assets of the service, and tokens that it does not know."""
 
 REASON_MEANINGS = {
     "wallet_disabled": "The wallet is disabled.",
     "wrong_asset": "The wallet's network does not have this asset.",
-    "missing_memo": "It came to a stellar address without its memo.",
-    "wrong_memo": "It came to a stellar address with another memo.",
-    "rejected": "It was turned down later, without a reason of its own.",
+    "missing_memo": "It was sent to a stellar address without its memo.",
+    "wrong_memo": "It was sent to a stellar address with another memo.",
+    "rejected": "It was rejected later, without a more specific reason.",
 }
 NullableText = Annotated[str | None, Assumed("H19", "nullable")]
 
 
 def _assets(network: str) -> dict[str, str]:
-    """The assets of a network, with what each is."""
+    """Return the assets of a network, each with its meaning."""
     return {code: ASSET_CODES[code] for code in NETWORK_ASSETS[network]}
 
 
@@ -55,160 +55,151 @@ EntryId = Annotated[str, Prefix("ln_")]
 
 
 class LightningAddressShape(TypedDict):
-    """A Lightning address of a bitcoin wallet: name@domain, to be paid any number of times."""
+    """A Lightning address of a bitcoin wallet: name@domain, payable any number of times."""
 
     id: EntryId
-    """Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
     wallet_id: NotRequired[WalletId]
-    """The wallet that is credited; left out where the entry stands inside its wallet."""
+    """The wallet that is credited. Absent if the entry is shown inside its wallet."""
     type: Literal["lightning_address"]
-    """Always `lightning_address`."""
     address: str
-    """What a payer enters: name@domain."""
+    """The address that payers enter: name@domain."""
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
-    """The same for payers whose wallet knows LNURL only."""
+    """The same address for wallets that support only LNURL."""
     status: Annotated[str, OneOf(LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
-    """Whether it can be paid."""
+    """The status. Only an `active` address can be paid."""
     created_at: Timestamp
-    """When it was made."""
+    """The creation time."""
 
 
 class InvoiceShape(TypedDict):
-    """A Lightning invoice of a bitcoin wallet: for one payment of one amount, within its time."""
+    """A Lightning invoice of a bitcoin wallet, for one payment of one amount before its expiry."""
 
     id: EntryId
-    """Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
     wallet_id: NotRequired[WalletId]
     """The wallet that is credited."""
     type: Literal["invoice"]
-    """Always `invoice`."""
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$"), Assumed("S13", "pattern")]
-    """What a payer pays: the invoice itself, as BOLT11 writes it."""
+    """The invoice in BOLT11 format, which the payer pays."""
     amount_sats: Count
-    """How much it is for, in satoshi: a hundred millionth of a bitcoin."""
+    """The amount, in satoshi: a hundred millionth of a bitcoin."""
     description: NullableText
-    """What it says to the payer; null when nothing was given."""
+    """The description for the payer, or null if none was given."""
     status: Annotated[str, OneOf(INVOICE_MEANINGS), Assumed("S13", "enum")]
-    """Whether it waits, was paid, or has ended unpaid."""
+    """The status."""
     expires_at: Timestamp
-    """Until when it can be paid."""
+    """The time until which it can be paid."""
     created_at: Timestamp
-    """When it was made."""
+    """The creation time."""
 
 
 class LightningAddressObject(LightningAddressShape):
-    """A Lightning address as events carry it."""
+    """A Lightning address in an event."""
 
     reference: Annotated[str | None, Assumed("W8")]
-    """The reference of its wallet; null when that has none."""
+    """The reference of its wallet, or null if the wallet has none."""
 
 
 class InvoiceObject(InvoiceShape):
-    """An invoice as events carry it."""
+    """An invoice in an event."""
 
     reference: Annotated[str | None, Assumed("W8")]
-    """The reference of its wallet; null when that has none."""
+    """The reference of its wallet, or null if the wallet has none."""
 
 
 class _Labels(TypedDict):
     id: WalletId
-    """Names the wallet in every path below /wallets."""
+    """The id of the wallet, for all paths below /wallets."""
     label: NullableText
-    """The caller's label; null when none was given."""
+    """Your label, or null if none was given."""
     reference: NullableText
-    """The caller's own reference, which every deposit and event carries; null when none was given."""
+    """Your own reference, which every deposit and event has, or null if none was given."""
     status: Annotated[str, OneOf(WALLET_MEANINGS)]
-    """Whether deposits to it are credited."""
+    """The status. Only an `active` wallet credits deposits."""
     created_at: Timestamp
-    """When it was made."""
+    """The creation time."""
 
 
 class StellarWallet(_Labels):
-    """A deposit wallet on stellar: an address that wallets share, and a memo that tells them apart."""
+    """A deposit wallet on stellar: a shared address, and a memo that identifies the wallet."""
 
     network: Literal["stellar"]
-    """Always `stellar`."""
     assets: list[Annotated[str, OneOf(_assets("stellar"))]]
-    """The assets that are credited when they are deposited here."""
+    """The assets that are credited if they are deposited here."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
-    """Where to deposit; the address is shared, so that only the memo says whose deposit it is."""
+    """The deposit address. Wallets share it, so only the memo identifies the wallet."""
     memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
-    """Must go with every deposit: without it, or with another one, nothing is credited."""
+    """The memo that every deposit needs. A deposit with no memo or another memo is not credited."""
     memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "enum")]
-    """Which of stellar's types of memo this is."""
+    """The stellar memo type."""
 
 
 class CeloWallet(_Labels):
-    """A deposit wallet on celo: an address of its own."""
+    """A deposit wallet on celo, with its own address."""
 
     network: Literal["celo"]
-    """Always `celo`."""
     assets: list[Annotated[str, OneOf(_assets("celo"))]]
-    """The assets that are credited when they are deposited here."""
+    """The assets that are credited if they are deposited here."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
-    """Where to deposit; no other wallet has this address."""
+    """The deposit address of this wallet only."""
 
 
 class BitcoinWallet(_Labels):
-    """A deposit wallet on bitcoin: an address of its own, and what receives over Lightning."""
+    """A deposit wallet on bitcoin, with its own address and its Lightning addresses."""
 
     network: Literal["bitcoin"]
-    """Always `bitcoin`."""
     assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
-    """The assets that are credited when they are deposited here."""
+    """The assets that are credited if they are deposited here."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
-    """Where to deposit on the chain (native SegWit); no other wallet has this address."""
+    """The on-chain deposit address (native SegWit) of this wallet only."""
     lightning_addresses: list[LightningAddressShape]
-    """Its Lightning addresses, oldest first, disabled ones too; its invoices are listed apart."""
+    """Its Lightning addresses, oldest first, including disabled ones. Invoices are listed separately."""
     confirmations_required: Count
-    """How many confirmations a deposit on the chain needs before it is credited."""
+    """The number of confirmations before an on-chain deposit is credited."""
 
 
 class _Arrived(TypedDict):
     id: Annotated[str, Prefix("dep_")]
-    """Names the deposit; the transaction that credits it has it as `deposit_id`."""
+    """The id of the deposit. The transaction that credits it has it as `deposit_id`."""
     wallet_id: WalletId
-    """The wallet that it came to."""
+    """The wallet that received it."""
     amount: AmountText
-    """How much came, in `asset`."""
+    """The amount, in `asset`."""
     reference: NullableText
-    """The reference of the wallet; null when that has none."""
+    """The reference of the wallet, or null if it has none."""
     created_at: Timestamp
-    """When it was seen."""
+    """The time at which it was detected."""
 
 
 class OnChainDeposit(_Arrived):
-    """What came to a wallet's address over the chain."""
+    """An on-chain deposit to a wallet's address."""
 
     network: Annotated[str, OneOf(CANONICAL_NETWORKS)]
-    """The network it came over: the wallet's."""
+    """The network of the wallet."""
     asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
-    """What came: whatever somebody sent, also a token that the service does not know and does not credit."""
+    """The asset as sent. It can be a token that the service does not know and does not credit."""
     channel: Literal["on_chain"]
-    """Always `on_chain`."""
     tx_hash: str
-    """The transaction on the chain."""
+    """The on-chain transaction."""
     confirmations: Count
-    """How many confirmations it has."""
+    """The number of confirmations so far."""
     status: Annotated[str, OneOf(DEPOSIT_MEANINGS), Assumed("S12", "enum")]
-    """How far the deposit has come."""
+    """The status of the deposit."""
     reason: NotRequired[Annotated[str, Known(REASON_MEANINGS), Assumed("S12")]]
-    """Why it could not be credited; there once it has failed."""
+    """The reason why it was not credited. Present once the deposit has failed."""
 
 
 class LightningDeposit(_Arrived):
-    """What was paid to a wallet's Lightning address or invoice."""
+    """A payment to a wallet's Lightning address or invoice."""
 
     network: Literal["bitcoin"]
-    """Always `bitcoin`."""
     asset: Literal["BTC"]
-    """Always `BTC`."""
     channel: Literal["lightning"]
-    """Always `lightning`."""
     tx_hash: None
-    """Always null: there is no transaction on the chain."""
+    """Always null: there is no on-chain transaction."""
     status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]
-    """Always `confirmed`: a payment over Lightning is credited at once."""
+    """Always `confirmed`, because a Lightning payment is credited immediately."""
 
 
 WalletShape: TypeAlias = StellarWallet | CeloWallet | BitcoinWallet
@@ -216,31 +207,18 @@ LightningEntryShape: TypeAlias = LightningAddressShape | InvoiceShape
 DepositShape: TypeAlias = OnChainDeposit | LightningDeposit
 
 
-class WalletList(TypedDict):
-    """A page of deposit wallets."""
-
-    data: list[WalletShape]
-    """The wallets of this page."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
+WalletList = page_shape("WalletList", WalletShape, "deposit wallets", "The wallets of this page.")
 
 
-class LightningList(TypedDict):
-    """A page of the Lightning entries of a wallet."""
+LightningList = page_shape(
+    "LightningList",
+    LightningEntryShape,
+    "the Lightning entries of a wallet",
+    "The Lightning addresses and invoices of this page.",
+)
 
-    data: list[LightningEntryShape]
-    """The Lightning addresses and invoices of this page."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
 
-
-class DepositList(TypedDict):
-    """A page of the deposits to a wallet."""
-
-    data: list[DepositShape]
-    """The deposits of this page."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
+DepositList = page_shape("DepositList", DepositShape, "the deposits to a wallet", "The deposits of this page.")
 
 
 CLAUSES: Clauses = {

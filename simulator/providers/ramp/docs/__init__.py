@@ -1,1 +1,1 @@
-"""What the documentation says of the ramp: its rules, and request data that choose an outcome."""
+"""The ramp's part of the documentation: its rules, and request data that choose an outcome."""

@@ -1,4 +1,4 @@
-"""Test values: the rules of `scenarios/test-values.yaml` in words."""
+"""Request data that choose an outcome: the rules of `scenarios/test-values.yaml` in words for users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TEST_VALUES: Mapping[str, Mapping[str, str]] = {
         "0001": "the payer declines: failed, payment_failed",
         "0002": "the payer never pays: an onramp expires, a buy stays pending",
         "0003": "buy: 422 insufficient_balance",
-        "0009": "422 payment_failed on confirmation",
+        "0009": "422 payment_failed immediately",
     },
     "beneficiary's phone or account number ends with": {
         "0001": "payout_failed, then refunded",
@@ -18,7 +18,7 @@ TEST_VALUES: Mapping[str, Mapping[str, str]] = {
     },
     "bank account number ends with": {"9999": "422 invalid_bank_account"},
     "reference, label of a wallet, description of an invoice is": {
-        "simulator:NAME": "the scenario NAME applies to the object; 400 if there is no such scenario",
+        "simulator:NAME": "follows the scenario NAME; 400 if it does not exist"
     },
     "for the happy path": {
         "payer's phone number": "+254712345678",

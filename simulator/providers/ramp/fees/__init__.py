@@ -1,4 +1,4 @@
-"""Fee products, the fee calculator, the currency listing, and what every money-moving room needs to price an operation.
+"""Fee products, the fee calculator, the currency listing, and the pricing functions that all rooms use.
 
 Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 """
@@ -10,7 +10,6 @@ from simulator.engine.rows.room import Room
 from simulator.providers.ramp.fees import operations
 from simulator.providers.ramp.fees.catalogue import find_product
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, list_currencies
-from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW, ERRORS
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
 from simulator.providers.ramp.fees.shapes import (
@@ -21,7 +20,7 @@ from simulator.providers.ramp.fees.shapes import (
     show_app_fee,
     show_processing_fee,
 )
-from simulator.providers.ramp.fees.states import FEE_PRODUCT
+from simulator.providers.ramp.fees.states import AMOUNT_TOO_LOW, ERRORS, FEE_PRODUCT
 
 ROOM = Room(
     "fees",
@@ -31,23 +30,3 @@ ROOM = Room(
     clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "AMOUNT_TOO_LOW",
-    "FEES",
-    "ROOM",
-    "AppFee",
-    "Fee",
-    "FeeProduct",
-    "ProcessingFee",
-    "check_limits",
-    "formula",
-    "match",
-    "no_fee",
-    "received",
-    "require_in_force",
-    "show_app_fee",
-    "show_processing_fee",
-    "solve_source",
-]

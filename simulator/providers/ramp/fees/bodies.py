@@ -1,4 +1,4 @@
-"""The bodies of the fee calculator by product, and the parameters of the action on a fee product."""
+"""Request bodies of the fee calculator by product, and the parameters of the action on a fee product."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -13,28 +13,28 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CO
 
 
 class CalculateFee(Body):
-    """What is to be priced. The product decides which further fields are needed."""
+    """The operation to price. The product decides which other fields are required."""
 
     product: records.ProductName
     """The operation to price."""
     amount: Amount
     """The amount to price, before fees, in `currency`."""
     currency: Annotated[Text, OneOf(CURRENCY_CODES)]
-    """The currency of `amount`: the fiat currency for `onramp` and `buy`, else the asset."""
+    """The currency of `amount`: the fiat currency for `onramp` and `buy`, otherwise the asset."""
     network: ShortNetwork | None = None
-    """The network of the operation; needed where the product has a network fee."""
+    """The network of the operation. Required if the product has a network fee."""
     asset: Annotated[Annotated[Text, OneOf(ASSET_CODES)] | None, Assumed("M9")] = None
-    """The asset of an onramp or buy, where products differ by it."""
+    """The asset of an onramp or buy, if products differ by asset."""
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)] | None = None
-    """The fiat currency; needed for `onramp`, `offramp`, `buy` and `withdraw`."""
+    """The fiat currency. Required for `onramp`, `offramp`, `buy` and `withdraw`."""
     payment_method: records.PaymentMethod | None = None
-    """How the fiat moves; needed where the price differs by it."""
+    """The payment method for the fiat. Required if the price depends on it."""
     to_asset: Annotated[Code, OneOf(ASSET_CODES)] | None = None
-    """The asset swapped to; needed for `swap`."""
+    """The target asset. Required for `swap`."""
 
 
 class CalculateRampFee(CalculateFee):
-    """What is to be priced is an onramp or offramp."""
+    """An onramp or offramp to price."""
 
     network: ShortNetwork
     """The network of the ramp."""
@@ -43,88 +43,88 @@ class CalculateRampFee(CalculateFee):
 
 
 class CalculatePayoutFee(CalculateFee):
-    """What is to be priced is a buy or a withdrawal."""
+    """A buy or withdrawal to price."""
 
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
-    """The fiat currency that is paid or paid out."""
+    """The fiat currency of the payment or payout."""
 
 
 class CalculateSwapFee(CalculateFee):
-    """What is to be priced is a swap."""
+    """A swap to price."""
 
     network: ShortNetwork
-    """The network swapped from."""
+    """The network of the source asset."""
     to_asset: Annotated[Code, OneOf(ASSET_CODES)]
-    """The asset swapped to."""
+    """The target asset."""
 
 
 class CalculateSendFee(CalculateFee):
-    """What is to be priced is a send."""
+    """A send to price."""
 
     network: ShortNetwork
-    """The network that is sent on."""
+    """The network of the send."""
 
 
 class NetworkFeeChange(Body):
-    """Members that are not named keep their values."""
+    """Fields that are not given keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
     amount: Amount | None = None
-    """What the blockchain transaction costs."""
+    """The cost of the blockchain transaction."""
     currency: Text | None = None
     """The currency of `amount`."""
     paid_by: records.Payer | None = None
-    """Who bears it."""
+    """The party that pays it."""
 
 
 class LimitsChange(Body):
-    """Members that are not named keep their values."""
+    """Fields that are not given keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
     min_amount: Amount | None = None
-    """The least amount, in `currency`."""
+    """The smallest amount, in `currency`."""
     max_amount: Amount | None = None
-    """The most, in `currency`."""
+    """The largest amount, in `currency`."""
     currency: Text | None = None
-    """The currency of both: that of the amount."""
+    """The currency of both limits: that of the amount."""
 
 
 class SetFeeProduct(Body):
-    """Any fields of a fee product but its id and updated_at."""
+    """Any fields of a fee product except its id and updated_at."""
 
     model_config = ConfigDict(extra="forbid")
 
-    # Only fields that were sent are looked at: the defaults come from factories so that no schema shows them.
+    # Only fields that were sent are used. The defaults come from factories so that no schema shows them.
     product: records.ProductName = Field(default_factory=lambda: "onramp")
-    """The operation that it prices."""
+    """The operation that the product prices."""
     name: Name = Field(default_factory=str)
-    """A name to show."""
+    """A display name."""
     network: ShortNetwork | None = None
-    """The network that it is for; null for all."""
+    """The network of the product, or null for all."""
     asset: Text | None = None
-    """The asset that it is for; null for all."""
+    """The asset of the product, or null for all."""
     fiat_currency: FiatCode | None = None
-    """The fiat currency that it is for; null where only crypto moves."""
+    """The fiat currency of the product. Null if only crypto moves."""
     payment_method: records.PaymentMethod | None = None
-    """The payment method that it is for; null for all."""
+    """The payment method of the product, or null for all."""
     fee_currency: Text = Field(default_factory=str)
     """The currency of the fees: that of the amount."""
     percentage: Amount = Field(default_factory=str)
-    """The share of the amount, in percent."""
+    """The percentage of the amount."""
     fixed: Amount = Field(default_factory=str)
-    """A flat fee, added to the share."""
+    """A flat fee, added to the percentage."""
     min_fee: Amount = Field(default_factory=str)
-    """The least processing fee."""
+    """The smallest processing fee."""
     max_fee: Amount | None = None
-    """The most processing fee; null for no cap."""
+    """The largest processing fee, or null for no cap."""
     network_fee: NetworkFeeChange | None = None
-    """What the blockchain transaction costs on top; null where there is none."""
+    """The cost of the blockchain transaction on top, or null for none."""
     limits: LimitsChange = Field(default_factory=LimitsChange)
-    """Between which amounts the product can be used."""
+    """The range of amounts for which the product can be used."""
     status: Annotated[Literal["active", "inactive"], Meanings(STATUSES)] = Field(default_factory=lambda: "active")
-    """Whether new operations may use it."""
+    """The status. Only an active product prices new operations."""
 
 
 CALCULATIONS: Mapping[str, type[CalculateFee]] = {

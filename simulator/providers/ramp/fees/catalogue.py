@@ -1,13 +1,14 @@
-"""The fee table: read once from `fees.json`, the same in both environments but for the ids, and changeable in each.
+"""The fee table, read once from `fees.json`. Both environments have the same products with different ids, and each can
+change its own.
 
-The file has the whole table of decision R9. An entry stands for as many products as its lists say: one per network in
-`networks`, asset in `assets` and fiat currency in `fiat_currencies`. What it does not name is null: that means all. The
-id is `fee_` and the parts that are not null, plus `suffix`. The currency of fee and limits is that of the amount: the
-fiat currency for onramp and buy, the asset for everything else (decision M2). Limits and network fees of sends and
-transfers are those of the currency listing. The order of the file is that of lists and of matching (M9).
+The file has the whole table of decision R9. An entry describes as many products as its lists combine: one per network
+in `networks`, asset in `assets` and fiat currency in `fiat_currencies`. A list that is absent means null, which matches
+all. The id is `fee_` and the parts that are not null, plus `suffix`. The currency of fee and limits is that of the
+amount: the fiat currency for onramp and buy, the asset for everything else (decision M2). Limits and network fees of
+sends and transfers come from the currency listing. Lists and matching follow the order of the file (M9).
 
-Only changed products are stored; all others stand in the file. Ids are unique over both environments, so that an
-action finds its target by id alone.
+Only changed products are saved, all others come from the file. Ids are unique over both environments, so an action
+finds its target by id alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ID_START = {"sandbox": "fee", "production": "fee_live"}
 
 @cache
 def base(environment: str) -> Mapping[str, FeeProduct]:
-    """The fee products of an environment as the file has them, by id, in the order of the table."""
+    """Return the products of an environment in the file, by id, in the order of the table."""
     text = files(__package__).joinpath("fees.json").read_bytes()
     products: dict[str, FeeProduct] = {}
     for entry in loads(text)["products"]:
@@ -44,35 +45,35 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
 
 @cache
 def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Those of one type (onramp, send …), as the file has them."""
+    """Return the products of one type (onramp, send …) in the file."""
     return tuple(row for row in base(environment).values() if row.product == product)
 
 
 def are_untouched(world: World, environment: str) -> bool:
-    """Whether all fee products are as the file has them."""
+    """Return whether all fee products are as in the file."""
     return not world.store[CHANGED_PRODUCTS.of(environment)].rows
 
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """The fee products of one type (onramp, send …) as they are now, in the order of the table."""
+    """Return the current products of one type (onramp, send …), in the order of the table."""
     if are_untouched(world, environment):
         return base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
 
 
 def products(world: World, environment: str) -> Mapping[str, FeeProduct]:
-    """All fee products as they are now, by id, in the order of the table."""
+    """Return all current products by id, in the order of the table."""
     return {**base(environment), **world.store[CHANGED_PRODUCTS.of(environment)].rows}
 
 
 def product_of(world: World, environment: str, product_id: str) -> FeeProduct | None:
-    """The fee product of this id as it is now; None when the environment has none."""
+    """Return the current product with an id, or None if the environment does not have it."""
     changed = world.store[CHANGED_PRODUCTS.of(environment)].get(product_id)
     return changed or base(environment).get(product_id)
 
 
 def find_product(world: World, product_id: str) -> FeeProduct | None:
-    """The fee product of this id in whichever environment has it."""
+    """Return the product with an id in any environment, or None."""
     for environment in world.environments:
         found = product_of(world, environment, product_id)
         if found is not None:
@@ -81,7 +82,7 @@ def find_product(world: World, product_id: str) -> FeeProduct | None:
 
 
 def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[FeeProduct]:
-    """The products that one entry of the file stands for."""
+    """Yield the products of one entry in the file."""
     axes = [entry.get(name, [None]) for name in ("networks", "assets", "fiat_currencies")]
     for number, (short_network, asset, fiat_currency) in enumerate(combinations(*axes), count + 1):
         network = None if short_network is None else spelling.SHORT[short_network]
@@ -119,7 +120,7 @@ def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
 
 
 def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
-    """The limits of an entry; those of sends come from the currency listing, so that they stand in one place only."""
+    """Return the limits of an entry. Those of sends come from the currency listing, which is their only source."""
     given = entry.get("limits")
     if given is not None:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)

@@ -1,7 +1,7 @@
-"""GET /currencies: what each asset costs to move, and how much may be sent, by the fee products in force.
+"""GET /currencies: the limits and fees of each asset, from the active fee products.
 
-Decisions R7, M13 and M15. The names, decimals and confirmations of the assets are reference data; the fees and the
-limits are those of the products that are active now, so the listing belongs to the fees.
+Decisions R7, M13 and M15. Names, decimals and confirmations of the assets are reference data. Fees and limits are those
+of the active products, so the listing belongs to the fees.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.engine.records.conditions import field_values
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call, OperationDecorator
-from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Pagination
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Count, Number, OneOf, Page, page_shape
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
@@ -28,17 +28,14 @@ from simulator.providers.ramp.spelling import upper
 
 USD = "USD"
 LISTED_FIAT = "KES"
-"""The fiat currency whose purchases `buy_fees` tells of."""
+"""The fiat currency of the purchases in `buy_fees`."""
 
 
-LISTED = {
-    "active": "Wallet operations may use it.",
-    "inactive": "Its network is down.",
-}
+LISTED = {"active": "Wallet operations can use it.", "inactive": "Its network is down."}
 
 
 class Price(TypedDict):
-    """What one unit of an asset is worth."""
+    """The value of one unit of an asset."""
 
     currency: str
     """The currency of `amount`: US dollars."""
@@ -47,50 +44,46 @@ class Price(TypedDict):
 
 
 class CurrencyRecord(TypedDict):
-    """An asset on a network: whether it can be used, how much may be sent, and what that costs."""
+    """An asset on a network: its status, limits and costs."""
 
     symbol: AssetText
     """The code of the asset."""
     network: WalletNetwork
-    """The network, as wallet operations spell it."""
+    """The network, in the spelling of wallet operations."""
     name: str
-    """A name to show."""
+    """A display name."""
     decimals: Count
-    """How many decimals an amount of it may have."""
+    """The number of decimals that an amount may have."""
     status: Annotated[str, OneOf(LISTED)]
-    """Whether wallet operations can use it now; it is inactive while its network is down."""
+    """The status for wallet operations. An asset is inactive while its network is down."""
     price: Price
-    """What one unit is worth."""
+    """The value of one unit."""
     min_withdraw: AmountText | None
-    """The least that a send may move, in the asset; null while sends of it are not offered."""
+    """The smallest amount of a send, in the asset. Null while sends of it are not offered."""
     max_withdraw: AmountText | None
-    """The most that a send may move, in the asset; null while sends of it are not offered."""
+    """The largest amount of a send, in the asset. Null while sends of it are not offered."""
     send_fees: AmountText | None
-    """What the least send costs, in the asset; null while sends of it are not offered."""
+    """The cost of the smallest send, in the asset. Null while sends of it are not offered."""
     deposit_fees: AmountText
-    """What a deposit costs, in the asset."""
+    """The cost of a deposit, in the asset."""
     swap_fees: AmountText | None
-    """The platform fee of a swap from it, in percent; null while such swaps are not offered."""
+    """The platform fee of a swap from it, in percent. Null while such swaps are not offered."""
     buy_fees: AmountText | None
-    """The platform fee of a purchase of it, in percent; null while such purchases are not offered."""
+    """The platform fee of a purchase of it, in percent. Null while such purchases are not offered."""
     slippage: Number
-    """The tolerance of a swap quote that names none, in percent."""
+    """The default tolerance of a swap quote, in percent."""
     confirmations: Count
-    """How many on-chain confirmations a deposit needs before it is credited."""
+    """The number of on-chain confirmations before a deposit is credited."""
 
 
-class CurrencyList(TypedDict):
-    """A page of the currency listing."""
-
-    data: list[CurrencyRecord]
-    """The assets of this page, each on one network."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+CurrencyList = page_shape(
+    "CurrencyList", CurrencyRecord, "the currency listing", "The assets of this page, each on one network."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrencyRow:
-    """A row of the currency listing as the list code sees it; all exist since the start of the world."""
+    """A row of the currency listing for the list code. All rows exist since the start of the world."""
 
     asset: Currency
     listing: CurrencyListing
@@ -105,9 +98,9 @@ class CurrencyRow:
 def _in_force(
     world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
 ) -> FeeProduct | None:
-    """The product that an operation would be priced by now; None when it is refused for want of one.
+    """Return the active product that would price an operation now, or None.
 
-    `bought` is the asset that a purchase is of; it is paid for by mobile money.
+    `bought` is the asset of a purchase, which is paid for by mobile money.
     """
     try:
         if bought is None:
@@ -126,7 +119,7 @@ def _in_force(
 
 
 def render_currency(world: World, environment: str, row: CurrencyRow) -> CurrencyRecord:
-    """One record; figures of a product that is not in force are null."""
+    """Return one record. Figures without an active product are null."""
     asset = row.asset
     sent = _in_force(world, environment, "send", asset)
     swapped = _in_force(world, environment, "swap", asset)
@@ -174,18 +167,21 @@ CURRENCIES = Listing[CurrencyRow](
 
 
 @OperationDecorator("Reference data")(
-    "GET /currencies", "The currency listing: assets by network with their limits and fees", query=CURRENCIES
+    "GET /currencies",
+    "The currency listing: assets by network with their limits and fees",
+    answer=lambda: CurrencyList,
+    query=CURRENCIES,
 )
-def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
-    """Lists every asset on every network: whether wallet operations can use it now, how much may be sent, and what
-    moving it costs. The figures are those of the fee products in force; the status follows the network's.
+def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]:
+    """Lists every asset on every network with its status, limits and costs. The figures are those of the active fee
+    products. The status follows the status of the network.
     """
     world, environment = call.world, call.environment
     return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
 
 
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
-    """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
+    """Return one row for each asset. Lists show the newest first, so the rows start at the end of the data file."""
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):
         status = "inactive" if network_status(world, environment, network) == "down" else "active"
@@ -194,7 +190,4 @@ def _rows(world: World, environment: str) -> list[CurrencyRow]:
     return found
 
 
-CURRENCY_CLAUSES: Clauses = {
-    Assumed("R7"): (CurrencyRecord, Price),
-    Assumed("L6"): (CurrencyList,),
-}
+CURRENCY_CLAUSES: Clauses = {Assumed("R7"): (CurrencyRecord, Price), Assumed("L6"): (CurrencyList,)}

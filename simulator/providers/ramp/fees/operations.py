@@ -1,4 +1,4 @@
-"""What the fees room does: list products, calculate a fee, and change a product of one environment.
+"""The operations of the fees room: listing products, calculating a fee, and changing a product of one environment.
 
 Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import TypeVar
 
 from simulator.engine.records.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.engine.records.records import move
@@ -14,6 +15,7 @@ from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import invalid, not_found
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants
 from simulator.engine.text.fields import Wrong, wrong
+from simulator.engine.text.shapes import Page
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.providers.ramp import reference
@@ -32,7 +34,7 @@ from simulator.providers.ramp.fees.records import (
     first_network,
     network_fee_currency,
 )
-from simulator.providers.ramp.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.providers.ramp.fees.shapes import FeeCalculation, render_product, show_calculation
 from simulator.providers.ramp.fees.states import STATUSES
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 from simulator.providers.ramp.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
@@ -42,7 +44,7 @@ operation = OperationDecorator("Fees")
 
 
 def lookup(call: Call) -> FeeProduct:
-    """The fee product that the path names; ApiError 404."""
+    """Return the fee product in the path. Raise `ApiError` 404."""
     product = product_of(call.world, call.environment, call.path["id"])
     if product is None:
         raise not_found("fee product", call.path["id"])
@@ -72,9 +74,9 @@ def lookup(call: Call) -> FeeProduct:
     ),
 )
 def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
-    """Finds the active fee product for an operation and works out the exact fee of an amount: the share and the flat
-    fee, kept between the product's least and most, and the network fee. A quote made at this instant would have the
-    same fee. Nothing is locked or stored. Refused with unsupported_pair when no active product matches, and with
+    """Finds the active fee product for an operation and calculates the exact fee of an amount: the percentage plus the
+    flat fee, within the product's minimum and maximum, and the network fee. A quote at this time would have the same
+    fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches, and with
     amount_too_low or amount_too_high outside the product's limits.
     """
     body = call.body
@@ -100,7 +102,7 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:
-    """The currency of an amount by its code; ApiError unsupported_pair when there is none on the network."""
+    """Return the currency with a code on a network. Raise `ApiError` unsupported_pair if there is none."""
     currency = currency_of(code, network)
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
@@ -108,14 +110,14 @@ def _amount_currency(code: str, network: str | None) -> Currency:
 
 
 def _amount_in(currency: Currency, text: str) -> Decimal:
-    """An amount as written; ApiError invalid_parameter when it has more decimals than its currency (decision H7)."""
+    """Return an amount. Raise `ApiError` invalid_parameter if it has more decimals than its currency (decision H7)."""
     if not currency.accepts(text):
         raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
     return Decimal(text)
 
 
 def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
-    """What is wrong with new fields of any product."""
+    """Yield the problems of new fields that no product accepts."""
     if wanted.asset is not None and first_network(wanted.asset) is None:
         yield wrong("asset", f"{wanted.asset} is not available on any network")
     fee = wanted.network_fee
@@ -124,21 +126,16 @@ def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
 
 
 def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
-    """Change the fields that are given, whatever they are, as long as the product stays consistent.
+    """Change the given fields, as long as the product stays consistent.
 
-    The currency of the fees and limits stays that of the amount (decision M2). ApiError invalid_parameter.
+    The currency of the fees and limits stays that of the amount (decision M2). Raise `ApiError` invalid_parameter.
     """
     old, wanted = call.target, call.parameters
     given = wanted.model_fields_set
-    new = replace(
-        old,
-        product=wanted.product if "product" in given else old.product,
-        name=wanted.name if "name" in given else old.name,
-        network=(wanted.network and SHORT[wanted.network]) if "network" in given else old.network,
-        asset=wanted.asset if "asset" in given else old.asset,
-        fiat_currency=wanted.fiat_currency if "fiat_currency" in given else old.fiat_currency,
-        payment_method=wanted.payment_method if "payment_method" in given else old.payment_method,
-    )
+    named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
+    new = replace(old, **named)
+    if "network" in given:
+        new = replace(new, network=None if wanted.network is None else SHORT[wanted.network])
     currency = check_product(new.product, new.network, new.asset, new.fiat_currency)
     for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
         if code and code != currency.code:
@@ -146,10 +143,10 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
     new = replace(
         new,
         fee_currency=currency.code,
-        percentage=Decimal(wanted.percentage) if "percentage" in given else old.percentage,
-        fixed=Decimal(wanted.fixed) if "fixed" in given else old.fixed,
-        min_fee=Decimal(wanted.min_fee) if "min_fee" in given else old.min_fee,
-        max_fee=_max_fee(wanted.max_fee) if "max_fee" in given else old.max_fee,
+        percentage=_changed(wanted.percentage, old.percentage),
+        fixed=_changed(wanted.fixed, old.fixed),
+        min_fee=_changed(wanted.min_fee, old.min_fee),
+        max_fee=_changed(wanted.max_fee, None) if "max_fee" in given else old.max_fee,
         network_fee=_network_fee(wanted.network_fee, old, currency) if "network_fee" in given else old.network_fee,
         limits=Limits(
             _changed(wanted.limits.min_amount, old.limits.min_amount),
@@ -161,12 +158,12 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
     return move(call.world, new, "set_fee_product", wanted.status if "status" in given else old.status)
 
 
-def _max_fee(text: str | None) -> Decimal | None:
-    return None if text is None else Decimal(text)
+OldT = TypeVar("OldT", Decimal, None)
 
 
-def _changed(text: str | None, old: Decimal) -> Decimal:
-    return old if text is None else Decimal(text)
+def _changed(text: str | None, old: OldT) -> Decimal | OldT:
+    """Return the new figure, or the old one if none was sent."""
+    return Decimal(text) if text else old
 
 
 def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:
@@ -174,30 +171,28 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
         return None
     old = product.network_fee or NetworkFee(ZERO, currency.code, "customer")
     return NetworkFee(
-        _changed(wanted.amount, old.amount),
-        wanted.currency or old.currency,
-        wanted.paid_by or old.paid_by,
+        _changed(wanted.amount, old.amount), wanted.currency or old.currency, wanted.paid_by or old.paid_by
     )
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
-    """The currency of the amount of a product with these fields; ApiError invalid_parameter when they clash."""
+    """Return the currency of a product's amount. Raise `ApiError` invalid_parameter if the fields conflict."""
     if fiat_code is not None and product not in WITH_FIAT:
-        raise invalid("fiat_currency", f"{product} is without a fiat currency")
+        raise invalid("fiat_currency", f"{product} has no fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
         raise invalid("asset", f"{asset} is not available on {network or 'any network'}")
     if product in IN_FIAT:
         currency = None if fiat_code is None else reference.fiat(fiat_code)
         if currency is None:
-            raise invalid("fiat_currency", f"a product of {product} names its fiat currency")
+            raise invalid("fiat_currency", f"a product of {product} needs a fiat currency")
         return currency
     if asset is None:
-        raise invalid("asset", f"a product of {product} names its asset")
+        raise invalid("asset", f"a product of {product} needs an asset")
     return _amount_currency(asset, network)
 
 
 def check_amounts(product: FeeProduct, currency: Currency) -> None:
-    """Refuse amounts finer than their currency, and bounds that cross; ApiError invalid_parameter."""
+    """Raise `ApiError` invalid_parameter for amounts with too many decimals, and for bounds in the wrong order."""
     network_fee = product.network_fee
     figures = [
         ("fixed", product.fixed, currency),
@@ -213,9 +208,9 @@ def check_amounts(product: FeeProduct, currency: Currency) -> None:
         if amount is not None and unit.round_down(amount) != amount:
             raise invalid(param, f"{unit.code} has at most {unit.decimals} decimals")
     if product.max_fee is not None and product.max_fee < product.min_fee:
-        raise invalid("max_fee", "it lies below min_fee")
+        raise invalid("max_fee", "it is below min_fee")
     if product.limits.max_amount < product.limits.min_amount:
-        raise invalid("limits.max_amount", "it lies below limits.min_amount")
+        raise invalid("limits.max_amount", "it is below limits.min_amount")
 
 
 def _networks(record: FeeProduct) -> tuple[str, ...]:
@@ -229,7 +224,7 @@ def _statuses(record: FeeProduct) -> tuple[str, ...]:
 LISTING = Listing[FeeProduct](
     filters=(
         by_field("product", PRODUCTS, many=True, description="Only the products of these operations."),
-        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network, or for all."),
+        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network or for all networks."),
         by_field("asset", ASSET_CODES, description="Only products for this asset."),
         by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
         by_field("payment_method", METHODS, description="Only products for this payment method."),
@@ -238,7 +233,7 @@ LISTING = Listing[FeeProduct](
             _statuses,
             {**STATUSES, "all": "Active and inactive ones."},
             many=True,
-            description="Which products to list; the active ones when absent.",
+            description="The status of the products to list. By default only active products.",
         ),
     ),
     common=False,
@@ -254,17 +249,18 @@ LISTING = Listing[FeeProduct](
     query=LISTING,
     errors=("invalid_parameter",),
 )
-def list_fees(call: Call[None, ListRequest, None]) -> FeeProductList:
-    """Lists the fee products: how each operation is priced, by network, asset, currency and payment method. Only active
-    products unless `status` says otherwise. The figures are indicative; the fee on a quote or an estimate is exact.
+def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
+    """Lists the fee products: the price of each operation, by network, asset, currency and payment method. Inactive
+    products are included only if `status` asks for them. The figures are indicative. The fee on a quote or an estimate
+    is exact.
     """
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
 
 
-@operation("GET /fees/{id}", "One fee product", load=lookup, errors=("not_found",))
+@operation("GET /fees/{id}", "One fee product", load=lookup)
 def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
-    """Shows one fee product, active or not."""
+    """Returns one fee product, active or not."""
     return render_product(call.world, call.resource)
 
 

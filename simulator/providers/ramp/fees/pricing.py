@@ -1,4 +1,4 @@
-"""What an operation costs: the fee product that matches, its formula, its limits, and amounts solved backwards.
+"""The price of an operation: its fee product, formula and limits, and source amounts solved backwards.
 
 The fee formula of the specification, decisions M2, M3 to M9 and M13.
 """
@@ -17,7 +17,6 @@ from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees.catalogue import are_untouched, base_of, product_of, products_of
-from simulator.providers.ramp.fees.errors import AMOUNT_TOO_LOW
 from simulator.providers.ramp.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -27,6 +26,7 @@ from simulator.providers.ramp.fees.records import (
     fee_of,
     network_fee_currency,
 )
+from simulator.providers.ramp.fees.states import AMOUNT_TOO_LOW
 from simulator.providers.ramp.profile import AMOUNT_TOO_HIGH
 from simulator.providers.ramp.reference import UNSUPPORTED_PAIR
 
@@ -39,14 +39,15 @@ _METHOD_OF = {
 _RAMP_METHOD = {"phone_number": "mobile_money", "bank_account": "bank_transfer"}
 _HUNDRED = Decimal(100)
 _MOST_DIGITS = 18
-"""Amounts have at most this many digits before the point (decision H7)."""
+"""Amounts have at most this many digits before the decimal point (decision H7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """How a processing fee came about: `percentage_fee` is rounded up and not clamped yet."""
+    """The parts of a processing fee."""
 
     percentage_fee: Decimal
+    """Rounded up, before the minimum and maximum apply."""
     min_fee_applied: bool
     max_fee_applied: bool
     service_fee: Decimal
@@ -64,11 +65,11 @@ def match(
     payment_method: str | None = None,
     to_asset: str | None = None,
 ) -> FeeProduct:
-    """The active fee product for these inputs: of several the one with the fewest nulls, then table order (M9).
+    """Return the active fee product with the fewest nulls, or the first in table order if several have as few (M9).
 
     `currency` is that of the amount (decision M2), networks are canonical, payment_method takes either spelling. Limits
-    are not looked at: see `check_limits`. ApiError unsupported_pair when none fits; missing_parameter when no payment
-    method is given and the products differ by it.
+    are not checked here but in `check_limits`. Raise `ApiError` unsupported_pair if none matches, and missing_parameter
+    if no payment method is given and the products differ by it.
     """
     wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)
     if are_untouched(world, environment):
@@ -77,7 +78,7 @@ def match(
 
 
 class _Wanted(NamedTuple):
-    """What a fee product has to fit."""
+    """The properties that a fee product must match."""
 
     currency: Currency
     network: str | None
@@ -87,13 +88,13 @@ class _Wanted(NamedTuple):
     to_asset: str | None
 
 
-@lru_cache(maxsize=4096)  # few worlds ever change their products: 0.5 µs instead of 5
+@lru_cache(maxsize=4096)  # few worlds change their products: 0.5 µs instead of 5
 def _match_untouched(environment: str, product: str, wanted: _Wanted) -> FeeProduct:
     return _match(base_of(environment, product), product, wanted)
 
 
 def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeeProduct:
-    """The one of the products of one type that `match` finds."""
+    """Return the product that `match` finds, given all products of one type."""
     currency, network, asset, fiat_currency, payment_method, to_asset = wanted
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
@@ -124,7 +125,7 @@ def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeePr
 
 
 def require_in_force(world: World, environment: str, product_id: str, param: str | None = None) -> None:
-    """422 unsupported_pair when the product that a quote was priced by is no longer active (decision M15)."""
+    """Raise `ApiError` 422 unsupported_pair if the product of a quote is no longer active (decision M15)."""
     product = product_of(world, environment, product_id)
     if product is None or product.status != "active":
         raise UNSUPPORTED_PAIR.error("The fee product of this quote is no longer active.", param)
@@ -137,7 +138,7 @@ def _fits(wanted: str | None, given: str | None) -> bool:
 def _require_legal(
     product: str, currency: Currency, network: str | None, asset: str | None, fiat_code: str | None, method: str | None
 ) -> None:
-    """Refuse what no product can make legal: currencies on the wrong side, assets off their network, methods (R1)."""
+    """Refuse combinations that no product can have: wrong currencies, assets off their network, methods (R1)."""
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
         raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in {side}.", "currency")
@@ -152,7 +153,7 @@ def _require_legal(
 
 
 def _require_target(source: Currency, to_asset: str) -> None:
-    """Refuse a swap to an asset that does not exist, or only to the very asset and network it comes from."""
+    """Refuse a swap to an unknown asset, or only to the source asset on the source network."""
     if not any(code == to_asset and asset != source for (code, _), asset in reference.ASSETS.items()):
         raise UNSUPPORTED_PAIR.error(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
 
@@ -160,13 +161,13 @@ def _require_target(source: Currency, to_asset: str) -> None:
 def formula(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None = None
 ) -> Callable[[Decimal], Fee]:
-    """The fee of a product as a function of the amount, at the rates of this instant: for solving backwards."""
+    """Return the fee of a product as a function of the amount, at the current rates, to solve quotes backwards."""
     network_fee = _network_fee(world, environment, product, currency, network or currency.network)
     return lambda amount: fee_of(currency, breakdown(product, amount, currency).service_fee, network_fee)
 
 
 def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Breakdown:
-    """The processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up (decision H9)."""
+    """Return the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up (H9)."""
     percentage_fee = currency.round_up(divide_up(multiply(amount, product.percentage), _HUNDRED))
     whole = add(percentage_fee, product.fixed)
     if whole < product.min_fee:
@@ -179,7 +180,7 @@ def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Break
 def _network_fee(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None
 ) -> Decimal:
-    """What the customer pays of the network fee, in the currency of the amount (decision M2)."""
+    """Return the customer's part of the network fee, in the currency of the amount (decision M2)."""
     fee = product.network_fee
     if fee is None or fee.paid_by != "customer":
         return ZERO
@@ -190,15 +191,15 @@ def _network_fee(
 
 
 def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -> None:
-    """Refuse an amount outside the product's limits (inclusive), zero, or not above its fee when one is given.
+    """Refuse an amount outside the product's limits (inclusive), zero, or not above its fee if one is given.
 
-    ApiError amount_too_low or amount_too_high (decisions H7, M9, M13).
+    Raise `ApiError` amount_too_low or amount_too_high (decisions H7, M9, M13).
     """
     limits, param = product.limits, "amount"
     if amount <= 0 or amount < limits.min_amount:
-        raise AMOUNT_TOO_LOW.error(f"The least amount is {_shown(product, limits.min_amount)}.", param)
+        raise AMOUNT_TOO_LOW.error(f"The smallest amount is {_shown(product, limits.min_amount)}.", param)
     if amount > limits.max_amount:
-        raise AMOUNT_TOO_HIGH.error(f"The greatest amount is {_shown(product, limits.max_amount)}.", param)
+        raise AMOUNT_TOO_HIGH.error(f"The largest amount is {_shown(product, limits.max_amount)}.", param)
     if fee is not None and fee.total >= amount:
         raise AMOUNT_TOO_LOW.error(f"The amount does not exceed its fee of {_shown(product, fee.total)}.", param)
 
@@ -208,17 +209,16 @@ def _shown(product: FeeProduct, amount: Decimal) -> str:
 
 
 def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
-    """What a customer receives of what was worked out exactly: rounded down (decision H9)."""
+    """Round an exact amount for a customer down (decision H9)."""
     if assumes(world, "H9", "received_is_rounded_half_up"):
         return currency.round_half_up(exact)
     return currency.round_down(exact)
 
 
 def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decimal], Decimal]) -> Decimal:
-    """The smallest source amount, in whole units of its currency, of which at least `wanted` is delivered.
+    """Return the smallest source amount, in whole units of its currency, that delivers at least `wanted`.
 
-    `delivers` must not fall as its argument grows. ApiError amount_too_high when no amount that can be written
-    delivers so much.
+    `delivers` must not decrease. Raise `ApiError` amount_too_high if no amount that can be written delivers that much.
     """
     most = 10 ** (_MOST_DIGITS + currency.decimals)
     unit = currency.unit
@@ -226,11 +226,13 @@ def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decima
     def enough(units: int) -> bool:
         return delivers(multiply(Decimal(units), unit)) >= wanted
 
+    # A search instead of algebra: fees are rounded up and clamped, amounts are rounded down, so the inverse of the
+    # formula misses by a unit at some amounts. Doubling and bisecting takes under 200 steps for the largest.
     high = 1
     while not enough(high):
         high *= 2
         if high > most:
-            raise AMOUNT_TOO_HIGH.error("No source amount delivers so much.", "amount")
+            raise AMOUNT_TOO_HIGH.error("No source amount delivers that much.", "amount")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Fee products: what an operation costs, and the fee that comes of one.
+"""Fee products and fees.
 
 Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9.
 """
@@ -24,15 +24,12 @@ PRODUCTS = {
     "swap": "One asset of the balance to another: app fee and network fee.",
     "send": "Balance to an address or over Lightning: app fee and network fee.",
     "internal_transfer": "Balance to another user of the service: free.",
-    "deposit": "Money that arrives at a deposit wallet: free.",
+    "deposit": "Money received by a deposit wallet: free.",
 }
-METHODS = {
-    "bank_account": "Fiat moves by bank transfer.",
-    "phone_number": "Fiat moves by mobile money.",
-}
+METHODS = {"bank_account": "Fiat moves by bank transfer.", "phone_number": "Fiat moves by mobile money."}
 PAYERS = {
-    "customer": "It is part of the customer's fee.",
-    "peerpesa": "The service bears it; it costs the customer nothing.",
+    "customer": "The customer pays it as part of the fee.",
+    "peerpesa": "The service pays it. The customer pays nothing.",
 }
 ProductName = Annotated[
     Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"], Meanings(PRODUCTS)
@@ -40,18 +37,18 @@ ProductName = Annotated[
 PaymentMethod = Annotated[Literal["bank_account", "phone_number"], Meanings(METHODS)]
 Payer = Annotated[Literal["customer", "peerpesa"], Meanings(PAYERS)]
 IN_FIAT = ("onramp", "buy")
-"""Products whose amount is in fiat; the others' is in the asset (decision M2)."""
+"""Products with an amount in fiat. The amounts of all others are in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
 
 
 FEES = "fees"
-"""The ledger account that fees go to."""
+"""The ledger account for fees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """A fee in one currency: `service_fee` is shown as processing_fee or app_fee."""
+    """A fee in one currency. `service_fee` is shown as processing_fee or app_fee."""
 
     total: Decimal
     currency: Currency
@@ -59,9 +56,9 @@ class Fee:
     network_fee: Decimal
 
 
-@lru_cache(maxsize=256)  # a row is kept with every transfer and deposit: those of one currency share it
+@lru_cache(maxsize=256)  # every transfer and deposit has one: those of a currency share it
 def no_fee(currency: Currency) -> Fee:
-    """No fee at all."""
+    """Return a fee of zero."""
     return Fee(ZERO, currency, ZERO, ZERO)
 
 
@@ -71,7 +68,7 @@ def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fe
 
 @dataclass(frozen=True, slots=True)
 class NetworkFee:
-    """What the chain takes, in a currency by code, and who bears it: `customer` or `peerpesa`."""
+    """The fee of the chain, in a currency by code, and the party that pays it: `customer` or `peerpesa`."""
 
     amount: Decimal
     currency: str
@@ -80,7 +77,7 @@ class NetworkFee:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The least and the most an amount may be, both inclusive."""
+    """The smallest and the largest amount, both inclusive."""
 
     min_amount: Decimal
     max_amount: Decimal
@@ -89,11 +86,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeProduct(Record):
-    """One row of the fee table. Networks are canonical names; null matches all.
+    """One row of the fee table. Networks are canonical names, null matches all.
 
-    `updated_at_ms` is 0 while nobody has changed the product since the account was opened.
+    `updated_at_ms` is 0 until the product is changed.
     """
 
+    kind = "fee_product"
     product: ProductName
     name: str
     network: str | None
@@ -109,12 +107,8 @@ class FeeProduct(Record):
     limits: Limits
 
     @property
-    def kind(self) -> str:
-        return "fee_product"
-
-    @property
     def nulls(self) -> int:
-        """How many of the matching fields are null: the fewer, the more exactly it matches (decision M9)."""
+        """The number of null fields. The fewer, the more specific is the product (decision M9)."""
         return (self.network, self.asset, self.fiat_currency, self.payment_method).count(None)
 
     @property
@@ -130,7 +124,7 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 
 
 def currency_of(code: str, network: str | None) -> Currency | None:
-    """The fiat currency or asset of this code; without a network, the asset on its first one. None when unknown."""
+    """Return the fiat currency or asset with a code, or None. Without a network, the asset on its first one."""
     fiat = reference.fiat(code)
     if fiat is not None:
         return fiat
@@ -138,12 +132,12 @@ def currency_of(code: str, network: str | None) -> Currency | None:
 
 
 def first_network(code: str) -> Currency | None:
-    """An asset on the first network that has it."""
+    """Return an asset on the first network that has it, or None."""
     return next((asset for (symbol, _), asset in reference.ASSETS.items() if symbol == code), None)
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """The currency of a network fee: the asset on the product's network if it is there, else on its first one."""
+    """Return the currency of a network fee: the asset on the product's network, or else on its first network."""
     found = currency_of(code, network) or first_network(code)
     if found is None:
         raise LookupError(f"there is no currency {code}")

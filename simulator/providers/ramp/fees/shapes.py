@@ -1,4 +1,4 @@
-"""How fees and fee products are shown (tables "Fee object" and "Fee product" of the specification)."""
+"""The shapes of fees and fee products (tables "Fee object" and "Fee product" of the specification)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, OneOf, Pagination, Timestamp
+from simulator.engine.text.shapes import AmountText, Assumed, Clauses, Format, OneOf, Timestamp, page_shape
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
@@ -23,135 +23,129 @@ FeeCurrency = Annotated[CurrencyText, Assumed("M2", "enum")]
 
 
 class ProcessingFee(TypedDict):
-    """What a ramp or a calculation costs: the processing fee and the network fee."""
+    """The cost of a ramp or a calculation: the processing fee and the network fee."""
 
     total: AmountText
-    """The whole fee: `processing_fee` and `network_fee` together, in `currency`."""
+    """The whole fee in `currency`: `processing_fee` plus `network_fee`."""
     currency: FeeCurrency
     """The currency of all three amounts: that of the source side."""
     processing_fee: AmountText
-    """What the service takes for the processing."""
+    """The service's fee for the processing."""
     network_fee: AmountText
-    """What the blockchain transaction costs the customer, converted into `currency`."""
+    """The customer's cost of the blockchain transaction, converted into `currency`."""
 
 
 class AppFee(TypedDict):
-    """What an operation on the balance costs: the platform fee and the network fee."""
+    """The cost of an operation on the balance: the platform fee and the network fee."""
 
     total: AmountText
-    """The whole fee: `app_fee` and `network_fee` together, in `currency`."""
+    """The whole fee in `currency`: `app_fee` plus `network_fee`."""
     currency: FeeCurrency
-    """The currency of all three amounts: the fiat currency of a buy, else the asset that is paid with."""
+    """The currency of all three amounts: the fiat currency of a buy, otherwise the source asset."""
     app_fee: AmountText
-    """What the platform takes."""
+    """The platform's fee."""
     network_fee: AmountText
-    """What the blockchain transaction costs the customer, converted into `currency`."""
+    """The customer's cost of the blockchain transaction, converted into `currency`."""
 
 
 class NetworkFee(TypedDict):
-    """What the blockchain transaction of a product costs, and who pays it."""
+    """The cost of the blockchain transaction of a product, and the party that pays it."""
 
     amount: AmountText
-    """What the transaction costs, in `currency`."""
+    """The cost of the transaction, in `currency`."""
     currency: FeeCurrency
     """The currency of `amount`."""
     paid_by: records.Payer
-    """Who bears it. What the service bears costs the customer nothing."""
+    """The party that pays it. If it is the service, the customer pays nothing."""
 
 
 class ProductLimits(TypedDict):
-    """Between which amounts a product can be used, both inclusive."""
+    """The range of amounts for which a product can be used, both limits inclusive."""
 
     min_amount: AmountText
-    """The least amount, before fees; less is refused with amount_too_low."""
+    """The smallest amount, before fees. Less is refused with amount_too_low."""
     max_amount: AmountText
-    """The most, before fees; more is refused with amount_too_high."""
+    """The largest amount, before fees. More is refused with amount_too_high."""
     currency: FeeCurrency
-    """The currency of both bounds: that of the amount."""
+    """The currency of both limits: that of the amount."""
 
 
 class FeeProduct(TypedDict):
-    """How one operation is priced. The figures are indicative; the fee on a quote or an estimate is exact."""
+    """The price of one operation. The figures are indicative. The fee on a quote or an estimate is exact."""
 
     id: FeeProductId
-    """Names the product; a calculation shows it as `fee_product_id`."""
+    """The id of the product. A calculation shows it as `fee_product_id`."""
     product: records.ProductName
-    """The operation that it prices."""
+    """The operation that the product prices."""
     name: str
-    """A name to show."""
+    """A display name."""
     network: ShortNetworkText | None
-    """The network that it is for; null for all."""
+    """The network of the product, or null for all."""
     asset: AssetText | None
-    """The asset that it is for; null for all."""
+    """The asset of the product, or null for all."""
     fiat_currency: FiatText | None
-    """The fiat currency that it is for; null where only crypto moves."""
+    """The fiat currency of the product. Null if only crypto moves."""
     payment_method: records.PaymentMethod | None
-    """The payment method that it is for; null for all."""
+    """The payment method of the product, or null for all."""
     fee_currency: FeeCurrency
     """The currency of `fixed`, `min_fee` and `max_fee`: that of the amount."""
     percentage: AmountText
-    """The share of the amount, in percent: 1.00 is 1 %."""
+    """The percentage of the amount: 1.00 is 1 %."""
     fixed: AmountText
-    """A flat fee, added to the share, in `fee_currency`."""
+    """A flat fee, added to the percentage, in `fee_currency`."""
     min_fee: AmountText
-    """The least processing fee; a lower one is raised to it."""
+    """The smallest processing fee. A lower fee is raised to it."""
     max_fee: AmountText | None
-    """The most processing fee; a higher one is lowered to it. Null for no cap."""
+    """The largest processing fee. A higher fee is lowered to it. Null for no cap."""
     network_fee: NetworkFee | None
-    """What the blockchain transaction costs on top; null where there is none."""
+    """The cost of the blockchain transaction on top, or null for none."""
     limits: ProductLimits
-    """Between which amounts the product can be used."""
+    """The range of amounts for which the product can be used."""
     status: Annotated[str, OneOf(STATUSES)]
-    """Whether new operations may use it."""
+    """The status. Only an active product prices new operations."""
     updated_at: Timestamp
-    """When the product last changed."""
+    """The time of the last change."""
 
 
-class FeeProductList(TypedDict):
-    """A page of fee products."""
-
-    data: list[FeeProduct]
-    """The fee products of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+FeeProductList = page_shape("FeeProductList", FeeProduct, "fee products", "The fee products of this page.")
 
 
 class FeeBreakdown(TypedDict):
-    """How the processing fee comes about: the share of the amount and the flat fee, kept between bounds."""
+    """The parts of the processing fee: the percentage of the amount and the flat fee, within minimum and maximum."""
 
     percentage: AmountText
-    """The share that the product takes, in percent."""
+    """The percentage of the product."""
     percentage_fee: AmountText
-    """What that share of the amount is, in the currency of the amount, before the bounds."""
+    """That percentage of the amount, in the currency of the amount, before minimum and maximum."""
     fixed: AmountText
-    """The flat fee that is added to it."""
+    """The flat fee that is added."""
     min_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """Whether the sum was raised to the product's `min_fee`."""
+    """True if the sum was raised to the product's `min_fee`."""
     max_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """Whether the sum was lowered to the product's `max_fee`."""
+    """True if the sum was lowered to the product's `max_fee`."""
 
 
 class FeeCalculation(TypedDict):
-    """The exact fee of an amount, as a quote made at this instant would have it."""
+    """The exact fee of an amount, as on a quote at this time."""
 
     fee_product_id: FeeProductId
     """The fee product that matched, for `GET /fees/{id}`."""
     product: records.ProductName
     """The operation that was priced."""
     amount: AmountText
-    """The amount that was asked about, before fees."""
+    """The requested amount, before fees."""
     currency: FeeCurrency
     """The currency of `amount` and `net_amount`."""
     fee: ProcessingFee
     """The fee of that amount."""
     net_amount: AmountText
-    """What is left of `amount` after the whole fee."""
+    """`amount` minus the whole fee."""
     breakdown: FeeBreakdown
-    """How the processing fee comes about."""
+    """The parts of the processing fee."""
 
 
 def show_processing_fee(fee: records.Fee) -> ProcessingFee:
-    """The fee of ramps and of the calculator."""
+    """Return the fee of a ramp or a calculation."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
@@ -161,7 +155,7 @@ def show_processing_fee(fee: records.Fee) -> ProcessingFee:
 
 
 def show_app_fee(fee: records.Fee) -> AppFee:
-    """The fee of wallet quotes, estimates and transactions (decision M2)."""
+    """Return the fee of a wallet quote, estimate or transaction (decision M2)."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
@@ -208,7 +202,7 @@ def _show_network_fee(record: records.FeeProduct) -> NetworkFee | None:
 def show_calculation(
     product: records.FeeProduct, amount: Decimal, fee: records.Fee, how: Breakdown, net_amount: Decimal
 ) -> FeeCalculation:
-    """The answer of the fee calculator."""
+    """Return the response of the fee calculator."""
     show = fee.currency.format
     return {
         "fee_product_id": product.id,

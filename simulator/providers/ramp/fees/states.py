@@ -1,13 +1,11 @@
-"""The state table of fee products: inactive ones cannot be used for new transactions. No moves are specified."""
+"""The state table of fee products, and the error codes of this room. The specification has no transitions."""
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
 from simulator.kernel.machine import Machine, Move
 
-STATUSES = {
-    "active": "New operations may use it.",
-    "inactive": "It prices no new operation.",
-}
+STATUSES = {"active": "It prices new operations.", "inactive": "It does not price new operations."}
 
 FEE_PRODUCT = Machine(
     "fee product",
@@ -17,3 +15,9 @@ FEE_PRODUCT = Machine(
         for state in STATUSES
     },
 )
+
+AMOUNT_TOO_LOW = ErrorCode(
+    "amount_too_low", 422, "below the minimum for the pair or asset", after="unsupported_pair", lasting=True
+)
+
+ERRORS = (AMOUNT_TOO_LOW,)

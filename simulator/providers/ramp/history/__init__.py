@@ -1,4 +1,4 @@
-"""History: orders and transactions, read from what the rooms before this one have recorded.
+"""History: orders and transactions of all rooms.
 
 Chapters "Orders and transactions" and "Order" of the specification, decisions L1 to L4 and S18.
 """
@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from simulator.engine.rows.room import Room
 from simulator.providers.ramp.history import operations, shapes
-from simulator.providers.ramp.history.errors import ERRORS
+from simulator.providers.ramp.history.states import ERRORS
 
 ROOM = Room(
     "history",
-    operations=(
-        operations.list_orders,
-        operations.get_order,
-        operations.list_transactions,
-        operations.get_transaction,
-    ),
+    operations=(operations.list_orders, operations.get_order, operations.list_transactions, operations.get_transaction),
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
 )
-
-
-__all__ = ["ROOM"]

@@ -1,4 +1,4 @@
-"""How the legs of an order are shown: what is paid (debit) and what is delivered (credit).
+"""The shapes of order legs: the debit of the payment and the credit of the delivery.
 
 Paragraph "Order leg fields" of the specification, decision S18.
 """
@@ -24,110 +24,110 @@ SYSTEM_USER = "0000-0000-0000-0000"
 
 OrderType = Annotated[str, OneOf(TYPES), Assumed("S18", "enum")]
 LegCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
-SIDES = {"debit": "What is paid.", "credit": "What is delivered."}
+SIDES = {"debit": "The payment of the order.", "credit": "The delivery of the order."}
 TRANSFERS = {"token": "Crypto on a network.", "fiat": "Fiat money."}
 
 
 class OrderLeg(TypedDict):
-    """One side of an order: the debit of what is paid, or the credit of what is delivered."""
+    """One side of an order: the debit of the payment, or the credit of the delivery."""
 
     id: Annotated[Uuid, Assumed("S18", "format")]
-    """Internal id of the leg."""
+    """The internal id of the leg."""
     transaction_id: Annotated[str, Prefix("txn_")]
-    """The transaction that the order shows, for `GET /transactions/{id}`."""
+    """The transaction of the order, for `GET /transactions/{id}`."""
     recurring_payment_invoice_id: str
-    """The run of the recurring payment that made the order; empty otherwise."""
+    """The run of the recurring payment that created the order. Empty otherwise."""
     order_id: OrderNumber
-    """The public number of the order this is a leg of."""
+    """The public number of the order."""
     user_id: Annotated[
         str,
         Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$"),
         Assumed("uuid-form", "pattern"),
     ]
-    """Whose leg it is: the account, or `0000-0000-0000-0000` for a leg of the service itself."""
+    """The owner of the leg: the account, or `0000-0000-0000-0000` for the service itself."""
     transaction_type: Annotated[str, OneOf(SIDES), Assumed("order-legs", "enum")]
-    """Which side it is."""
+    """The side of the order."""
     transfer_type: Annotated[str, OneOf(TRANSFERS), Assumed("order-legs", "enum")]
-    """Whether the leg moves crypto or fiat."""
+    """The type of money: crypto or fiat."""
     amount: Number
-    """What the leg moves, in `currency`."""
+    """The amount of the leg, in `currency`."""
     currency: LegCurrency
-    """The asset or fiat currency that the leg moves."""
+    """The asset or fiat currency of the leg."""
     base_currency: LegCurrency
-    """What the order pays with; `exchange_rate` is the price of one unit of it."""
+    """The currency that the order pays with. `exchange_rate` is the price of one unit of it."""
     quote_currency: LegCurrency
-    """What the order delivers; `exchange_rate` is counted in it."""
+    """The currency that the order delivers. `exchange_rate` is in it."""
     sell_amount: Number
-    """What the order pays in all, fees included, in `base_currency`."""
+    """The total that the order pays, fees included, in `base_currency`."""
     buy_amount: Number
-    """What the order delivers after fees, in `quote_currency`."""
+    """The amount that the order delivers after fees, in `quote_currency`."""
     exchange_rate: Annotated[RateText | None, Assumed("order-rate", "nullable")]
-    """How much `quote_currency` one unit of `base_currency` is worth; null where nothing is converted."""
+    """The price of one unit of `base_currency` in `quote_currency`. Null if nothing is converted."""
     ico_unit_price: Number | None
-    """Not used by these orders: null."""
+    """Not used by these orders. Always null."""
     to_wallet: str
-    """The address that receives; empty on legs in fiat and where no address is involved."""
+    """The receiving address. Empty on fiat legs and if there is no address."""
     from_wallet: str
-    """The address that sends; empty on legs in fiat and where it is not known."""
+    """The sending address. Empty on fiat legs and if it is not known."""
     account_number: str | None
-    """The bank account or phone number of payer or beneficiary; null where there is none."""
+    """The bank account or phone number of the payer or beneficiary, or null if there is none."""
     tx_hash: str | None
-    """The on-chain transaction of this leg; null on legs in fiat and until there is one."""
+    """The on-chain transaction of this leg. Null on fiat legs and until it exists."""
     status: Annotated[str, OneOf(STATUSES), Assumed("leg-status", "enum")]
-    """How far the leg has come; `completed` once the money has moved."""
+    """The status of the leg. `completed` once the money has moved."""
     transaction_description: str
-    """What the order was for, in words."""
+    """The description of the order."""
     service_type: OrderType
-    """Which operation of the service the leg belongs to."""
+    """The operation of the service that created the order."""
     memo: str
-    """The memo that goes with an on-chain leg; empty when unused."""
+    """The memo of an on-chain leg. Empty if unused."""
     approved_by: str | None
-    """Who approved the leg; null where nobody had to."""
+    """The approver of the leg. Null if no approval was needed."""
     cancelled_by: str | None
-    """Who cancelled the leg; null when it was not cancelled."""
+    """The person who cancelled the leg. Null if it was not cancelled."""
     transaction_fee_system: Number
-    """The service's own part of the fee, in `transaction_fee_ico`."""
+    """The service's part of the fee, in `transaction_fee_ico`."""
     transaction_fee: Number
-    """The whole fee of the order, in `transaction_fee_ico`; it stands on the debit leg, 0 on the other."""
+    """The whole fee of the order on the debit leg, in `transaction_fee_ico`. 0 on the credit leg."""
     transaction_fee_ico: LegCurrency
     """The currency of the fee."""
     transaction_error: str | None
-    """The failure code of an order that failed; null otherwise."""
+    """The failure code of a failed order, or null."""
     transaction_admin_info: str | None
-    """A note of the service's staff; null when there is none."""
+    """A note of the service's staff, or null."""
     transaction_message: str | None
-    """A message about the leg; null when there is none."""
+    """A message about the leg, or null."""
     third_party_status: str | None
-    """What the partner that moves the money says of it; null when nothing is known."""
+    """The payment partner's status, or null if it is not known."""
     payment_object: PaymentInstructions | None
-    """How the payer pays, on the debit leg of an onramp or buy; null otherwise."""
+    """The payment instructions, on the debit leg of an onramp or buy. Null otherwise."""
     request_obj: JsonObject | None
-    """The request to the partner that moves the money; null when it is not shown."""
+    """The request to the payment partner. Null if it is not shown."""
     deleted_at: Timestamp | None
-    """When the leg was deleted; null when it is not."""
+    """The time of deletion, or null."""
     created_at: Timestamp
-    """When the order was made."""
+    """The creation time of the order."""
     updated_at: Timestamp
-    """When the order last changed."""
+    """The time of the last change of the order."""
 
 
 def number(value: Decimal) -> Decimal:
-    """The same number without trailing zeros and exponent, so that it is written as `0.16` and `0`."""
+    """Return a number without trailing zeros and exponent, so that it is written as `0.16` or `0`."""
     return Decimal(plain(value))
 
 
 def order_rate(order: Transaction) -> Decimal | None:
-    """What one unit of the paid asset is worth in the received one: a rate of fiat per crypto unit is turned round."""
+    """Return the price of the paid currency in the received one. For a fiat payment the rate is inverted."""
     fiat_is_paid = order.paid.network is None
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
 
 
 _CREDITED = ("deposit", "buy", "swap")
-"""Orders whose delivery goes to the balance of the customer; of the others it leaves the service."""
+"""Orders that deliver to the customer's balance. All others deliver to an external recipient."""
 
 
 def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
-    """One leg. The chain's fields stand on legs in tokens, each network's hash on its own (decision S18)."""
+    """Return one leg. Chain fields appear on token legs only, and each network's hash on its own leg (decision S18)."""
     debit = direction == "debit"
     side = order.paid if debit else order.received
     fee, rate = order.fee, order_rate(order)
@@ -177,11 +177,11 @@ def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
 
 
 def _leg_id(order: Transaction, direction: str) -> str:
-    """A UUID that is always the same for the same leg."""
+    """Return a UUID that is always the same for the same leg."""
     digits = derive("order leg", order.order_uuid, direction).hex()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
 
 
 def order_amount(order: Transaction) -> Decimal:
-    """The order's amount in its source asset (of a buy, the fiat)."""
+    """Return the order's amount in its source asset (the fiat of a buy)."""
     return order.paid.amount if order.type == "buy" else order.amount

@@ -1,7 +1,7 @@
 """Orders and transactions: lists and details of everything that moved the account's money.
 
-Chapter "Orders and transactions" of the specification; decisions L1 to L4, S18. Other platform users' transactions
-lie in tables of their own and are never seen here.
+Chapter "Orders and transactions" of the specification; decisions L1 to L4, S18. Transactions of other platform users
+are in their own tables and never appear here.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.history import shapes
-from simulator.providers.ramp.history.errors import ORDER_NOT_FOUND
 from simulator.providers.ramp.history.legs import order_amount
-from simulator.providers.ramp.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
+from simulator.providers.ramp.history.states import ORDER_NOT_FOUND, ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
 from simulator.providers.ramp.transactions import (
     SEARCHED,
@@ -34,7 +33,7 @@ _NETWORK = Filter(
     "network",
     Transaction.networks,
     CANONICAL_NETWORKS,
-    description="Only what moves on this network, on either side.",
+    description="Only entries with this network on either side.",
     assumed="L3",
 )
 
@@ -43,7 +42,7 @@ _FIND = by_id(TRANSACTIONS, "transaction")
 
 
 def load_order(call: Call) -> Transaction:
-    """The order with a public order number, or that of a transaction id; 404 order_not_found."""
+    """Return the order with a public order number or a transaction id. Raise `ApiError` 404 order_not_found."""
     order_id = call.path["order_id"]
     found = by_order_id(call.world, call.environment, order_id)
     found = found or transactions(call.world, call.environment).get(order_id)
@@ -58,26 +57,26 @@ TRANSACTION_LIST = Listing[Transaction](
         Filter(
             "recurring_payment_id",
             Transaction.made_by,
-            description="Only what the runs of this recurring payment have made.",
+            description="Only entries that the runs of this recurring payment created.",
         ),
         _NETWORK,
         Filter(
             "currency",
             Transaction.currencies,
             CURRENCY_CODES,
-            description="Only what moves this asset or fiat currency.",
+            description="Only entries with this asset or fiat currency on either side.",
         ),
         Bound(
             "min_amount",
             field_getter("amount"),
             "least",
-            description="Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`.",
+            description="The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
         ),
         Bound(
             "max_amount",
             field_getter("amount"),
             "most",
-            description="Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`.",
+            description="The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
         ),
     ),
     search=Transaction.searched,
@@ -95,7 +94,7 @@ ORDER_LIST = Listing[Transaction](
             lambda order: (ORDER_STATUSES[order.status],),
             ORDER_STATUS_MEANINGS,
             many=True,
-            description="Only orders that have come this far.",
+            description="Only orders with these statuses.",
             assumed="S18",
         ),
         Filter(
@@ -117,7 +116,7 @@ ORDER_LIST = Listing[Transaction](
         Filter(
             "recurring_payment",
             Transaction.made_by,
-            description="Only what the runs of this recurring payment have made.",
+            description="Only entries that the runs of this recurring payment created.",
         ),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
@@ -128,8 +127,8 @@ ORDER_LIST = Listing[Transaction](
 
 @operation("GET /orders", "Orders of every kind", answer=lambda: shapes.OrderList, query=ORDER_LIST)
 def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
-    """Lists the orders of the account, newest first. Every ramp, wallet operation and deposit has made one. The orders
-    come without their legs; read one by its number to see these.
+    """Lists the orders of the account, newest first: one for each ramp, wallet operation and deposit. The list does not
+    include the legs. Read a single order to see them.
     """
     return page(call, TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
 
@@ -141,9 +140,8 @@ def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
     errors=("order_not_found",),
 )
 def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
-    """Shows one order with every field and with its legs: the debit of what is paid and the credit of what is
-    delivered, with their on-chain detail. The id that a wallet operation answers finds its order too. Amounts and fees
-    are JSON numbers here.
+    """Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with
+    on-chain details. The path can also have the id of the order's transaction. Amounts and fees are JSON numbers here.
     """
     return shapes.render_order(call.world, call.resource)
 
@@ -152,22 +150,17 @@ def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
     "GET /transactions", "Transactions of every kind", answer=lambda: shapes.TransactionList, query=TRANSACTION_LIST
 )
 def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
-    """Lists the transactions of the account of every type, newest first: ramps, and what moved the balance. Each is
-    shown as its own operation shows it; `type` says which shape it has.
+    """Lists the account's transactions of all types, newest first: ramps, and operations on the balance. Each has the
+    shape that its own operation returns. `type` identifies the shape.
     """
     return page(call, TRANSACTIONS, render)
 
 
 @operation(
-    "GET /transactions/{id}",
-    "One transaction",
-    answer=lambda: shapes.TransactionShape,
-    load=_FIND,
-    errors=("not_found",),
-    shows="transaction",
+    "GET /transactions/{id}", "One transaction", answer=lambda: shapes.TransactionShape, load=_FIND, shows="transaction"
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:
-    """Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive late or out of
-    order: this is how to learn the latest state.
+    """Returns one transaction of any type with its current status. `type` identifies its shape. Events can arrive late
+    or out of order, so read the transaction to learn its latest state.
     """
     return render(call.world, call.resource)

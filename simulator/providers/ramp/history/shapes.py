@@ -1,7 +1,7 @@
-"""How orders are shown: the tables "Order" and "Order leg fields", every field of them always present.
+"""The shapes of orders: the tables "Order" and "Order leg fields". All fields are always present.
 
-Chapter "Order" of the specification, decision S18: numbers are exact decimals, unused numbers are null. An order is
-the transaction of the same id seen as an order; nothing of it is stored.
+Chapter "Order" of the specification, decision S18: numbers are exact decimals, unused numbers are null. An order is the
+transaction with the same id shown as an order. Nothing of it is saved.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.engine.text.shapes import Assumed, Clauses, Format, Number, OneOf, Pagination, Prefix, Timestamp, Uuid
+from simulator.engine.text.shapes import Assumed, Clauses, Format, Number, OneOf, Prefix, Timestamp, Uuid, page_shape
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
@@ -34,120 +34,114 @@ OrderCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
 
 
 class OrderItem(TypedDict):
-    """An order as lists show it: without its legs. Amounts and fees are numbers."""
+    """An order in a list, without its legs. Amounts and fees are numbers."""
 
     id: Uuid
-    """Internal id of the order."""
+    """The internal id of the order."""
     order_id: OrderNumber
     """The public order number, for `GET /orders/{order_id}`."""
     user_id: Uuid
     """The account that owns the order."""
     order_type: OrderType
-    """What kind of operation made the order."""
+    """The operation that created the order."""
     status: Annotated[str, OneOf(ORDER_STATUS_MEANINGS), Assumed("S18", "enum")]
-    """How far the order has come."""
+    """The status of the order."""
     asset: Annotated[AssetText, Assumed("S18", "enum")]
-    """The crypto asset that the order is about: the one paid with, or the one received for fiat."""
+    """The crypto asset of the order: the one paid with, or the one received for fiat."""
     asset_id: BookedAsset
     """The id of `asset`."""
     network: str
-    """Where the money comes from: a network, or for fiat the currency's code in small letters."""
+    """The network of the source, or for fiat the currency code in lower case."""
     network_to: str
-    """Where the money goes to: a network, or for fiat the currency's code in small letters."""
+    """The network of the target, or for fiat the currency code in lower case."""
     network_id: NetworkOrNull
     """The id of the network of `asset`."""
     from_network: NetworkOrNull
-    """The id of the network that the order pays on; null for fiat."""
+    """The id of the network that the order pays on. Null for fiat."""
     to_network: NetworkOrNull
-    """The id of the network that the order delivers on; null for fiat."""
+    """The id of the network that the order delivers on. Null for fiat."""
     from_asset: OrderCurrency
-    """The asset or fiat currency sent."""
+    """The asset or fiat currency that is sent."""
     from_asset_id: BookedAsset
     """The id of `from_asset`."""
     to_asset: OrderCurrency
-    """The asset or fiat currency received."""
+    """The asset or fiat currency that is received."""
     to_asset_id: BookedAsset
     """The id of `to_asset`."""
     amount: Number
-    """The amount of the order, in the asset or currency it pays with."""
+    """The amount of the order, in the currency that it pays with."""
     total_amount: NumberOrNull
-    """What was debited in all, fees included, in `from_asset`; null when nothing was in the end."""
+    """The total debited, fees included, in `from_asset`. Null if nothing was debited in the end."""
     from_amount: Number
     """The amount sent, in `from_asset`."""
     from_asset_amount: Number
     """The amount sent, in `from_asset`."""
     to_amount: Number
-    """The amount it is converted to, in `to_asset`."""
+    """The converted amount, in `to_asset`."""
     to_asset_amount: Number
-    """The amount it is converted to, in `to_asset`."""
+    """The converted amount, in `to_asset`."""
     receive_amount: NumberOrNull
-    """What is received after all fees, in `to_asset`; null when the order came to nothing."""
+    """The amount received after all fees, in `to_asset`. Null if the order did not succeed."""
     network_fee: Number
-    """The part of the fee that the blockchain network takes, in the currency of the fee."""
+    """The network's part of the fee, in the currency of the fee."""
     exchange_fee: Number
-    """The part of the fee that the service takes, in the currency of the fee."""
+    """The service's part of the fee, in the currency of the fee."""
     total_fees: Number
-    """The whole fee: `network_fee` and `exchange_fee` together."""
+    """The whole fee: `network_fee` plus `exchange_fee`."""
     exchange_rate: NumberOrNull
-    """How much `to_asset` one unit of `from_asset` is worth; null where nothing is converted."""
+    """The price of one unit of `from_asset` in `to_asset`. Null if nothing is converted."""
     slippage: Number | None
-    """The tolerance of a swap, in percent; null for other orders."""
+    """The tolerance of a swap, in percent. Null for other orders."""
     sender_address: str
-    """The address that the money came from; empty where none is known."""
+    """The sending address. Empty if it is not known."""
     recipient_address: str
-    """The address, invoice or Lightning address that the money goes to; empty where there is none."""
+    """The receiving address, invoice or Lightning address. Empty if there is none."""
     memo: str
-    """The memo that goes with the transfer; empty when unused."""
+    """The memo of the transfer. Empty if unused."""
     fiat_currency: FiatText | None
-    """The fiat currency of the order; null when it moves crypto only."""
+    """The fiat currency of the order. Null if it moves crypto only."""
     country: CountryText | None
-    """The country of that fiat currency; null when the order moves crypto only."""
+    """The country of that fiat currency. Null if the order moves crypto only."""
     mode_of_payment: Annotated[str, OneOf(MODES), Assumed("order-method", "enum")]
-    """How the fiat is paid; empty for orders that move crypto only."""
+    """The payment method of the fiat. Empty if the order moves crypto only."""
     payment_method_id: Annotated[str, Prefix("ben_"), Assumed("order-method", "pattern")] | None
-    """The beneficiary that is paid out; null where there is none."""
+    """The beneficiary of the payout, or null if there is none."""
     account_number: str | None
-    """The bank account or phone number of payer or beneficiary; null where there is none."""
+    """The bank account or phone number of the payer or beneficiary, or null if there is none."""
     payment_details: PaymentInstructions | None
-    """How the payer pays, for an onramp or buy; null for other orders."""
+    """The payment instructions of an onramp or buy. Null for other orders."""
     channel_id: str | None
-    """The channel of the payment partner; null when it is not known."""
+    """The channel of the payment partner, or null if it is not known."""
     provider_network_id: str | None
-    """The network of the payment partner; null when it is not known."""
+    """The network of the payment partner, or null if it is not known."""
     provider_channel_id: str | None
-    """The partner's own channel; null when it is not known."""
+    """The partner's own channel, or null if it is not known."""
     reason: str | None
-    """Why the order failed: the failure code of its transaction; null otherwise."""
+    """The failure code of the transaction, or null."""
     cancelled_by: str | None
-    """Who cancelled the order; null when it was not cancelled."""
+    """The person who cancelled the order. Null if it was not cancelled."""
     cancel_reason: str | None
-    """Why the order was cancelled; null when it was not."""
+    """The reason of the cancellation. Null if it was not cancelled."""
     cancel_date: Timestamp | None
-    """When the order was cancelled; null when it was not."""
+    """The time of the cancellation. Null if it was not cancelled."""
     recurring_payment: str
-    """The recurring payment that made the order, by its id; empty otherwise."""
+    """The id of the recurring payment that created the order. Empty otherwise."""
     created_at: Timestamp | None
-    """When the order was made."""
+    """The creation time of the order."""
     updated_at: Timestamp | None
-    """When the order last changed."""
+    """The time of the last change."""
     deleted_at: Timestamp | None
-    """When the order was deleted; null when it is not."""
+    """The time of deletion, or null."""
 
 
 class Order(OrderItem):
-    """One order with its legs. Every field is present, unused ones are null or empty; amounts are numbers."""
+    """One order with its legs. Every field is present, unused ones are null or empty. Amounts are numbers."""
 
     transactions: list[OrderLeg]
-    """The legs of the order: what is paid and what is delivered, with their on-chain detail."""
+    """The legs of the order: the payment and the delivery, with their on-chain details."""
 
 
-class OrderList(TypedDict):
-    """A page of orders."""
-
-    data: list[OrderItem]
-    """The orders of this page, without their legs."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+OrderList = page_shape("OrderList", OrderItem, "orders", "The orders of this page, without their legs.")
 
 
 TransactionShape = Annotated[
@@ -162,19 +156,15 @@ TransactionShape = Annotated[
 ]
 
 
-class TransactionList(TypedDict):
-    """A page of transactions of any type."""
-
-    data: list[TransactionShape]
-    """The transactions of this page."""
-    pagination: Pagination
-    """Which page this is, of how many."""
+TransactionList = page_shape(
+    "TransactionList", TransactionShape, "transactions of any type", "The transactions of this page."
+)
 
 
 def debited(order: Transaction) -> Decimal | None:
-    """What was taken of the customer: the quote's figure while the order may still succeed (decision S18).
+    """Return the amount debited from the customer: the quoted amount while the order may still succeed (decision S18).
 
-    Of an order that came to nothing it is what really came in, None when that is nothing: an unpaid ramp or buy, and a
+    For an order without success it is the amount that really came in. It is None for an unpaid ramp or buy, and for a
     send or swap, whose hold was released.
     """
     if order.status not in ("failed", "expired", "refunded"):
@@ -185,7 +175,7 @@ def debited(order: Transaction) -> Decimal | None:
 
 
 def asset_id(side: Side) -> str:
-    """The id of an asset or fiat currency: `ast_usdc_stellar`, `ast_kes`."""
+    """Return the id of an asset or fiat currency: `ast_usdc_stellar`, `ast_kes`."""
     return f"ast_{side.code.lower()}" + (f"_{side.network}" if side.network else "")
 
 
@@ -194,7 +184,7 @@ def network_id(network: str | None) -> str | None:
 
 
 def render_item(world: World, order: Transaction) -> OrderItem:
-    """An order without its legs."""
+    """Return an order without its legs."""
     paid, received, fee = order.paid, order.received, order.fee
     crypto = paid if paid.network is not None else received
     fiat = next((side.code for side in (paid, received) if side.network is None), None)
@@ -254,7 +244,7 @@ def render_item(world: World, order: Transaction) -> OrderItem:
 
 
 def render_order(world: World, order: Transaction) -> Order:
-    """The full order with its two legs: what is paid (debit) and what is delivered (credit)."""
+    """Return an order with its two legs: the payment (debit) and the delivery (credit)."""
     return {**render_item(world, order), "transactions": [render_leg(world, order, way) for way in ("debit", "credit")]}
 
 

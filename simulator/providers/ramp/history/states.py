@@ -1,6 +1,8 @@
-"""The statuses of orders: those of their transactions, in words of their own (decision S18)."""
+"""The statuses of orders: renamed statuses of their transactions (decision S18). Also the error code of orders."""
 
 from __future__ import annotations
+
+from simulator.engine.rows.error import ErrorCode
 
 ORDER_STATUSES = {
     "awaiting_payment": "pending",
@@ -12,13 +14,19 @@ ORDER_STATUSES = {
     "expired": "expired",
     "refunded": "refunded",
 }
-"""The status of an order by that of its transaction (decision S18)."""
+"""The status of a transaction → the status of its order (decision S18)."""
 
 ORDER_STATUS_MEANINGS = {
     "pending": "It waits for a payment, a deposit or the network.",
-    "processing": "The money is there and on its way.",
-    "successful": "The recipient has it.",
-    "failed": "It came to nothing; `reason` says why.",
+    "processing": "The money was received or is held, and is on its way.",
+    "successful": "The recipient has the money.",
+    "failed": "It failed. `reason` has the reason.",
     "expired": "The payment or deposit did not arrive in time.",
-    "refunded": "What was received or held went back.",
+    "refunded": "The received or held money was returned.",
 }
+
+ORDER_NOT_FOUND = ErrorCode(
+    "order_not_found", 404, "no order with this order_id for the account", after="invalid_date_range", lasting=True
+)
+
+ERRORS = (ORDER_NOT_FOUND,)

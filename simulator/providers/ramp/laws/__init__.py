@@ -1,9 +1,9 @@
-"""The laws that a client can see: one module per chapter of the interface, each law one row."""
+"""Laws that a client can check: one module per chapter of the API, one row per law."""
 
 from simulator.conformance.laws import RequestHooks, Rulebook
+from simulator.conformance.rules import AssumedPoint, Finding
 from simulator.providers.ramp.laws import requests, steering
 from simulator.providers.ramp.laws.account import auth, beneficiaries, events, profile, webhooks
-from simulator.providers.ramp.laws.assumed import ASSUMED
 from simulator.providers.ramp.laws.conventions import (
     creating,
     errors,
@@ -24,6 +24,23 @@ from simulator.providers.ramp.laws.money import (
     rounding,
     wallets,
 )
+
+_NOT_SHOWN = ("GET /webhooks", "GET /wallet/assets", "GET /currencies")
+"""Lists whose response the specification does not show."""
+_OPTIONAL_TEXTS = ("reference", "label", "description", "pause_reason")
+
+
+def _is_bare_list(found: Finding) -> bool:
+    return found.operation in _NOT_SHOWN and found.answer.startswith("[")
+
+
+def _lacks_an_optional_text(found: Finding) -> bool:
+    return (
+        found.rule in ("shape.required", "event.shape")
+        and found.place.rpartition(".")[2] in _OPTIONAL_TEXTS
+        and found.message.endswith("is a required property")
+    )
+
 
 RULEBOOK: Rulebook = Rulebook(
     laws=(
@@ -57,9 +74,9 @@ RULEBOOK: Rulebook = Rulebook(
         *paging.ALWAYS,
     ),
     provide=steering.provide,
-    assumed=ASSUMED,
-    beyond_schemas="limits, balances, states, what a quote asks for",
+    assumed=(AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)),
+    beyond_schemas="limits, balances, states, fields that a quote requires",
 )
-"""All that `rampsim conform` judges by, in the order of its reports."""
+"""All rules of `rampsim conform`, in the order of its reports."""
 
 REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

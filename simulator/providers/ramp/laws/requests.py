@@ -1,13 +1,13 @@
-"""What a schema cannot say about requests: the hooks by which schemathesis sends what the service can accept.
+"""Hooks that make schemathesis' requests acceptable, where a schema cannot express what the service requires.
 
-- A webhook endpoint is called at its registration, so its URL has to exist: the inbox of the simulator that is tested,
-  or RAMPSIM_WEBHOOK_URL.
-- POST /auth/token is asked with the real key pair, and when fuzzing with made-up ones too.
-- A list knows two names of one parameter, of which the wrong one may be the one that does not count.
-- What belongs together is sent together: a quote's own beneficiary, payer and address, as the answers so far show.
-  Every second call keeps what was generated, so that the refusals are seen too.
+- A webhook endpoint is called at its registration, so its URL must exist: the inbox of the simulator under test, or
+  RAMPSIM_WEBHOOK_URL.
+- POST /auth/token gets the real key pair. While fuzzing, it also gets invented ones.
+- A list parameter has two names. If the one that does not count is invalid, the request is valid.
+- A quote is used with its own beneficiary, payer and address, taken from earlier responses. Every second request keeps
+  the generated values, so that refusals are covered, too.
 
-Only requests that are meant to be accepted are changed; those meant to be refused stay as they are.
+Only requests that are meant to be accepted are changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Body = dict[str, Any]
 
 
 class Memory:
-    """What the answers so far have shown: live resources by their id, oldest first."""
+    """Resources in the responses so far by id, oldest first."""
 
     def __init__(self) -> None:
         self.beneficiaries: dict[str, Body] = {}
@@ -52,9 +52,8 @@ class Memory:
     def payee(self, fiat: str, method: str | None = None) -> str | None:
         kinds = {"mobile_money": ("phone_number",), "bank_transfer": ("bank_account",)}
         wanted = kinds.get(method or "", ("phone_number", "bank_account"))
-        found = [
-            name for name, row in self.beneficiaries.items() if row["fiat_currency"] == fiat and row["type"] in wanted
-        ]
+        rows = self.beneficiaries.items()
+        found = [name for name, row in rows if row["fiat_currency"] == fiat and row["type"] in wanted]
         return found[-1] if found else None
 
     def unused(self, prefix: str) -> str | None:
@@ -74,7 +73,7 @@ def before_call(case: Any) -> None:
         return
     name = f"{case.method} {case.path}"
     with suppress(LookupError, TypeError, AttributeError):
-        # A body with members of its own choice, or of another form than is known here, stays as it is.
+        # A body of an unknown form stays as it is.
         if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
             _with_a_usual_amount(case)
         if name in _MATCHED and _memory.every_second(name):
@@ -82,22 +81,21 @@ def before_call(case: Any) -> None:
 
 
 def after_call(case: Any, response: Any) -> None:
-    """Remember an answer to which later requests may refer."""
+    """Remember a response that later requests may refer to."""
     name = f"{case.method} {case.path}"
     if response.status_code == 204:
         _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
         _memory.entries.pop(str(case.path_parameters.get("lightning_id")), None)
-    elif response.status_code == 201 and name in _KEPT:
-        try:
+    elif response.status_code == 201 and name in _REMEMBERED:
+        with suppress(ValueError, KeyError, TypeError):  # the checks report a malformed response
             answer = json.loads(response.content)
-            _KEPT[name](answer)
-        except (ValueError, KeyError, TypeError):
-            # An answer that is not as written is for the checks to find.
-            return
+            attribute, needed = _REMEMBERED[name]
+            if answer[needed] is not None:
+                getattr(_memory, attribute)[answer["id"]] = answer
 
 
 def _call_an_inbox(case: Any) -> None:
-    """Nothing outside is ever called, whatever the request is meant to show."""
+    """Replace the URL of a webhook, so that the service never calls a third party."""
     url = case.body.get("url")
     if isinstance(url, str) and url.startswith("http"):
         origin = urlsplit(case.operation.base_url)
@@ -106,23 +104,10 @@ def _call_an_inbox(case: Any) -> None:
 
 
 def _with_one_page_size(case: Any) -> None:
-    """`size` rules where both it and its other name are sent, so a wrong `limit` is only refused without it."""
+    """Drop `size` if `limit` is invalid: with both, `size` counts, and the request would be accepted."""
     limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
     if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
         case.query = {name: value for name, value in case.query.items() if name != "size"}
-
-
-def _keep_beneficiary(answer: Body) -> None:
-    if answer["fiat_currency"] is not None:
-        _memory.beneficiaries[answer["id"]] = answer
-
-
-def _keep_quote(answer: Body) -> None:
-    _memory.quotes[answer["id"]] = answer
-
-
-def _keep_entry(answer: Body) -> None:
-    _memory.entries[answer["id"]] = answer
 
 
 def _with_real_keys(case: Any) -> None:
@@ -131,12 +116,12 @@ def _with_real_keys(case: Any) -> None:
 
 
 def _with_a_usual_amount(case: Any) -> None:
-    """An amount within the limits, which a schema does not know."""
+    """Set an amount within the limits, which a schema does not express."""
     body = case.body
     recipient = body.get("recipient")
     target = recipient.get("destination") if isinstance(recipient, dict) else body.get("destination")
     if isinstance(target, dict) and "invoice" in target:
-        # A Lightning invoice asks for its own amount.
+        # A Lightning invoice has its own amount.
         return
     named = [body.get(name) for name in ("amount_currency", "currency", "fiat_currency", "symbol")]
     if body.get("amount_currency") in ("crypto", "asset"):
@@ -150,7 +135,7 @@ def _with_a_usual_amount(case: Any) -> None:
 
 
 def _to_a_payee(case: Any) -> None:
-    """A withdrawal goes to a beneficiary of its fiat currency."""
+    """Withdraw to a beneficiary of the fiat currency."""
     payee = _memory.payee(case.body["fiat_currency"])
     if payee is not None:
         case.body = {**case.body, "beneficiary_id": payee}
@@ -177,7 +162,7 @@ def _with_an_unused_quote(prefix: str) -> Callable[[Any], None]:
 
 
 def _as_the_quote_says(case: Any) -> None:
-    """A ramp quote is confirmed with what its type and method ask for."""
+    """Confirm a quote with the fields that its type and method require."""
     quote_id = _memory.unused("qt_")
     if quote_id is None:
         return
@@ -206,14 +191,13 @@ def _a_live_entry(case: Any) -> None:
         case.path_parameters = {"id": entry["wallet_id"], "lightning_id": name}
 
 
-_KEPT: dict[str, Callable[[Body], None]] = {
-    "POST /beneficiaries": _keep_beneficiary,
-    "POST /quotes": _keep_quote,
-    "POST /wallet/swap/quote": _keep_quote,
-    "POST /wallet/buy/quote": _keep_quote,
-    "POST /wallet/withdraw/quote": _keep_quote,
-    "POST /wallets/{id}/lightning": _keep_entry,
+_QUOTING = ("POST /quotes", "POST /wallet/swap/quote", "POST /wallet/buy/quote", "POST /wallet/withdraw/quote")
+_REMEMBERED = {
+    "POST /beneficiaries": ("beneficiaries", "fiat_currency"),
+    **dict.fromkeys(_QUOTING, ("quotes", "id")),
+    "POST /wallets/{id}/lightning": ("entries", "id"),
 }
+"""Operations whose responses are remembered: the attribute of `Memory`, and a field that must not be null."""
 
 _MATCHED: dict[str, Callable[[Any], None]] = {
     "POST /auth/token": _with_real_keys,
@@ -225,4 +209,4 @@ _MATCHED: dict[str, Callable[[Any], None]] = {
     "POST /quotes/{id}/confirm": _as_the_quote_says,
     "DELETE /wallets/{id}/lightning/{lightning_id}": _a_live_entry,
 }
-"""The operations whose requests refer to what was answered before."""
+"""Operations whose requests refer to earlier responses."""

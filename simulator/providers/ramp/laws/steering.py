@@ -1,47 +1,54 @@
-"""What laws bring about in the world under test: funds, rates, networks."""
+"""Outside events that laws cause in the world under test: funds, rates, networks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from simulator.conformance.world import ControlledWorld
-from simulator.engine.text.json import Shown
+from simulator.engine.text.json import JsonObject, Shown
 
 FUNDS = {
     ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
     ("USDC", "CELO"): "1000", ("USDT", "CELO"): "1000", ("BTC", "BITCOIN"): "0.5",
 }  # fmt: skip
-"""What the account has before each law: spent funds of one law are no lack in the next."""
+"""The balances before each law, so that one law cannot run out of funds because of another."""
 
 
 def provide(world: ControlledWorld) -> None:
-    """Give back to the account what an earlier law spent."""
-    for (symbol, network), amount in FUNDS.items():
-        world.act("set_balance", symbol=symbol, network=network, amount=amount)
+    """Refill the account."""
+    for symbol, network in FUNDS:
+        set_balance(world, FUNDS[symbol, network], symbol, network)
+
+
+def set_balance(world: ControlledWorld, amount: str, symbol: str = "USDC", network: str = "CELO") -> None:
+    world.act("set_balance", symbol=symbol, network=network, amount=amount)
 
 
 def platform_user(world: ControlledWorld) -> Shown:
-    """Another user of the service."""
+    """Return another user of the service."""
     found: Shown = world.shown["platform_users"][0]
     return found
 
 
 @contextmanager
-def moved_rates(world: ControlledWorld, percent: int) -> Iterator[None]:
-    """All rates moved for the length of a block."""
-    world.act("move_rates", percent=percent)
+def meanwhile(
+    world: ControlledWorld, action: str, change: JsonObject, back: JsonObject, target: str | None = None
+) -> Iterator[None]:
+    """Apply an action for the length of a block, and `back` afterwards."""
+    world.act(action, target, **change)
     try:
         yield
     finally:
-        world.act("move_rates", percent=100 * (100 / (100 + percent) - 1))
+        world.act(action, target, **back)
 
 
-@contextmanager
-def network_status(world: ControlledWorld, network: str, status: str) -> Iterator[None]:
-    """A network in this status for the length of a block."""
-    world.act("set_network", network=network, status=status)
-    try:
-        yield
-    finally:
-        world.act("set_network", network=network, status="operational")
+def moved_rates(world: ControlledWorld, percent: int) -> AbstractContextManager[None]:
+    """Move all rates for the length of a block."""
+    return meanwhile(world, "move_rates", {"percent": percent}, {"percent": 100 * (100 / (100 + percent) - 1)})
+
+
+def network_status(world: ControlledWorld, network: str, status: str) -> AbstractContextManager[None]:
+    """Set the status of a network for the length of a block."""
+    operational = {"network": network, "status": "operational"}
+    return meanwhile(world, "set_network", {**operational, "status": status}, operational)

@@ -1,4 +1,4 @@
-"""What laws work on: requests that any account of the service can make, and the resources that they give."""
+"""Valid requests that any account can make, and the resources they create."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ADDRESSES = {
     "bitcoin": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 }
 FIAT, CRYPTO, PAID = "5001.37", "20.37", "10.37"
-"""Amounts inside every limit of a fresh account, none of them round. PAID leaves the balance with each payment, and is
-small so that the balance of an account that this run cannot fill lasts for all laws."""
+"""Amounts within every limit of a fresh account, none of them round. Each payment takes PAID from the balance. It is
+small, so that the balance lasts for all laws even if this run cannot refill it."""
 OUTSIDE_ASCII = "Zoë Ọláìtán 𠮷田"
-"""A name whose letters take one to four bytes in UTF-8."""
+"""A name with letters of one to four bytes in UTF-8."""
 PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
 
 ONRAMP: JsonObject = {
@@ -54,16 +54,6 @@ BUY_QUOTE: JsonObject = {
 }  # fmt: skip
 
 
-def changed(body: JsonObject, place: str, value: object) -> JsonObject:
-    """Return a body with another value at a dotted place."""
-    name, _, inner = place.partition(".")
-    return {**body, name: changed(body[name], inner, value) if inner else value}
-
-
-def without(body: JsonObject, name: str) -> JsonObject:
-    return {member: value for member, value in body.items() if member != name}
-
-
 def beneficiary(bench: Bench, body: JsonObject = BENEFICIARY) -> Answer:
     return bench.done("POST /beneficiaries", body)
 
@@ -77,31 +67,37 @@ def offramp_quote(bench: Bench, **other: str) -> Answer:
 
 
 def onramp_details(network: str = "celo") -> JsonObject:
-    """The body that confirms an onramp quote."""
+    """Return the body that confirms an onramp quote."""
     return {"wallet_address": ADDRESSES[network], "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
 
 
 def offramp_details(bench: Bench, network: str = "stellar") -> JsonObject:
-    """The body that confirms an offramp quote, with a beneficiary made for it."""
+    """Return the body that confirms an offramp quote, with a new beneficiary."""
     payee = beneficiary(bench).text("id")
     return {"beneficiary_id": payee, "refund_address": ADDRESSES[network], "reference": Bench.fresh()}
 
 
+def confirm(bench: Bench, quote: Answer, body: JsonObject) -> Answer:
+    return bench.done("POST /quotes/{id}/confirm", body, id=quote.text("id"))
+
+
 def onramp(bench: Bench) -> Answer:
-    """A confirmed onramp; the answer to its confirmation."""
-    quote = onramp_quote(bench)
-    return bench.done("POST /quotes/{id}/confirm", onramp_details(), id=quote.text("id"))
+    """Confirm an onramp quote and return the transaction."""
+    return confirm(bench, onramp_quote(bench), onramp_details())
 
 
 def offramp(bench: Bench, network: str = "stellar") -> Answer:
-    quote = offramp_quote(bench, network=network)
-    return bench.done("POST /quotes/{id}/confirm", offramp_details(bench, network), id=quote.text("id"))
+    return confirm(bench, offramp_quote(bench, network=network), offramp_details(bench, network))
 
 
 def balances(bench: Bench, member: str = "available") -> dict[tuple[str, str], Decimal]:
-    """One figure of each balance, by symbol and network."""
+    """Return one amount of each balance by symbol and network."""
     rows = bench.done("GET /wallet/assets", query={"size": 100}).items
     return {(row["symbol"], row["network"]): Decimal(row[member]) for row in rows}
+
+
+def available(bench: Bench, symbol: str = "USDC", network: str = "CELO") -> Decimal:
+    return balances(bench)[symbol, network]
 
 
 def swap_quote(bench: Bench) -> Answer:
@@ -112,13 +108,9 @@ def buy_quote(bench: Bench) -> Answer:
     return bench.done("POST /wallet/buy/quote", BUY_QUOTE)
 
 
-def buy_details(quote: Answer) -> JsonObject:
-    return {"quote_id": quote.text("id"), "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
-
-
-def withdraw_quote_body(bench: Bench, amount: str = PAID) -> JsonObject:
+def withdraw_quote_body(bench: Bench) -> JsonObject:
     return {
-        "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": amount, "amount_currency": "USDC",
+        "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": PAID, "amount_currency": "USDC",
         "beneficiary_id": beneficiary(bench).text("id"),
     }  # fmt: skip
 
@@ -136,7 +128,7 @@ def recurring_body(bench: Bench) -> JsonObject:
 
 
 def recurring(bench: Bench) -> Answer:
-    """A recurring payment in draft."""
+    """Create a draft of a recurring payment."""
     return bench.done("POST /recurring-payments", recurring_body(bench))
 
 
@@ -144,21 +136,47 @@ def wallet(bench: Bench, network: str = "celo", **more: object) -> Answer:
     return bench.done("POST /wallets", {"network": network, "label": "conform", "reference": Bench.fresh(), **more})
 
 
-def sent(bench: Bench) -> Answer:
-    return bench.done("POST /wallet/send", {**SEND, "reference": bench.fresh()})
+def webhook(bench: Bench) -> Answer:
+    return bench.done("POST /webhooks", {"url": bench.hook, "events": ["webhook.test"]})
 
 
-def swapped(bench: Bench) -> tuple[Answer, Answer]:
-    """A swap, and before it its quote."""
-    quote = swap_quote(bench)
-    return quote, bench.done("POST /wallet/swap", {"quote_id": quote.text("id"), "reference": bench.fresh()})
+def sent(bench: Bench, amount: str = PAID) -> Answer:
+    return bench.done("POST /wallet/send", {**SEND, "amount": amount, "reference": bench.fresh()})
 
 
-def bought(bench: Bench) -> tuple[Answer, Answer]:
-    quote = buy_quote(bench)
-    return quote, bench.done("POST /wallet/buy", buy_details(quote))
+def use_body(quote: Answer) -> JsonObject:
+    """Return the body that swaps, buys or withdraws as quoted. Only a buy has a payer."""
+    payer = {"payer": {"phone_number": PHONES["KES"]}} if quote.operation == "POST /wallet/buy/quote" else {}
+    return {"quote_id": quote.text("id"), "reference": Bench.fresh(), **payer}
 
 
-def withdrawn(bench: Bench) -> tuple[Answer, Answer]:
-    quote = withdraw_quote(bench)
-    return quote, bench.done("POST /wallet/withdraw", {"quote_id": quote.text("id"), "reference": bench.fresh()})
+def used(bench: Bench, quote: Answer) -> Answer:
+    """Swap, buy or withdraw as quoted."""
+    return bench.done(quote.operation.removesuffix("/quote"), use_body(quote))
+
+
+def swap(bench: Bench) -> Answer:
+    return used(bench, swap_quote(bench))
+
+
+def buy(bench: Bench) -> Answer:
+    return used(bench, buy_quote(bench))
+
+
+def withdrawal(bench: Bench) -> Answer:
+    return used(bench, withdraw_quote(bench))
+
+
+def deposit(bench: Bench, home: str, asset: str = "USDC", amount: str = "25", **more: str) -> str:
+    """Let a deposit arrive at a wallet and return its id."""
+    arrived: str = bench.world.act("deposit_arrives", home, asset=asset, amount=amount, **more)["resource"]["id"]
+    return arrived
+
+
+def shows(bench: Bench, transaction: Answer | str, status: str) -> Answer:
+    """Judge the status of a transaction, and return it as GET shows it."""
+    made = (transaction,) if isinstance(transaction, Answer) else ()
+    name = transaction.text("id") if isinstance(transaction, Answer) else transaction
+    answer = bench.done("GET /transactions/{id}", id=name)
+    bench.equal(answer, "status", status, after=made)
+    return answer

@@ -1,4 +1,4 @@
-"""The money of the ramp: one row for each operation that quotes, spends or moves it, with the orders that it makes."""
+"""The money table: one row for each operation that quotes, spends or moves money, with the orders that it creates."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ MONEY = Money(
         }
     ),
 )
-"""`in_events`: the fields that the chapter "Events" names, and the code that a failed transaction carries."""
+"""`in_events`: the fields that the chapter "Events" names, plus the code of a failed transaction."""

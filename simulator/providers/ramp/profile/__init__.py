@@ -1,4 +1,4 @@
-"""The account behind the keys: profile, KYC, limits, and the other users of the platform.
+"""The account: profile, KYC, limits, and the other users of the platform.
 
 Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
 """
@@ -9,9 +9,6 @@ from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.profile import operations, shapes
-from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH, ERRORS
-from simulator.providers.ramp.profile.events import EVENTS
-from simulator.providers.ramp.profile.gates import require_active, require_kyc, require_production_access
 from simulator.providers.ramp.profile.limits import (
     LIMITS,
     USAGE,
@@ -35,17 +32,15 @@ from simulator.providers.ramp.profile.records import (
     profile_status,
     put_kyc,
     put_status,
+    require_active,
+    require_kyc,
+    require_production_access,
 )
-from simulator.providers.ramp.profile.states import KYC, PROFILE
+from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH, ERRORS, EVENTS, KYC, PROFILE
 
 ROOM = Room(
     "profile",
-    operations=(
-        operations.get_profile,
-        operations.update_profile,
-        operations.get_kyc,
-        operations.get_limits,
-    ),
+    operations=(operations.get_profile, operations.update_profile, operations.get_kyc, operations.get_limits),
     actions=operations.ACTIONS,
     kinds=(
         Kind(
@@ -78,22 +73,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "AMOUNT_TOO_HIGH",
-    "ROOM",
-    "LimitCharge",
-    "PlatformUser",
-    "charge_limits",
-    "check_amount",
-    "is_oneself",
-    "platform_user",
-    "platform_users",
-    "profile_of",
-    "release_limits",
-    "require_active",
-    "require_kyc",
-    "require_production_access",
-    "would_exceed_monthly",
-]

@@ -1,4 +1,4 @@
-"""The body that changes a profile, and the parameters of the actions of compliance and support."""
+"""The request body that changes a profile, and the parameters of actions by compliance and support."""
 
 from typing import Annotated, Literal, NoReturn
 
@@ -12,70 +12,68 @@ from simulator.providers.ramp.shapes import FiatCode
 
 
 def _refuse(value: object) -> NoReturn:
-    raise ValueError("it cannot be changed through the interface")
+    raise ValueError("it cannot be changed through the API")
 
 
-Fixed = Annotated[
-    object,
-    AfterValidator(_refuse),
-    WithJsonSchema({"not": {}, "description": "Cannot be changed through the interface."}),
+ReadOnly = Annotated[
+    object, AfterValidator(_refuse), WithJsonSchema({"not": {}, "description": "Cannot be changed through the API."})
 ]
 
 FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2})?$")]
 
 
 class PatchProfile(Body):
-    """What is to change; fields that are not sent stay. The last four cannot be changed through the interface."""
+    """The changes. Fields that are not sent do not change. The last four fields cannot be changed through the API."""
 
-    # Only fields that were sent are looked at: the defaults come from factories so that the contract shows none.
+    # Only fields that were sent are used. The defaults come from factories so that the contract shows none.
     first_name: Name = Field(default_factory=str)
     """The new first name."""
     last_name: Name = Field(default_factory=str)
     """The new last name."""
     phone_number: str = Field(default_factory=str)
-    """The new phone number, in international format; it must be verified before it takes effect."""
+    """The new phone number, in international format. It takes effect once it is verified."""
     default_currency: FiatCode = Field(default_factory=lambda: "KES")
-    """The fiat currency in which limits are counted from now on."""
-    email: Fixed = Field(default_factory=lambda: None)
-    """Cannot be changed through the interface."""
-    country: Fixed = Field(default_factory=lambda: None)
-    """Cannot be changed through the interface."""
-    account_type: Fixed = Field(default_factory=lambda: None)
-    """Cannot be changed through the interface."""
-    business_name: Fixed = Field(default_factory=lambda: None)
-    """Cannot be changed through the interface."""
+    """The fiat currency for limits from now on."""
+    email: ReadOnly = Field(default_factory=lambda: None)
+    """Cannot be changed through the API."""
+    country: ReadOnly = Field(default_factory=lambda: None)
+    """Cannot be changed through the API."""
+    account_type: ReadOnly = Field(default_factory=lambda: None)
+    """Cannot be changed through the API."""
+    business_name: ReadOnly = Field(default_factory=lambda: None)
+    """Cannot be changed through the API."""
 
 
 class NeededAction(Body):
     code: Text
-    """What is needed, for programs."""
+    """The required action, as a code."""
     message: Text
-    """What is needed, for people."""
+    """The required action, in words."""
 
 
 class SetKyc(Body):
     status: shapes.KycStatus
-    """What the KYC status becomes."""
+    """The new KYC status."""
     level: Annotated[int, Field(ge=1, le=3)] | None = None
-    """The tier that the account gets, with its limits; unchanged when absent."""
+    """The new tier of the account, with its limits. By default the tier does not change."""
     required_actions: list[NeededAction] | None = None
-    """What compliance still needs; for `action_required` an identity document when absent."""
+    """The required actions. For `action_required` by default an identity document."""
 
 
 class SetProfile(Body):
     status: Annotated[Literal["active", "suspended", "closed"], Meanings(PROFILE_STATUSES)]
-    """What the status of the profile becomes."""
+    """The new status of the profile."""
 
 
 class SetLimits(Body):
     per_transaction: FiatAmount | None = None
-    """The most that one transaction may move, in the profile's default currency."""
+    """The maximum of one transaction, in the profile's default currency."""
     daily: FiatAmount | None = None
-    """The most that may be moved in a day, in the profile's default currency."""
+    """The maximum of a day, in the profile's default currency."""
     monthly: FiatAmount | None = None
-    """The most that may be moved in a month, in the profile's default currency."""
+    """The maximum of a month, in the profile's default currency."""
 
 
 class SetProductionAccess(Body):
     granted: bool
-    """Whether live keys and tokens work."""
+    """True if live keys and tokens work."""

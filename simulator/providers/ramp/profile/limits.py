@@ -1,7 +1,7 @@
-"""Account limits: the maxima of each KYC level, and what of them is used up, per environment (decision M14).
+"""Account limits: the maxima of each KYC level, and their usage per environment (decision M14).
 
-Amounts are counted on the fiat side, in the profile's default currency at mid. A day begins at 00:00 UTC, a month
-on the 1st. Usage is a row per period and currency, so nothing needs to be reset when a period ends.
+Amounts count on the fiat side, in the profile's default currency at the mid rate. A day starts at 00:00 UTC, a month on
+the 1st. Usage is a row per period and currency, so no reset is needed when a period ends.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.providers.ramp import reference
-from simulator.providers.ramp.profile.errors import AMOUNT_TOO_HIGH
 from simulator.providers.ramp.profile.records import profile_of
+from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH
 
 LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
-"""What was charged to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
+"""A charge to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
 
 LEVEL_CURRENCY = "KES"
 PERIODS = ("per_transaction", "daily", "monthly")
@@ -34,20 +34,20 @@ LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A maximum set by hand, in the currency that was the default one then."""
+    """A maximum that was set by hand, in the default currency of that time."""
 
     amount: Decimal
     currency: str
 
 
 LIMITS = TableKey("limits", Override, per_environment=True)
-"""The maxima set by hand, by period."""
+"""The maxima that were set by hand, by period."""
 USAGE = TableKey("usage", Decimal, per_environment=True)
-"""What is used up, by `period|currency`."""
+"""The used amounts, by `period|currency`."""
 
 
 def maximum(world: World, environment: str, period: str) -> Decimal:
-    """The maximum of a period (per_transaction, daily, monthly) in the profile's default currency."""
+    """Return the maximum of a period (per_transaction, daily, monthly) in the profile's default currency."""
     override = world.store[LIMITS.of(environment)].get(period)
     if override is not None:
         return _in_default(world, environment, override.amount, override.currency)
@@ -62,7 +62,7 @@ def override(world: World, environment: str, period: str, amount: Decimal) -> No
 
 
 def follow_level(world: World) -> None:
-    """Let the KYC level rule the maxima of both environments again."""
+    """Remove the maxima that were set by hand, so that those of the KYC level apply again in both environments."""
     for environment in world.environments:
         table = world.store[LIMITS.of(environment)]
         for period in list(table.rows):
@@ -70,7 +70,7 @@ def follow_level(world: World) -> None:
 
 
 def used(world: World, environment: str, period: str) -> Decimal:
-    """What is used up of the present day or month, in the profile's default currency."""
+    """Return the used amount of the current day or month, in the profile's default currency."""
     day, month = _periods(world)
     prefix = f"{day if period == 'daily' else month}|"
     total = ZERO
@@ -82,19 +82,19 @@ def used(world: World, environment: str, period: str) -> Decimal:
 
 
 def remaining(world: World, environment: str, period: str) -> Decimal:
-    """What is left of the present day or month; never negative."""
+    """Return the remaining amount of the current day or month, never negative."""
     return max(ZERO, subtract(maximum(world, environment, period), used(world, environment, period)))
 
 
 def resets_at_ms(world: World) -> tuple[int, int]:
-    """When the present day and month end: the next 00:00 UTC, and that of the next 1st."""
+    """Return the end of the current day and month: the next 00:00 UTC, and 00:00 UTC of the next 1st."""
     today = to_datetime(world.now_ms).replace(hour=0, minute=0, second=0, microsecond=0)
     next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
     return to_ms(today + timedelta(days=1)), to_ms(next_month)
 
 
 def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str) -> None:
-    """Refuse an amount of fiat above the maximum per transaction; ApiError amount_too_high."""
+    """Raise `ApiError` amount_too_high for an amount of fiat above the maximum per transaction."""
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, "amount")
 
@@ -102,9 +102,10 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
 def charge_limits(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
-    """Check all three limits and charge them with an amount of fiat; ApiError amount_too_high with nothing charged.
+    """Check all three limits and charge them with an amount of fiat. Raise `ApiError` amount_too_high with nothing
+    charged.
 
-    Returns what was charged, to be handed to `release_limits` when the transaction comes to nothing.
+    Return the charge, for `release_limits` if the transaction ends without success.
     """
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, param)
@@ -118,18 +119,18 @@ def charge_limits(
 
 
 def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
-    """Whether an amount of fiat is more than what is left of this month."""
+    """Return whether an amount of fiat exceeds the remaining amount of this month."""
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 
 def verify(world: World) -> None:
-    """Calculate with the saved limits and usage of a world; raise if that is impossible."""
+    """Calculate with the saved limits and usage of a world. Raise if that is impossible."""
     for environment in world.environments:
         would_exceed_monthly(world, environment, Decimal(1), LEVEL_CURRENCY)
 
 
 def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
-    """Undo a charge, in the day and month in which it was made; None is nothing to undo."""
+    """Undo a charge, in the day and month in which it was made. None is ignored."""
     if charge is None:
         return
     currency, amount, day, month = charge
@@ -147,7 +148,7 @@ def _periods(world: World) -> tuple[str, str]:
     return _day_and_month(world.now_ms // DAY_MS)
 
 
-@lru_cache(maxsize=64)  # every charge keeps both: those of a day share them
+@lru_cache(maxsize=64)  # every charge has both: charges of a day share them
 def _day_and_month(days: int) -> tuple[str, str]:
     day = to_datetime(days * DAY_MS).strftime("%Y-%m-%d")
     return day, day[:7]

@@ -1,4 +1,4 @@
-"""What happens to an account: it is set up, patched by its owner, and moved by compliance and support.
+"""The account: setting it up, changes by its owner, and changes by compliance and support.
 
 Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
 """
@@ -43,7 +43,7 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 
 
 def set_up(world: World) -> None:
-    """Make a fresh account and the other users of the platform (control interface, "Worlds")."""
+    """Create a new account and the other users of the platform (control interface, "Worlds")."""
     profile = Profile(
         user_id=world.streams.uuid("ids.user"),
         account_type="individual",
@@ -74,7 +74,7 @@ def set_up(world: World) -> None:
 
 @operation("GET /profile", "The profile of the account", profile_gate=False)
 def get_profile(call: Call[None, None, None]) -> shapes.Profile:
-    """Shows the account behind the key: who it belongs to, whether it may move money, and its default currency."""
+    """Returns the account of the key: its owner, its status and its default currency."""
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
@@ -84,14 +84,13 @@ def get_profile(call: Call[None, None, None]) -> shapes.Profile:
     errors=("invalid_parameter", "invalid_phone_number"),
 )
 def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
-    """Changes the fields that are sent and leaves the others. A new phone number must be verified before it takes
-    effect: until then the answer shows the old one. E-mail, country, account type and business details cannot be
-    changed through the interface.
+    """Changes the given fields only. A new phone number takes effect once it is verified, and until then the response
+    shows the old one. E-mail, country, account type and business details cannot be changed through the API.
     """
     world, wanted = call.world, call.body
     for name in wanted.model_extra or ():
         if name.startswith("business"):
-            raise invalid(name, "it cannot be changed through the interface")
+            raise invalid(name, "it cannot be changed through the API")
     profile, given = profile_of(world), wanted.model_fields_set
     if "phone_number" in given:
         number = wanted.phone_number
@@ -101,40 +100,30 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
             profile = replace(profile, phone_number=number, pending_phone_number=None)
         else:
             profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
-    profile = replace(
-        profile,
-        first_name=wanted.first_name if "first_name" in given else profile.first_name,
-        last_name=wanted.last_name if "last_name" in given else profile.last_name,
-        default_currency=wanted.default_currency if "default_currency" in given else profile.default_currency,
-    )
+    changed = wanted.model_dump(include=given & {"first_name", "last_name", "default_currency"})
+    profile = replace(profile, **changed)
     return shapes.show_profile(write(world, profile), call.environment)
 
 
-@operation(
-    "GET /profile/kyc",
-    "The state of KYC",
-    profile_gate=False,
-    shows="kyc",
-)
+@operation("GET /profile/kyc", "The state of KYC", profile_gate=False, shows="kyc")
 def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
-    """Shows how far the check of the account's identity has come, the tier it has reached, and what compliance still
-    needs.
-    """
+    """Returns the status of the account's identity check, its tier, and the actions that compliance still requires."""
     return shapes.show_kyc(profile_of(call.world))
 
 
-@operation("GET /profile/limits", "The account's limits and what is used of them", profile_gate=False)
+@operation("GET /profile/limits", "The account's limits and their usage", profile_gate=False)
 def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
-    """Shows how much the account may move in one transaction, in a day and in a month, how much of it is used, and when
-    the counts begin anew. Ramps, purchases and withdrawals count, in fiat; a higher KYC level has higher limits.
+    """Returns the limits of the account per transaction, day and month, the used amounts, and the times at which the
+    periods reset. Ramps, purchases and withdrawals count, in fiat. A higher KYC level has higher limits.
     """
     return shapes.show_limits(call.world, call.environment)
 
 
 def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
-    """Set KYC: on a change to approved, action_required or rejected, an event in both environments, sandbox first.
+    """Set the KYC status. A change to approved, action_required or rejected emits an event in both environments,
+    sandbox first.
 
-    A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
+    A level brings its maxima. Setting the current status changes the given details and emits nothing.
     """
     world, wanted, profile = call.world, call.parameters, profile_of(call.world)
     if wanted.level is not None:
@@ -154,7 +143,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """The times of a KYC that reaches this status now, and what it asks for when nobody says."""
+    """Return a profile with the times of a KYC that reaches a status now, and its default required actions."""
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":
@@ -167,7 +156,7 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
 
 
 def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
-    """Suspend, close or reopen the profile; the present status is no change."""
+    """Suspend, close or reopen the profile. The current status changes nothing."""
     account = profile_status(call.world)
     if call.parameters.status != account.status:
         move(call.world, account, "set_profile", call.parameters.status)
@@ -189,11 +178,11 @@ def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) ->
 
 
 def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
-    """Let the waiting phone number take effect; 409 when none is waiting."""
+    """Verify the new phone number. Raise `ControlError` 409 if there is none."""
     profile = profile_of(call.world)
     if profile.pending_phone_number is None:
         message = "Nothing to verify: no phone number is waiting to be verified."
-        # By name, because the rows of the actions are made of these functions and stand in a module above.
+        # By name, because the rows of the actions refer to these functions and come after them.
         allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
     profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
@@ -206,7 +195,7 @@ ACTIONS = (
         "sets the KYC status, and with a level its limits",
         set_kyc,
         parameters=lambda: bodies.SetKyc,
-        initially=Initial("kyc", "How the account is verified", 5, is_list=False),
+        initially=Initial("kyc", "The KYC status of the account", 5, is_list=False),
     ),
     Action(
         "set_profile",

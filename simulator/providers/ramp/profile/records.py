@@ -1,17 +1,19 @@
-"""The account behind the keys: its profile with KYC and production access, and the other users of the platform.
+"""The account: its profile with KYC and production access, its gates, and the other users of the platform.
 
-Tables "Profile" and "KYC detail" of the specification. Profile, KYC and production access belong to the account
-and so to both environments (decision S25): one row per world, not a resource of an environment.
+Tables "Profile" and "KYC detail" of the specification. Profile, KYC and production access belong to the account and so
+to both environments (decision S25): one row per world, not a resource of an environment.
 """
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Record
 from simulator.kernel.copying import replace
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.providers.ramp.profile.states import KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED
 
 ACCOUNT = "account"
 FRESH_LEVEL = 2
@@ -19,7 +21,7 @@ FRESH_LEVEL = 2
 
 @dataclass(frozen=True, slots=True)
 class RequiredAction:
-    """Something compliance still needs from the account."""
+    """An action that compliance requires from the account."""
 
     code: str
     message: str
@@ -27,7 +29,7 @@ class RequiredAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The account. `pending_phone_number` waits to be verified (decision S24); times are milliseconds."""
+    """The account. Times are milliseconds."""
 
     user_id: Id
     account_type: str
@@ -48,33 +50,28 @@ class Profile:
     created_at_ms: Milliseconds
     required_actions: tuple[RequiredAction, ...] = ()
     pending_phone_number: str | None = None
+    """The new phone number that is not verified yet (decision S24)."""
 
     @property
     def kyc_id(self) -> str:
-        """The name under which the history of KYC is kept."""
+        """The id under which the history of KYC is saved."""
         return f"{self.user_id}:kyc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStatus(Record):
-    """The account as a resource that has a status. It lies in the one row of the account, as its KYC does."""
+    """The account as a resource with a status. It is saved in the row of the account, like its KYC."""
 
+    kind = "profile"
     profile: Profile
-
-    @property
-    def kind(self) -> str:
-        return "profile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kyc(Record):
-    """The KYC of the account as a resource; events tell of it by the account's user_id."""
+    """The KYC of the account as a resource. Events identify it by the account's user_id."""
 
+    kind = "kyc"
     profile: Profile
-
-    @property
-    def kind(self) -> str:
-        return "kyc"
 
     @property
     def object_id(self) -> str:
@@ -97,18 +94,18 @@ PLATFORM_USERS = TableKey("platform_users", PlatformUser)
 
 
 def profile_of(world: World) -> Profile:
-    """The account of a world."""
+    """Return the account of a world."""
     return world.store[PROFILES][ACCOUNT]
 
 
 def write(world: World, profile: Profile) -> Profile:
-    """Put the account's row; its statuses come from the state tables only."""
+    """Save the account's row. Its statuses change only by transitions."""
     world.store[PROFILES].put(ACCOUNT, profile)
     return profile
 
 
 def profile_status(world: World) -> ProfileStatus:
-    """The account, by its status."""
+    """Return the account as a resource with a status."""
     profile = profile_of(world)
     began_ms = profile.created_at_ms
     return ProfileStatus(
@@ -123,7 +120,7 @@ def profile_status(world: World) -> ProfileStatus:
 
 
 def kyc(world: World) -> Kyc:
-    """The account's KYC."""
+    """Return the account's KYC."""
     profile = profile_of(world)
     began_ms = profile.created_at_ms
     return Kyc(
@@ -148,14 +145,14 @@ def put_kyc(world: World, record: Kyc) -> None:
 
 
 def platform_users(world: World) -> list[PlatformUser]:
-    """The other users of the platform, without the account itself."""
+    """Return the other users of the platform, without the account itself."""
     return list(world.store[PLATFORM_USERS].values())
 
 
 def platform_user(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> PlatformUser | None:
-    """The other user with this id, e-mail address or phone number; None when there is none."""
+    """Return the other user with an id, e-mail address or phone number, or None."""
     for user in platform_users(world):
         if _matches(user, user_id, email, phone_number):
             return user
@@ -165,7 +162,7 @@ def platform_user(
 def is_oneself(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> bool:
-    """Whether an id, e-mail address or phone number is the account's own."""
+    """Return whether an id, e-mail address or phone number is the account's own."""
     return _matches(profile_of(world), user_id, email, phone_number)
 
 
@@ -175,3 +172,23 @@ def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | N
     if email is not None:
         return person.email.casefold() == email.casefold()
     return phone_number is not None and person.phone_number == phone_number
+
+
+def require_active(world: World) -> None:
+    """Raise `ApiError` 403 forbidden for a suspended or closed profile."""
+    status = profile_of(world).status
+    if status != "active":
+        raise ApiError("forbidden", f"The profile is {status}.")
+
+
+def require_kyc(world: World) -> None:
+    """Raise `ApiError` 403 kyc_required if the account's KYC is not approved."""
+    status = profile_of(world).kyc_status
+    if status != "approved":
+        raise KYC_REQUIRED.error(f"The account has not passed KYC: its status is {status}.")
+
+
+def require_production_access(world: World) -> None:
+    """Raise `ApiError` 403 production_access_required if the account has no production access."""
+    if not profile_of(world).production_access:
+        raise PRODUCTION_ACCESS_REQUIRED.error("The account has no production access yet.")

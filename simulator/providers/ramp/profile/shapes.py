@@ -1,4 +1,4 @@
-"""How the profile, KYC and the limits are shown (tables "Profile", "KYC detail" and "Limits" of the specification)."""
+"""The shapes of profile, KYC and limits (tables "Profile", "KYC detail" and "Limits" of the specification)."""
 
 from __future__ import annotations
 
@@ -25,115 +25,115 @@ KycText = Annotated[str, OneOf(KYC_STATUSES)]
 
 
 class Profile(TypedDict):
-    """The account behind the key, as its dashboard shows it."""
+    """The account of the key."""
 
     user_id: Uuid
-    """The id of the account; other users of the service can send to it."""
+    """The id of the account. Other users of the service can send to it."""
     account_type: AccountType
-    """Whether the account is a person's or a company's."""
+    """The type of account."""
     first_name: str
-    """First name of the person, or of who acts for the company."""
+    """First name of the person, or of the company's representative."""
     last_name: str
-    """Last name of the person, or of who acts for the company."""
+    """Last name of the person, or of the company's representative."""
     business_name: str | None
-    """Name of the company; null for an individual."""
+    """Name of the company. Null for an individual."""
     email: Annotated[str, Format("email")]
-    """The verified e-mail address; notices of the service go there."""
+    """The verified e-mail address, for notices of the service."""
     phone_number: PhoneText
     """The verified phone number, in international format."""
     country: CountryText
-    """The country of the account, by its two-letter code (ISO 3166-1)."""
+    """The country of the account, as a two-letter code (ISO 3166-1)."""
     default_currency: FiatText
-    """The fiat currency in which limits are counted and shown."""
+    """The fiat currency of the limits."""
     kyc_status: KycText
-    """How far the check of identity has come; only `approved` accounts move money."""
+    """The status of the identity check. Only `approved` accounts can move money."""
     two_factor_enabled: bool
-    """Whether signing in to the dashboard takes a second factor."""
+    """True if signing in to the dashboard requires a second factor."""
     environment: Annotated[str, OneOf(ENVIRONMENTS)]
-    """The environment of the key that was used."""
+    """The environment of the key."""
     status: Annotated[str, OneOf(PROFILE_STATUSES)]
-    """Whether the account may be used."""
+    """The status of the account."""
     created_at: Timestamp
-    """When the account was opened."""
+    """The creation time of the account."""
 
 
 class RequiredAction(TypedDict):
-    """Something that compliance still needs."""
+    """An action that compliance requires."""
 
     code: str
-    """What is needed, for programs."""
+    """The required action, as a code."""
     message: str
-    """What is needed, for people."""
+    """The required action, in words."""
 
 
 class KycDetail(TypedDict):
-    """How far the check of the account's identity has come, and what it still needs."""
+    """The status of the account's identity check, and the actions that it still requires."""
 
     kyc_status: KycText
-    """How far it has come; only `approved` accounts move money."""
+    """The status. Only `approved` accounts can move money."""
     account_type: AccountType
-    """Whether the account is a person's or a company's."""
+    """The type of account."""
     level: Annotated[int, Field(ge=1, le=3), Assumed("M14", "minimum", "maximum")]
-    """The tier that the account has reached; a higher one has higher limits."""
+    """The tier of the account. A higher tier has higher limits."""
     submitted_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
-    """When the documents were handed in; null before."""
+    """The time at which the documents were submitted, or null before."""
     reviewed_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
-    """When compliance last decided; null before."""
+    """The time of the last decision of compliance, or null before."""
     required_actions: list[RequiredAction]
-    """What compliance still needs; empty when nothing."""
+    """The required actions. Empty if there are none."""
 
 
 class TransactionLimit(TypedDict):
-    """How much a single transaction may move."""
+    """The limit of a single transaction."""
 
     max: AmountText
-    """The most that one transaction may move."""
+    """The maximum of one transaction."""
 
 
 class PeriodLimit(TypedDict):
-    """How much may be moved in a period, and how much of it is left."""
+    """The limit of a period, and its usage."""
 
     max: AmountText
-    """The most that may be moved in the period."""
+    """The maximum of the period."""
     used: AmountText
-    """What has been moved in the present period."""
+    """The used amount in the current period."""
     remaining: AmountText
-    """What may still be moved in it."""
+    """The remaining amount in the current period."""
 
 
 class LimitSet(TypedDict):
     """The limits of the account, in its currency."""
 
     per_transaction: TransactionLimit
-    """What a single transaction may move."""
+    """The limit of a single transaction."""
     daily: PeriodLimit
-    """What may be moved in a day."""
+    """The limit of a day."""
     monthly: PeriodLimit
-    """What may be moved in a month."""
+    """The limit of a month."""
 
 
 class LimitResets(TypedDict):
-    """When the periods of the limits begin anew."""
+    """The times at which the periods of the limits reset."""
 
     daily: Timestamp
-    """When the next day begins and `daily.used` is zero again."""
+    """The start of the next day, when `daily.used` is zero again."""
     monthly: Timestamp
-    """When the next month begins and `monthly.used` is zero again."""
+    """The start of the next month, when `monthly.used` is zero again."""
 
 
 class AccountLimits(TypedDict):
-    """How much the account may move, by its KYC level, and what is used of it."""
+    """The limits of the account by its KYC level, and their usage."""
 
     currency: FiatText
     """The fiat currency of all amounts here: the profile's `default_currency`."""
     limits: LimitSet
-    """The limits and what is used of them."""
+    """The limits and their usage."""
     resets_at: LimitResets
-    """When the periods begin anew."""
+    """The times at which the periods reset."""
 
 
 def show_profile(profile: records.Profile, environment: str) -> Profile:
-    """The profile as a key of this environment sees it."""
+    """Return the profile for a key of an environment."""
     return {
         "user_id": profile.user_id,
         "account_type": profile.account_type,
@@ -164,7 +164,7 @@ def show_kyc(profile: records.Profile) -> KycDetail:
 
 
 def show_limits(world: World, environment: str) -> AccountLimits:
-    """The limits of an environment in the profile's default currency, at this instant."""
+    """Return the limits of an environment now, in the profile's default currency."""
     currency = reference.FIATS[records.profile_of(world).default_currency]
     daily_ms, monthly_ms = limits.resets_at_ms(world)
 
@@ -187,14 +187,5 @@ def show_limits(world: World, environment: str) -> AccountLimits:
 
 
 CLAUSES: Clauses = {
-    "Profile": (
-        Profile,
-        KycDetail,
-        RequiredAction,
-        AccountLimits,
-        LimitSet,
-        TransactionLimit,
-        PeriodLimit,
-        LimitResets,
-    ),
+    "Profile": (Profile, KycDetail, RequiredAction, AccountLimits, LimitSet, TransactionLimit, PeriodLimit, LimitResets)
 }

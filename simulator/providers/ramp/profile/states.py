@@ -1,24 +1,27 @@
-"""The state tables of KYC and of the profile's status.
+"""The state tables of KYC and of the profile's status, with the events and error codes of this room.
 
-The specification shows the statuses but no moves, so every move is assumed: compliance and support may set any
-status from any other (control interface, `set_kyc` and `set_profile`). Setting the present status is no move.
+The specification shows the statuses but no transitions, so every transition is assumed: compliance and support can set
+any status from any other (control interface, `set_kyc` and `set_profile`). Setting the current status is not a
+transition.
 """
 
 from __future__ import annotations
 
+from simulator.engine.rows.error import ErrorCode
+from simulator.engine.rows.event import EventType
 from simulator.kernel.machine import Machine, Move
 
 KYC_STATUSES = {
-    "not_started": "No documents have been handed in.",
-    "pending": "Documents were handed in; compliance has not decided yet.",
-    "action_required": "Compliance needs more; `required_actions` of the KYC detail says what.",
-    "approved": "The account may move money.",
-    "rejected": "Compliance refused the account.",
+    "not_started": "No documents have been submitted.",
+    "pending": "Documents were submitted. Compliance has not decided yet.",
+    "action_required": "Compliance requires more. See `required_actions` of the KYC detail.",
+    "approved": "The account can move money.",
+    "rejected": "Compliance rejected the account.",
 }
 PROFILE_STATUSES = {
     "active": "The account can be used.",
-    "suspended": "The account is shut for now: all but the profile is refused.",
-    "closed": "The account is shut for good: all but the profile is refused.",
+    "suspended": "The account is temporarily closed. Only the profile can be read.",
+    "closed": "The account is permanently closed. Only the profile can be read.",
 }
 
 _KYC_EVENTS = {
@@ -51,4 +54,36 @@ PROFILE = Machine(
         )
         for state in PROFILE_STATUSES
     },
+)
+
+KYC_REQUIRED = ErrorCode(
+    "kyc_required", 403, "the account has not passed KYC", anywhere=True, after="environment_mismatch"
+)
+PRODUCTION_ACCESS_REQUIRED = ErrorCode(
+    "production_access_required", 403, "live keys before production access was approved", anywhere=True
+)
+AMOUNT_TOO_HIGH = ErrorCode("amount_too_high", 422, "above the limit for the pair or account", after="amount_too_low")
+
+ERRORS = (KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED, AMOUNT_TOO_HIGH)
+
+EVENTS = (
+    EventType(
+        "kyc.approved",
+        "KYC was approved",
+        "kyc",
+        "The account can now move money. `data.object` is the response of GET /profile/kyc.",
+        after="beneficiary.deleted",
+    ),
+    EventType(
+        "kyc.action_required",
+        "compliance needs more information",
+        "kyc",
+        "`required_actions` in `data.object` has the missing information.",
+        example={
+            "required_actions": [
+                {"code": "identity_document", "message": "Upload a readable copy of your identity document."}
+            ]
+        },
+    ),
+    EventType("kyc.rejected", "KYC was rejected", "kyc", "Operations that move money are refused with kyc_required."),
 )

@@ -6,28 +6,22 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.ramps import operations
-from simulator.providers.ramp.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
-from simulator.providers.ramp.ramps.operations import DEADLINE
-from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
-from simulator.providers.ramp.ramps.records import QUOTES
-from simulator.providers.ramp.ramps.settlement import (
-    ACTIONS,
-    check_hash,
-    check_payment,
-    fail,
-    lapse,
-    payment_declined,
-    receive,
+from simulator.providers.ramp.ramps.bodies import (
+    FailureParameters,
+    PaymentParameters,
+    PositiveAmount,
+    TxHash,
+    TxHashParameters,
 )
+from simulator.providers.ramp.ramps.operations import DEADLINE, bank_instructions, check_payer, require_payers_bank
+from simulator.providers.ramp.ramps.records import QUOTES
+from simulator.providers.ramp.ramps.settlement import ACTIONS, fail, lapse, payment_declined, receive
 from simulator.providers.ramp.ramps.shapes import (
     CLAUSES,
-    FailureCode,
     FailureText,
     OfframpTransaction,
     OnrampTransaction,
-    RampPaymentInstructions,
     RampQuoteShape,
-    RampTransaction,
     render_offramp,
     render_onramp,
     render_quote,
@@ -37,11 +31,7 @@ from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
     "ramps",
-    operations=(
-        operations.create_quote,
-        operations.get_quote,
-        operations.confirm_quote,
-    ),
+    operations=(operations.create_quote, operations.get_quote, operations.confirm_quote),
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
@@ -68,24 +58,3 @@ ROOM = Room(
     ),
     clauses=lambda: CLAUSES,
 )
-
-
-__all__ = [
-    "ROOM",
-    "FailureCode",
-    "FailureParameters",
-    "FailureText",
-    "OfframpTransaction",
-    "OnrampTransaction",
-    "PaymentParameters",
-    "RampPaymentInstructions",
-    "RampTransaction",
-    "TxHashParameters",
-    "bank_instructions",
-    "check_hash",
-    "check_payer",
-    "check_payment",
-    "fail",
-    "payment_declined",
-    "require_payers_bank",
-]

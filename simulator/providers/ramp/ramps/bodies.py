@@ -1,38 +1,42 @@
-"""The bodies of ramp quotes and their confirmation, and the parameters of the actions on ramps."""
+"""Request bodies of ramp quotes and confirmations, and the parameters of actions on ramps."""
 
+from decimal import Decimal
 from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
 
 from simulator.engine.text.fields import Amount, Body, Code, FreeText, Name, Text
 from simulator.engine.text.shapes import Assumed, OneOf
 from simulator.providers.ramp.ramps.shapes import FailureCode
-from simulator.providers.ramp.reference import RAMP_ASSET_CODES
+from simulator.providers.ramp.reference import FIATS, NETWORKS, RAMP_ASSET_CODES, is_tx_hash
 from simulator.providers.ramp.shapes import FIAT_CODES, Direction, Method, RampNetwork
 
 
 class QuoteBody(Body):
-    """What a ramp is to move, and which side `amount` counts."""
+    """The terms of a ramp, and the side that `amount` is on."""
 
     type: Direction
-    """Which way the money goes: `onramp` for fiat into crypto, `offramp` for crypto into fiat."""
+    """The direction: `onramp` turns fiat into crypto, `offramp` turns crypto into fiat."""
     network: RampNetwork
     """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
     asset: Annotated[Code, OneOf(RAMP_ASSET_CODES)]
-    """The asset to buy or sell; it must be available on the network."""
+    """The asset to buy or sell. It must be available on the network."""
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency to pay in (onramp) or to be paid out (offramp)."""
     amount: Amount
-    """How much, in `amount_currency`; the service works out the other side."""
+    """The amount in `amount_currency`, as a decimal string. The service calculates the other side."""
     amount_currency: Annotated[Text, OneOf({**RAMP_ASSET_CODES, **FIAT_CODES})]
-    """Which side `amount` counts: the code of the asset, or that of the fiat currency."""
+    """The currency of `amount`: the code of the asset or of the fiat currency."""
     method: Method
-    """How the fiat moves; mobile money is not available for every currency."""
+    """The payment method for the fiat. Mobile money is not available in every currency."""
 
 
 class MobileMoneyPayer(Body):
-    """Who pays the fiat of an onramp by mobile money."""
+    """The payer of an onramp by mobile money."""
 
     phone_number: Code
-    """The phone that is asked to pay, in international format; a number of the fiat currency's country."""
+    """The payer's phone, which gets the payment prompt. International format, a number of the fiat currency's country.
+    """
     account_name: Annotated[Name | None, Assumed("R5")] = None
     """The payer's name."""
     account_number: Annotated[FreeText | None, Assumed("R5")] = None
@@ -42,80 +46,102 @@ class MobileMoneyPayer(Body):
 
 
 class BankTransferPayer(Body):
-    """Who pays the fiat of an onramp by bank transfer."""
+    """The payer of an onramp by bank transfer."""
 
     account_name: Name
-    """The name on the account that pays."""
+    """The name on the payer's account."""
     account_number: FreeText | None = None
-    """The account that pays, in the form of the fiat currency's country."""
+    """The payer's account number, in the format of the fiat currency's country."""
     bank_code: FreeText | None = None
-    """The bank of that account, by its code in the country."""
+    """The payer's bank, by its code in the country."""
     phone_number: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with bank transfers."""
 
 
 class ConfirmOnramp(Body):
-    """What an onramp still needs: where the crypto goes, and who pays."""
+    """The delivery address and the payer of an onramp."""
 
     wallet_address: Code
-    """Where to deliver the crypto: an address on the quote's network."""
+    """The address to deliver the crypto to, on the quote's network."""
     memo: FreeText | None = None
     """Stellar only: the memo to send with the delivery."""
     payer: MobileMoneyPayer | BankTransferPayer
-    """Who pays the fiat; the quote's method decides what must be known."""
+    """The payer of the fiat. The quote's method decides which fields are required."""
     reference: Name | None = None
-    """Your own name for the transaction; it is shown on it and can be searched for."""
+    """Your own reference. The transaction shows it, and lists can be searched for it."""
 
 
 class ConfirmOnrampMobileMoney(ConfirmOnramp):
-    """The confirmation of an onramp whose quote is by mobile money."""
+    """The confirmation of an onramp that is paid by mobile money."""
 
     payer: MobileMoneyPayer
-    """Who pays the fiat, by phone."""
+    """The payer, by phone number."""
 
 
 class ConfirmOnrampBankTransfer(ConfirmOnramp):
-    """The confirmation of an onramp whose quote is by bank transfer."""
+    """The confirmation of an onramp that is paid by bank transfer."""
 
     payer: BankTransferPayer
-    """Who pays the fiat, from a bank account."""
+    """The payer, by bank account."""
 
 
 class ConfirmOfframp(Body):
-    """What an offramp still needs: who is paid out, and where the crypto goes back to when that fails."""
+    """The payout recipient and the refund address of an offramp."""
 
     beneficiary_id: Code
-    """Who receives the fiat: a saved beneficiary whose currency and method match the quote."""
+    """The payout recipient: a saved beneficiary whose currency and method match the quote."""
     refund_address: Code
-    """Where the deposit goes back to when the payout fails: an address on the quote's network."""
+    """The address, on the quote's network, to which the deposit is returned if the payout fails."""
     reference: Name | None = None
-    """Your own name for the transaction; it is shown on it and can be searched for."""
+    """Your own reference. The transaction shows it, and lists can be searched for it."""
 
 
 Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
 
 
+def _paid(amount: str) -> str:
+    if not Decimal(amount) or not any(fiat.accepts(amount) for fiat in FIATS.values()):
+        raise ValueError("it must be more than zero, with at most 2 decimals")
+    return amount
+
+
+def _more_than_zero(amount: str) -> str:
+    if not Decimal(amount):
+        raise ValueError("it must be more than zero")
+    return amount
+
+
+def _hash_of_any_network(tx_hash: str) -> str:
+    if not any(is_tx_hash(network, tx_hash) for network in NETWORKS):
+        raise ValueError("it is not a transaction hash of any network")
+    return tx_hash
+
+
+PositiveAmount = Annotated[Amount, AfterValidator(_more_than_zero)]
+TxHash = Annotated[Text, AfterValidator(_hash_of_any_network)]
+
+
 class PaymentParameters(Body):
-    amount: Amount | None = None
-    """How much of the fiat arrives; all that is asked for when absent. Less makes the transaction fail."""
+    amount: Annotated[Amount, AfterValidator(_paid)] | None = None
+    """The amount of fiat that arrives. By default the full amount. With less the transaction fails."""
 
 
 class RampDepositParameters(Body):
-    amount: Amount | None = None
-    """How much of the asset arrives; `deposit.amount` when absent. Less makes the transaction fail."""
+    amount: PositiveAmount | None = None
+    """The amount of the asset that arrives. By default `deposit.amount`. With less the transaction fails."""
     asset: Text | None = None
-    """The asset that arrives, where it is not the right one: then nothing is matched."""
+    """The asset that arrives, if it is the wrong one. Such a deposit is not matched."""
     memo: FreeText | None = None
-    """The memo that comes with it, where it is not the right one: then nothing is matched."""
-    tx_hash: Text | None = None
-    """The hash of the on-chain transaction; one is made up when absent."""
+    """The memo of the deposit, if it is the wrong one. Such a deposit is not matched."""
+    tx_hash: TxHash | None = None
+    """The hash of the on-chain transaction. By default a new one is generated."""
 
 
 class TxHashParameters(Body):
-    tx_hash: Text | None = None
-    """The hash of the on-chain transaction; one is made up when absent."""
+    tx_hash: TxHash | None = None
+    """The hash of the on-chain transaction. By default a new one is generated."""
 
 
 class FailureParameters(Body):
     failure_code: FailureCode = "internal_error"
-    """Why it fails, as the transaction then shows it."""
+    """The reason of the failure, which the transaction shows."""

@@ -1,14 +1,16 @@
-"""What the operations on ramps do: quoting and confirming.
+"""The operations on ramps: quoting and confirming.
 
-Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, S3 to S6.
+Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, R3, R5, S3
+to S6.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Protocol
 
 from simulator.engine.rows.error import ApiError, invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
@@ -24,10 +26,9 @@ from simulator.providers.ramp.fees import (
     require_in_force,
     solve_source,
 )
-from simulator.providers.ramp.incoming_transfers import expect
+from simulator.providers.ramp.incoming_transfers import register_receiver
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bodies
-from simulator.providers.ramp.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.ramps.records import QUOTES, RampQuote
 from simulator.providers.ramp.ramps.shapes import (
     RampQuoteShape,
@@ -37,6 +38,7 @@ from simulator.providers.ramp.ramps.shapes import (
     render_quote,
 )
 from simulator.providers.ramp.reference import (
+    BANKS,
     COUNTRY_OF,
     INVALID_PHONE_NUMBER,
     INVALID_WALLET_ADDRESS,
@@ -50,6 +52,8 @@ from simulator.providers.ramp.reference import (
     is_phone,
     new_address,
     ramp_rate,
+    require_account_number,
+    require_bank,
     require_network,
 )
 from simulator.providers.ramp.transactions import (
@@ -78,26 +82,24 @@ def _confirm_body(call: Call) -> type[bodies.Confirmation]:
     )
 
 
-_PRICING = ("unsupported_pair", "amount_too_low", "amount_too_high", "network_unavailable")
-
-
 DEADLINE = "ramp.deadline"
 
 
 def load_quote(call: Call) -> RampQuote:
-    """The quote named in the path; 404 quote_not_found."""
+    """Return the quote in the path. Raise `ApiError` 404 quote_not_found."""
     return find_quote(call.world, call.environment, QUOTES, call.path["id"])
 
 
 def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """409 quote_already_used or 422 quote_expired, whatever else is wrong with the call (decision H2)."""
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired, before all other business rules (decision H2)."""
     require_usable(call.resource)
 
 
 def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
-    """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7).
+    """Raise `ApiError` 400 for an amount_currency that is neither side, or too many decimals for its side (decision
+    H7).
 
-    A pair that is not supported has no sides to speak of: the business rules refuse it.
+    An unsupported pair has no sides, so it passes here and the business rules refuse it.
     """
     body = call.body
     try:
@@ -110,7 +112,7 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
 
 
 def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
-    """Asset and fiat of a quote; 422 unsupported_pair for a combination that is not offered."""
+    """Return asset and fiat currency of a quote. Raise `ApiError` 422 unsupported_pair if they are not offered."""
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
     if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
@@ -128,16 +130,15 @@ def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     status=201,
     check=check_quote,
     money=True,
-    errors=_PRICING,
-    guessed={"network_unavailable": "S22"},
+    errors=specified("unsupported_pair", "amount_too_low", "amount_too_high") | {"network_unavailable": "S22"},
     statuses=("active",),
 )
 def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     """Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the side that
-    `amount_currency` names; the other side is worked out. Nothing is booked or reserved before the quote is confirmed.
-    Refused with unsupported_pair when network, asset, currency and method do not go together, with amount_too_low or
-    amount_too_high outside the limits of the fee product or of the account, and with network_unavailable while the
-    network is down.
+    `amount_currency` names, and the service calculates the other side. Nothing is booked or reserved until you confirm
+    the quote. The request fails with unsupported_pair if network, asset, currency and method do not go together. It
+    fails with amount_too_low or amount_too_high outside the limits of the fee product or of the account, and with
+    network_unavailable while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     crypto, money = _pair(body)
@@ -163,6 +164,8 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
         return delivered(world, body.type, amount, fee.total, rate, destination)
 
     given_source = body.amount_currency == source.code
+    # An amount on the delivered side is kept exactly as asked, and the source is solved for. Converting it back and
+    # forth would lose a unit to rounding, and the recipient would not get the amount that was asked for.
     source_amount = (
         amount if given_source else solve_source(source, amount, lambda amount: delivers(amount, fee_of(amount)))
     )
@@ -192,13 +195,13 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
 def delivered(
     world: World, direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency
 ) -> Decimal:
-    """What the recipient gets (decisions M3, M4): never less than zero, rounded down."""
+    """Return the amount for the recipient, rounded down and never negative (decisions M3, M4)."""
     net = max(subtract(source, fee), ZERO)
     return received(world, destination, divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
 
 def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
     if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
         check_payer(call.body.payer, call.resource.fiat_currency)
 
@@ -214,22 +217,10 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     uses="quote",
     load=load_quote,
     money=True,
-    errors=(
-        "quote_not_found",
-        "quote_expired",
-        "quote_already_used",
-        "not_found",
-        "beneficiary_mismatch",
-        "invalid_wallet_address",
-        "invalid_phone_number",
-        "invalid_bank_account",
-        "amount_too_high",
-        "unsupported_pair",
-        "payment_failed",
-        "network_unavailable",
-    ),
-    guessed={
-        "not_found": "S23",
+    errors=specified("quote_not_found", "quote_expired", "quote_already_used")
+    | {"not_found": "S23"}
+    | specified("beneficiary_mismatch", "invalid_wallet_address")
+    | {
         "invalid_phone_number": "R4",
         "invalid_bank_account": "R5",
         "amount_too_high": "M14",
@@ -240,12 +231,12 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     statuses=("awaiting_payment", "awaiting_deposit"),
 )
 def confirm_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
-    """Uses an active quote and starts the transaction; what the body needs depends on the type of the quote and, for an
-    onramp, on its method. An onramp then waits for the payer's fiat (`awaiting_payment`, with `payment_instructions`),
-    an offramp for the caller's crypto (`awaiting_deposit`, with `deposit`): send exactly `deposit.amount` of
+    """Uses an active quote and starts the transaction. The body depends on the type of the quote and, for an onramp, on
+    its method. An onramp then waits for the payer's fiat: its status is `awaiting_payment` and `payment_instructions`
+    say how to pay. An offramp waits for your crypto: its status is `awaiting_deposit`. Send exactly `deposit.amount` of
     `deposit.asset` to `deposit.address` before `deposit_by`, on stellar with `deposit.memo`. A quote can be confirmed
-    once, within its 30 minutes. It counts towards the limits of the account, and is refused when the address is not one
-    of the quote's network, the beneficiary does not match the quote, or the network is down.
+    once, within its 30 minutes. The transaction counts towards the account limits. The request fails if the address is
+    not valid on the quote's network, the beneficiary does not match the quote, or the network is down.
     """
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
@@ -308,7 +299,7 @@ def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Tra
         beneficiary_id=recipient.id,
         account_number=recipient.account,
     )
-    expect(world, ramp, quote.network, address, ramp.memo)
+    register_receiver(world, ramp, quote.network, address, ramp.memo)
     return ramp
 
 
@@ -317,7 +308,7 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
-    """The last checks and the first changes: limits charged, quote used. Returns what both directions have."""
+    """Check and charge the limits, use the quote, and return the part of the transaction that both directions share."""
     environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
     require_in_force(world, environment, quote.product_id)
     limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
@@ -349,7 +340,39 @@ def _use(world: World, quote: RampQuote) -> Transaction:
     shows="quote",
 )
 def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
-    """Shows a ramp quote as it is now: whether it can still be confirmed, and until when. Rate, amounts and fee never
-    change once the quote is made.
-    """
+    """Returns a ramp quote with its current status and expiry. Rate, amounts and fee never change."""
     return render_quote(call.world, call.resource)
+
+
+class BankPayer(Protocol):
+    """A bank transfer payer in a request body."""
+
+    @property
+    def account_number(self) -> str | None: ...
+
+    @property
+    def bank_code(self) -> str | None: ...
+
+
+def check_payer(payer: BankPayer, fiat_code: str) -> None:
+    """Raise `ApiError` 400 if the payer's account number is given and has the wrong format."""
+    if payer.account_number is not None:
+        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
+
+
+def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
+    """Raise `ApiError` 422 invalid_bank_account if the payer's bank is given and unknown (decision R5)."""
+    if payer.bank_code is not None:
+        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
+
+
+def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
+    """Return the account to pay to: one of the service at the first bank of the country (decision R5)."""
+    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
+    first = 10 ** (bank.min_digits - 1)
+    return {
+        "method": "bank_transfer",
+        "account_number": str(first + world.streams.below(9 * first, "accounts")),
+        "bank_name": bank.name,
+        "reference": reference,
+    }

@@ -14,8 +14,9 @@ from simulator.providers.ramp.transactions import Quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampQuote(Quote):
-    """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
+    """The locked price of an onramp or offramp. Networks are canonical names, amounts are exact."""
 
+    kind = "ramp_quote"
     type: Direction
     network: RampNetwork
     asset: str
@@ -28,10 +29,6 @@ class RampQuote(Quote):
     product_id: Id
 
     @property
-    def kind(self) -> str:
-        return "ramp_quote"
-
-    @property
     def source_currency(self) -> str:
         return self.fiat_currency if self.type == "onramp" else self.asset
 
@@ -41,7 +38,7 @@ class RampQuote(Quote):
 
     @property
     def fiat_amount(self) -> Decimal:
-        """The fiat side, which the account limits count (decision M14)."""
+        """The fiat side, which counts towards the account limits (decision M14)."""
         return self.source_amount if self.type == "onramp" else self.destination_amount
 
 

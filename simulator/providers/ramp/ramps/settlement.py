@@ -1,18 +1,17 @@
-"""What the outside world does to ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
+"""Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
 
-Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced entry of the ledger.
+Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced ledger entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.engine.records.advice import advise
 from simulator.engine.records.records import existing, move, present
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.kind import Arrival
-from simulator.engine.text.fields import Nothing, Wrong, wrong
+from simulator.engine.text.fields import Nothing
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.agenda import Timer
 from simulator.kernel.copying import replace
@@ -23,7 +22,7 @@ from simulator.providers.ramp.fees import FEES
 from simulator.providers.ramp.incoming_transfers import deliver
 from simulator.providers.ramp.ramps import bodies
 from simulator.providers.ramp.ramps.operations import DEADLINE
-from simulator.providers.ramp.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
+from simulator.providers.ramp.reference import new_tx_hash, require_tx_hash
 from simulator.providers.ramp.transactions import Transaction, given_amount, given_tx_hash, move_released
 
 CLEARING = "clearing"
@@ -32,18 +31,18 @@ _RAMPS = ("onramp", "offramp")
 
 
 def lapse(world: World, timer: Timer) -> None:
-    """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
+    """Expire a ramp at the deadline of its payment or deposit, the quote's expires_at (decision S1)."""
     move_released(world, existing(world, Transaction, timer.target), "expire")
 
 
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
-    """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
+    """Receive the payer's fiat: the full amount, more (accepted), or less (decision S6)."""
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
 
 def deposit_arrives(call: ActionCall[Transaction, bodies.RampDepositParameters]) -> Transaction:
-    """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
+    """Receive the crypto deposit. A deposit with the wrong asset or memo is not matched (decision S6)."""
     world, ramp, values = call.world, call.target, call.parameters
     amount = given_amount(ramp.paid, values.amount)
     require_tx_hash(ramp.paid.chain, values.tx_hash)
@@ -68,7 +67,7 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """What the account itself sent to `deposit.address` is an offramp's deposit, judged as any other (S6, S9)."""
+    """Receive a deposit that the account itself sent to `deposit.address`, under the same rules (decisions S6, S9)."""
     if ramp.status != "awaiting_deposit":
         return False
     if arrival.asset != ramp.paid.code:
@@ -92,7 +91,7 @@ def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """The payer's provider declines (decision S3)."""
+    """Fail an onramp because the payer's provider declines (decision S3)."""
     if assumes(call.world, "S3", "payer_may_try_again"):
         return call.target
     call.world.agenda.cancel(DEADLINE, call.target.id)
@@ -100,7 +99,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transaction:
-    """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
+    """Finish the conversion or payout. An onramp gets its tx_hash here (decision S16)."""
     world, ramp = call.world, call.target
     if ramp.type == "onramp":
         ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
@@ -122,12 +121,12 @@ def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transact
 
 
 def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction:
-    """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
+    """Fail a conversion or payout. The service keeps the funds until they are refunded."""
     return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
 
 def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """What was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    """Return the received funds, fee included, to the payer or the refund_address (decision S5)."""
     world, ramp = call.world, call.target
     key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
     if ramp.status == "completed":
@@ -140,34 +139,16 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
             Posting(FEES, key, -fee),
             Posting(CLEARING, key, received),
         )
-    kept = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
-    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept), CLEARING, OUTSIDE)
-    if kept:
-        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept, CLEARING, FEES)
+    kept_fee = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept_fee), CLEARING, OUTSIDE)
+    if kept_fee:
+        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept_fee, CLEARING, FEES)
     return move_released(world, ramp, "refund")
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:
-    """Only what was received can go back (decision S5)."""
-    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
-
-
-def check_payment(values: bodies.PaymentParameters) -> Iterator[Wrong]:
-    """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
-    given = values.amount
-    if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
-        yield wrong("amount", "it must be more than zero, with at most 2 decimals")
-
-
-def _check_deposit(values: bodies.RampDepositParameters) -> Iterator[Wrong]:
-    if values.amount is not None and not Decimal(values.amount):
-        yield wrong("amount", "it must be more than zero")
-    yield from check_tx_hash(values.tx_hash)
-
-
-def check_hash(values: bodies.TxHashParameters) -> Iterator[Wrong]:
-    """What is wrong with the `tx_hash` of a transaction, whatever its network is."""
-    return check_tx_hash(values.tx_hash)
+    """Return why a ramp cannot be refunded, or None. Only received funds can be returned (decision S5)."""
+    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to refund"
 
 
 ACTIONS = (
@@ -177,7 +158,6 @@ ACTIONS = (
         payment_arrives,
         ("onramp",),
         lambda: bodies.PaymentParameters,
-        check=check_payment,
     ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
     Action(
@@ -186,7 +166,6 @@ ACTIONS = (
         deposit_arrives,
         ("offramp",),
         lambda: bodies.RampDepositParameters,
-        check=_check_deposit,
         networks=Transaction.paid_on,
     ),
     Action(
@@ -195,7 +174,6 @@ ACTIONS = (
         complete,
         _RAMPS,
         lambda: bodies.TxHashParameters,
-        check=check_hash,
         networks=Transaction.received_on,
     ),
     Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),

@@ -1,4 +1,4 @@
-"""How ramp quotes and ramp transactions are shown: the tables "Ramp quote" and "Ramp transaction"."""
+"""The shapes of ramp quotes and ramp transactions: the tables "Ramp quote" and "Ramp transaction"."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from simulator.providers.ramp.shapes import (
     OrderNumber,
     PhoneText,
 )
-from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction
+from simulator.providers.ramp.transactions import QUOTE_MEANINGS, Side, Transaction, shapes
 
 NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
 
@@ -55,62 +55,62 @@ FailureText = Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]
 
 
 class RampQuoteShape(TypedDict):
-    """A locked price of an onramp or offramp: rate and fees hold for exactly 30 minutes."""
+    """The locked price of an onramp or offramp. Rate and fees are valid for exactly 30 minutes."""
 
     id: Annotated[str, Prefix("qt_")]
-    """Names the quote; confirm it with `POST /quotes/{id}/confirm`."""
+    """The id of the quote. Confirm it with `POST /quotes/{id}/confirm`."""
     type: Direction
-    """Which way the money goes: fiat into crypto, or crypto into fiat."""
+    """The direction: fiat into crypto, or crypto into fiat."""
     network: NetworkText
     """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
     asset: RampAsset
-    """The asset that is bought (onramp) or sold (offramp), by its code on that network."""
+    """The asset that is bought (onramp) or sold (offramp)."""
     fiat_currency: FiatText
-    """The fiat currency that the payer pays in (onramp) or the beneficiary receives (offramp)."""
+    """The fiat currency that the payer pays (onramp) or the beneficiary receives (offramp)."""
     method: Method
-    """How the fiat moves: collected from the payer, or paid out to the beneficiary."""
+    """The payment method: the fiat is collected from the payer or paid out to the beneficiary."""
     rate: RateText
-    """The locked rate: fiat for one unit of the asset."""
+    """The locked rate: fiat per unit of the asset."""
     source_amount: AmountText
-    """What goes in, before fees, in `source_currency`."""
+    """The amount paid in, before fees, in `source_currency`."""
     source_currency: CurrencyText
     """The currency of `source_amount`: the fiat currency of an onramp, the asset of an offramp."""
     fee: ProcessingFee
-    """What the ramp costs; it is taken out of `source_amount`."""
+    """The cost of the ramp, taken out of `source_amount`."""
     destination_amount: AmountText
-    """What the recipient gets, after all fees, in `destination_currency`."""
+    """The amount that the recipient gets after all fees, in `destination_currency`."""
     destination_currency: CurrencyText
     """The currency of `destination_amount`: the asset of an onramp, the fiat currency of an offramp."""
     status: Annotated[str, OneOf(QUOTE_MEANINGS)]
-    """Whether the quote can still be confirmed."""
+    """The status. Only an `active` quote can be confirmed."""
     created_at: Timestamp
-    """When the rate and the fees were locked."""
+    """The time at which rate and fees were locked."""
     expires_at: Timestamp
-    """From when on it cannot be confirmed any more: 30 minutes after `created_at`."""
+    """The expiry time, 30 minutes after `created_at`. From then on the quote cannot be confirmed."""
 
 
 class RampMobileMoneyInstructions(TypedDict):
-    """How the payer of an onramp pays by mobile money: by approving a prompt on the phone."""
+    """Payment by mobile money: the payer approves a prompt on the phone."""
 
     method: Literal["mobile_money"]
     """The payment method of the quote."""
     phone_number: PhoneText
-    """The payer's phone, to which the prompt is sent."""
+    """The payer's phone, which gets the prompt."""
     prompt_text: str
-    """What the payer is asked to approve, in words to show them."""
+    """The text of the prompt, which you can show to the payer."""
 
 
 class RampBankTransferInstructions(TypedDict):
-    """How the payer of an onramp pays by bank transfer: to an account of the service."""
+    """Payment by bank transfer to an account of the service."""
 
     method: Literal["bank_transfer"]
     """The payment method of the quote."""
     account_number: Annotated[str, Assumed("R5")]
-    """The account of the service to transfer `source_amount` to."""
+    """The account of the service to which `source_amount` is transferred."""
     bank_name: Annotated[str, Assumed("R5")]
-    """The bank where that account is."""
+    """The bank of that account."""
     reference: Annotated[str, Assumed("R5")]
-    """What the payer writes on the transfer, so that it can be matched."""
+    """The reference for the transfer, which matches it to the order."""
 
 
 RampPaymentInstructions = Annotated[
@@ -120,33 +120,33 @@ RampPaymentInstructions = Annotated[
 
 class _RampDeposit(TypedDict):
     amount: AmountText
-    """How much to send, exactly, in `asset`: the quote's `source_amount`."""
+    """The exact amount to send, in `asset`: the quote's `source_amount`."""
     deposit_by: Timestamp
-    """Until when the deposit must have arrived: the quote's `expires_at`."""
+    """The deadline for the deposit: the quote's `expires_at`."""
 
 
 class StellarRampDeposit(_RampDeposit):
-    """The deposit that an offramp on stellar waits for: exactly this amount, with this memo, before this time."""
+    """The deposit of an offramp on stellar. Send exactly this amount, with this memo, before the deadline."""
 
     network: Literal["stellar"]
-    """The network to send it on."""
+    """The network to send the deposit on."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["stellar"]})]
-    """The asset to send; a deposit of another one is not matched."""
+    """The asset to send. A deposit of another asset is not matched."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$"), Assumed("R6", "pattern")]
-    """The address of the service to send it to."""
+    """The service's address to send the deposit to."""
     memo: str
-    """Must accompany the deposit; one without it is not matched."""
+    """The memo of the deposit. A deposit without it is not matched."""
 
 
 class CeloRampDeposit(_RampDeposit):
-    """The deposit that an offramp on celo waits for: exactly this amount, before this time."""
+    """The deposit of an offramp on celo. Send exactly this amount before the deadline."""
 
     network: Literal["celo"]
-    """The network to send it on."""
+    """The network to send the deposit on."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["celo"]})]
-    """The asset to send; a deposit of another one is not matched."""
+    """The asset to send. A deposit of another asset is not matched."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$"), Assumed("R6", "pattern")]
-    """The address of the service to send it to."""
+    """The service's address to send the deposit to."""
 
 
 RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminator="network")]
@@ -154,9 +154,9 @@ RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminato
 
 class _RampTerms(TypedDict):
     id: Annotated[str, Prefix("txn_")]
-    """Names the transaction; read it again with `GET /transactions/{id}`."""
+    """The id of the transaction. Read it again with `GET /transactions/{id}`."""
     quote_id: Annotated[str, Prefix("qt_")]
-    """The quote it came from, whose rate, amounts and fee it keeps."""
+    """The quote of this transaction, with the same rate, amounts and fee."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
     """The public number of its order, for `GET /orders/{order_id}`."""
     network: NetworkText
@@ -166,71 +166,73 @@ class _RampTerms(TypedDict):
     fiat_currency: FiatText
     """The fiat currency that is paid in (onramp) or paid out (offramp), as on the quote."""
     rate: RateText
-    """The rate that the quote locked: fiat for one unit of the asset."""
+    """The locked rate of the quote: fiat per unit of the asset."""
     source_amount: AmountText
-    """What goes in, before fees: fiat of an onramp, the asset of an offramp. As on the quote."""
+    """The amount paid in, before fees, as on the quote: fiat for an onramp, the asset for an offramp."""
     destination_amount: AmountText
-    """What the recipient gets, after all fees: the asset of an onramp, fiat of an offramp. As on the quote."""
+    """The amount that the recipient gets after all fees, as on the quote: the asset for an onramp, fiat for an offramp.
+    """
     fee: ProcessingFee
-    """The quote's fee, taken out of `source_amount`."""
+    """The fee of the quote, taken out of `source_amount`."""
     tx_hash: str | None
-    """The on-chain transaction: an onramp's delivery, an offramp's deposit. Null until there is one."""
+    """The on-chain transaction: the delivery of an onramp, the deposit of an offramp. Null until it exists."""
     reference: Annotated[str | None, Assumed("H19", "nullable")]
-    """What the caller gave as `reference` on confirming; null where there was none."""
+    """The `reference` of the confirmation, or null if none was given."""
     failure_code: NotRequired[FailureText]
-    """Why it failed; there once the status is `failed`, and kept when it becomes `refunded`."""
+    """The reason of the failure. Present once the status is `failed`, and still after it becomes `refunded`."""
     created_at: Timestamp
-    """When the quote was confirmed."""
+    """The time at which the quote was confirmed."""
     updated_at: Timestamp
-    """When the transaction last changed."""
+    """The time of the last change."""
 
 
 class OnrampTransaction(_RampTerms):
-    """A confirmed onramp: the payer's fiat becomes crypto at an external wallet."""
+    """A confirmed onramp: the payer's fiat becomes crypto in an external wallet."""
 
     type: Literal["onramp"]
-    """Tells an onramp from other types of transaction."""
+    """The type of transaction."""
     status: Annotated[str, OneOf(ONRAMP_MEANINGS)]
-    """How far it has come. It starts as `awaiting_payment` and only moves forward."""
+    """The status. It starts as `awaiting_payment` and only moves forward."""
     wallet_address: str
-    """Where the crypto is delivered: the address given on confirming."""
+    """The delivery address of the confirmation."""
     payment_instructions: RampPaymentInstructions
-    """How the payer pays `source_amount`."""
+    """The instructions with which the payer pays `source_amount`."""
 
 
 class OfframpTransaction(_RampTerms):
-    """A confirmed offramp: crypto that the caller deposits becomes fiat for a saved beneficiary."""
+    """A confirmed offramp: crypto that you deposit becomes fiat for a saved beneficiary."""
 
     type: Literal["offramp"]
-    """Tells an offramp from other types of transaction."""
+    """The type of transaction."""
     status: Annotated[str, OneOf(OFFRAMP_MEANINGS)]
-    """How far it has come. It starts as `awaiting_deposit` and only moves forward."""
+    """The status. It starts as `awaiting_deposit` and only moves forward."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """Who is paid out: the beneficiary given on confirming."""
+    """The payout recipient: the beneficiary of the confirmation."""
     deposit: RampDeposit
-    """What to send where, so that the payout can start."""
+    """The deposit to make before the payout can start."""
 
 
 RampTransaction: TypeAlias = Annotated[OnrampTransaction | OfframpTransaction, Field(discriminator="type")]
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
-    """How a quote is shown: by nothing but its row. A new one is shown three times, to scenarios and twice to callers.
+    """Return the response of a quote, which depends on its row only.
 
-    What was shown lately is shown again: half of what a read takes in its room.
+    A new quote is rendered three times, for scenarios and twice for callers. Recent results are reused, which halves
+    the time of a read.
     """
-    lately = _LATELY.get(quote.id)
-    if lately is not None and lately[0] is quote:
-        return lately[1]
-    if len(_LATELY) >= _LATELY_SHOWN:
-        _LATELY.clear()
+    recent = _RECENT.get(quote.id)
+    if recent is not None and recent[0] is quote:
+        return recent[1]
+    if len(_RECENT) >= _RECENT_SIZE:
+        _RECENT.clear()
     shown = _rendered(quote)
-    _LATELY[quote.id] = quote, shown
+    _RECENT[quote.id] = quote, shown
     return shown
 
 
-_LATELY: dict[str, tuple[RampQuote, RampQuoteShape]] = {}
-_LATELY_SHOWN = 200
+_RECENT: dict[str, tuple[RampQuote, RampQuoteShape]] = {}
+_RECENT_SIZE = 200
 
 
 def _rendered(quote: RampQuote) -> RampQuoteShape:
@@ -256,15 +258,6 @@ def _rendered(quote: RampQuote) -> RampQuoteShape:
     }
 
 
-class _Failed(TypedDict, total=False):
-    failure_code: str
-
-
-class _Moved(TypedDict):
-    tx_hash: str | None
-    reference: str | None
-
-
 class _Terms(TypedDict):
     quote_id: str
     order_id: str
@@ -277,14 +270,8 @@ class _Terms(TypedDict):
     fee: ProcessingFee
 
 
-class _End(TypedDict):
-    failure_code: NotRequired[str]
-    created_at: str
-    updated_at: str
-
-
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
-    # The instructions were made for the quote's method, which decides which of their fields there are.
+    # The instructions match the quote's method, which decides their fields.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
     return {
         "id": ramp.id,
@@ -292,9 +279,10 @@ def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
         "status": ramp.status,
         **_terms(ramp, crypto=ramp.received, fiat=ramp.paid),
         "wallet_address": present(ramp.recipient_address),
-        **_moved(ramp),
+        "tx_hash": ramp.tx_hash,
+        "reference": ramp.reference,
         "payment_instructions": instructions,
-        **_end(ramp),
+        **shapes.render_end(ramp),
     }
 
 
@@ -305,9 +293,10 @@ def render_offramp(world: World, ramp: Transaction) -> OfframpTransaction:
         "status": ramp.status,
         **_terms(ramp, crypto=ramp.paid, fiat=ramp.received),
         "beneficiary_id": present(ramp.beneficiary_id),
-        **_moved(ramp),
+        "tx_hash": ramp.tx_hash,
+        "reference": ramp.reference,
         "deposit": _deposit(ramp),
-        **_end(ramp),
+        **shapes.render_end(ramp),
     }
 
 
@@ -322,19 +311,6 @@ def _terms(ramp: Transaction, crypto: Side, fiat: Side) -> _Terms:
         "source_amount": ramp.paid.currency.format(ramp.paid.amount),
         "destination_amount": ramp.received.currency.format(ramp.received.amount),
         "fee": show_processing_fee(ramp.fee),
-    }
-
-
-def _moved(ramp: Transaction) -> _Moved:
-    return {"tx_hash": ramp.tx_hash, "reference": ramp.reference}
-
-
-def _end(ramp: Transaction) -> _End:
-    failed: _Failed = {} if ramp.failure_code is None else {"failure_code": ramp.failure_code}
-    return {
-        **failed,
-        "created_at": format_timestamp(ramp.created_at_ms),
-        "updated_at": format_timestamp(ramp.updated_at_ms),
     }
 
 

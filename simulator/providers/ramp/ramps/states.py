@@ -1,6 +1,7 @@
-"""The state tables of ramp transactions: the table "Ramp transaction" of the specification, one per direction.
+"""The state tables of ramp transactions, one per direction: the table "Ramp transaction" of the specification.
 
-Decisions S3 (declined payer), S5 (refunds) and S6 (short payments and deposits) add the cells marked so.
+The transitions marked with decisions S3 (declined payer), S5 (refunds) and S6 (short payments and deposits) are
+additions.
 """
 
 from __future__ import annotations
@@ -51,33 +52,33 @@ OFFRAMP = Machine(
 )
 
 _END_MEANINGS = {
-    "failed": "It came to nothing; `failure_code` says why. What was received is refunded when possible.",
+    "failed": "It failed. `failure_code` has the reason. Received funds are refunded if possible.",
     "expired": "Nothing arrived before the quote's `expires_at`.",
 }
 
 ONRAMP_MEANINGS = {
-    "awaiting_payment": "The payer has been asked for the fiat; nothing has arrived yet.",
-    "processing": "The fiat has arrived; the crypto is on its way to `wallet_address`.",
+    "awaiting_payment": "The payer was asked for the fiat. Nothing has arrived yet.",
+    "processing": "The fiat has arrived and the crypto is on its way to `wallet_address`.",
     "completed": "The crypto has been delivered.",
     **_END_MEANINGS,
-    "refunded": "The fiat went back to the payer, fee included.",
+    "refunded": "The fiat was returned to the payer, fee included.",
 }
 
 OFFRAMP_MEANINGS = {
-    "awaiting_deposit": "The service waits for the crypto at `deposit.address`; nothing has arrived yet.",
-    "processing": "The deposit is confirmed on-chain; the payout is under way.",
-    "completed": "The beneficiary has the fiat.",
+    "awaiting_deposit": "The service waits for the crypto at `deposit.address`. Nothing has arrived yet.",
+    "processing": "The deposit is confirmed on-chain and the payout is in progress.",
+    "completed": "The beneficiary has received the fiat.",
     **_END_MEANINGS,
-    "refunded": "The deposit went back to the `refund_address`, fee included.",
+    "refunded": "The deposit was returned to the `refund_address`, fee included.",
 }
 
 FAILURE_MEANINGS = {
     "payment_failed": "The payer's provider declined the payment.",
     "payout_failed": "The beneficiary's bank or provider rejected the payout.",
-    "insufficient_payment": "The payer paid less than was asked for.",
+    "insufficient_payment": "The payer paid less than the full amount.",
     "insufficient_deposit": "The deposit was less than the quoted amount.",
     "network_unavailable": "The network was down for too long.",
     "slippage_exceeded": "The rate moved beyond the slippage tolerance.",
-    "internal_error": "Something unexpected happened in the service.",
+    "internal_error": "An unexpected error in the service.",
 }
-"""Why a transaction of any type failed (decision S4)."""
+"""The failure codes of transactions of all types (decision S4)."""

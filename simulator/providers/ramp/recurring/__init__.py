@@ -10,11 +10,10 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.recurring import creating, operations, shapes
-from simulator.providers.ramp.recurring.events import EVENTS
 from simulator.providers.ramp.recurring.records import PAYMENTS, RecurringPayment
 from simulator.providers.ramp.recurring.rendering import render_recurring
 from simulator.providers.ramp.recurring.runs import NOTICE, RUN, announce_run, run
-from simulator.providers.ramp.recurring.states import RECURRING_PAYMENT
+from simulator.providers.ramp.recurring.states import EVENTS, RECURRING_PAYMENT
 
 _RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
 
@@ -53,6 +52,3 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
 )
-
-
-__all__ = ["NOTICE", "ROOM", "RUN", "RecurringPayment"]

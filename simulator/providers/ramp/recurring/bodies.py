@@ -1,4 +1,4 @@
-"""The bodies of recurring payments: drafts by type and destination, schedules by frequency, pauses and restarts."""
+"""Request bodies of recurring payments: drafts by type and destination, schedules by frequency, pauses and restarts."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -33,124 +33,102 @@ LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5]
 
 
 class Source(Body):
-    """The balance to pay from."""
+    """The balance that the runs are paid from."""
 
     symbol: Code
-    """The asset; for a withdrawal a stablecoin."""
+    """The asset. For a withdrawal it must be a stablecoin."""
     network: Code
-    """The network it lies on, in capitals; its status in GET /currencies must be `active`."""
+    """The network of the asset, in capitals. Its status in GET /currencies must be `active`."""
 
 
 class BeneficiaryRecipient(Body):
-    """Who a recurring withdrawal pays."""
+    """The recipient of a recurring withdrawal."""
 
     beneficiary_id: Code
     """A saved bank account or mobile money number (POST /beneficiaries)."""
 
 
 class AnyDestinationRecipient(Body):
-    """Where a recurring send goes."""
+    """The recipient of a recurring send."""
 
     destination: balance.AnyDestination
-    """The destination, as POST /wallet/send takes it."""
+    """The destination, in the format of POST /wallet/send."""
 
 
-class AddressRecipient(AnyDestinationRecipient):
-    """A recurring send to an address."""
-
-    destination: balance.AddressDestination
-
-
-class UserRecipient(AnyDestinationRecipient):
-    """A recurring send to another user."""
-
-    destination: balance.UserDestination
-
-
-class LightningRecipient(AnyDestinationRecipient):
-    """A recurring send over Lightning."""
-
-    destination: balance.LightningDestination
+_RECIPIENTS = balance.by_destination(
+    AnyDestinationRecipient, "A recurring send", ("AddressRecipient", "UserRecipient", "LightningRecipient")
+)
 
 
 class AnyRecipient(Body):
-    """What a recipient is before the type of the payment is known."""
+    """A recipient before the type of the payment is known."""
 
 
 class NewRecurring(Body):
-    """What the drafts of all types have."""
+    """The fields that drafts of all types share."""
 
     name: Name
-    """A label for the recurring payment."""
+    """A name for the recurring payment."""
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
-    """What each run does; it decides what `recipient` is."""
+    """The type of the runs. It decides the format of `recipient`."""
     source: Source
-    """The balance that every run is paid from."""
+    """The balance that all runs are paid from."""
     amount: Amount
-    """How much each run moves, in `amount_currency`."""
+    """The amount of each run, in `amount_currency`."""
     amount_currency: Text
-    """The source's symbol, or for a withdrawal the beneficiary's fiat: then each run sells as much as that takes."""
+    """The source's symbol, or for a withdrawal the beneficiary's fiat. Then each run sells as much as needed."""
     description: Note | None = None
-    """A note on every payment."""
+    """A note on each payment."""
     reference: Name | None = None
-    """The caller's own reference; each run's transaction has it with `-` and the run's number."""
+    """Your own reference. The transaction of each run has it with `-` and the number of the run."""
 
 
 class CreateRecurring(NewRecurring):
     """A recurring payment before its type is known."""
 
     recipient: AnyRecipient
-    """Who is paid: a beneficiary for a withdrawal, a destination for a send."""
+    """The recipient: a beneficiary for a withdrawal, a destination for a send."""
 
 
 class CreateRecurringWithdraw(NewRecurring):
-    """A recurring withdrawal that is to be drafted."""
+    """A draft of a recurring withdrawal."""
 
     type: Literal["withdraw"]
     recipient: BeneficiaryRecipient
-    """Who is paid: a saved beneficiary."""
+    """The recipient: a saved beneficiary."""
 
 
 class CreateRecurringSend(NewRecurring):
-    """A recurring send that is to be drafted."""
+    """A draft of a recurring send."""
 
     type: Literal["send"]
     recipient: AnyDestinationRecipient
-    """Where the money goes: an address, another user, or over Lightning."""
+    """The recipient: an address, another user, or a Lightning address or invoice."""
 
 
-class CreateRecurringSendToAddress(CreateRecurringSend):
-    """A recurring send to an address."""
-
-    recipient: AddressRecipient
-
-
-class CreateRecurringSendToUser(CreateRecurringSend):
-    """A recurring send to another user."""
-
-    recipient: UserRecipient
-
-
-class CreateRecurringSendOverLightning(CreateRecurringSend):
-    """A recurring send over Lightning."""
-
-    recipient: LightningRecipient
+SENDS = balance.by_destination(
+    CreateRecurringSend,
+    "A recurring send",
+    ("CreateRecurringSendToAddress", "CreateRecurringSendToUser", "CreateRecurringSendOverLightning"),
+    "recipient",
+    _RECIPIENTS,
+)
 
 
 class End(Body):
-    """When the runs end."""
+    """The end of the runs."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """How the end is told; it decides which other member is needed."""
+    """The type of end. It decides which other field is required."""
     date: LocalDate | None = None
-    """The last day on which a run can be, in the schedule's time zone; required with the type `on_date`."""
+    """The last possible day of a run, in the schedule's time zone. Required with the type `on_date`."""
     occurrences: Annotated[int, Field(ge=1), Assumed("S19", "minimum")] | None = None
-    """How many runs there will be, failed ones included; required with the type `after_occurrences`."""
+    """The number of runs, failed ones included. Required with the type `after_occurrences`."""
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: object) -> object:
-        """on_date needs its date, after_occurrences its occurrences."""
+        """Raise an error if on_date has no date, or after_occurrences no occurrences."""
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
             if name is not None and data.get(name) is None:
@@ -160,27 +138,27 @@ class End(Body):
 
 
 class ScheduleBody(Body):
-    """When the runs are to be."""
+    """The schedule of the runs."""
 
     frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS)]
-    """How often there is a run."""
+    """The frequency of the runs."""
     day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)] | None = None
-    """The day of the runs; required when the frequency is weekly or biweekly."""
+    """The weekday of the runs. Required with the frequency weekly or biweekly."""
     day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
-    """The day of the runs, the last one in shorter months; required when the frequency is monthly."""
+    """The day of the runs in the month, or the last day of a shorter month. Required with the frequency monthly."""
     start_date: LocalDate
-    """The first day on which a run can be, in `timezone`: today or later."""
+    """The first possible day of a run, in `timezone`. Today or later."""
     time: LocalTime = DEFAULT_TIME
-    """The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours."""
+    """The time of day of the runs, in `timezone`, as HH:MM in 24-hour format."""
     timezone: Text = DEFAULT_TIMEZONE
-    """The time zone of dates and time, by its IANA name."""
+    """The time zone of dates and time, as an IANA name."""
     end: End
-    """When the runs end."""
+    """The end of the runs."""
 
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, data: object) -> object:
-        """null in an optional field is its absence (decision H4)."""
+        """Treat null in an optional field as absent (decision H4)."""
         if isinstance(data, dict):
             return {
                 name: value for name, value in data.items() if value is not None or name not in ("time", "timezone")
@@ -201,7 +179,7 @@ class WeeklySchedule(ScheduleBody):
         Literal["weekly", "biweekly"], Meanings({name: FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")})
     ]
     day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)]
-    """The day of the runs."""
+    """The weekday of the runs."""
 
 
 class MonthlySchedule(ScheduleBody):
@@ -209,28 +187,23 @@ class MonthlySchedule(ScheduleBody):
 
     frequency: Literal["monthly"]
     day_of_month: Annotated[int, Field(ge=1, le=31)]
-    """The day of the runs, the last one in shorter months."""
+    """The day of the runs in the month, or the last day of a shorter month."""
 
 
 class PauseBody(Body):
-    """Why the runs are paused."""
+    """The reason of a pause."""
 
     reason: Note | None = None
-    """Why it is paused; shown as `pause_reason`."""
+    """The reason of the pause, shown as `pause_reason`."""
 
 
 class RestartBody(Body):
-    """From when on the runs go on."""
+    """The start of the runs after a pause."""
 
     start_date: LocalDate | None = None
-    """The day from which the schedule counts anew; by default the runs go on with its next date."""
+    """The new start date of the schedule. By default the runs continue with the schedule's next date."""
 
 
-SENDS: Mapping[str, type[CreateRecurringSend]] = {
-    "address": CreateRecurringSendToAddress,
-    "platform_user": CreateRecurringSendToUser,
-    "lightning": CreateRecurringSendOverLightning,
-}
 SCHEDULES: Mapping[str, type[ScheduleBody]] = {
     "daily": DailySchedule,
     "weekly": WeeklySchedule,

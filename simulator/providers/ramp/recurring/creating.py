@@ -1,4 +1,4 @@
-"""Creating a recurring payment: what is drafted, from what and to whom.
+"""Creating a recurring payment: its type, amount, source and recipient.
 
 Chapter "Recurring payments" of the specification; decisions S21 and S23.
 """
@@ -27,9 +27,7 @@ from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, benefic
 from simulator.providers.ramp.fees import AMOUNT_TOO_LOW
 from simulator.providers.ramp.recurring import bodies, shapes
 from simulator.providers.ramp.recurring.records import DestinationShape, RecurringPayment
-from simulator.providers.ramp.recurring.rendering import (
-    render_recurring,
-)
+from simulator.providers.ramp.recurring.rendering import render_recurring
 from simulator.providers.ramp.reference import FIATS, UNSUPPORTED_ASSET, fiat, require_network
 
 operation = OperationDecorator("Recurring payments", group="recurring")
@@ -46,7 +44,7 @@ def _create_body(call: Call) -> type[bodies.NewRecurring]:
 
 
 def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
-    """400 for an amount_currency that no such payment can have, for too many decimals, for a malformed destination."""
+    """Raise `ApiError` 400 for an impossible amount_currency, too many decimals, or a malformed destination."""
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
     if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
@@ -65,26 +63,10 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     "Draft a recurring withdrawal or send",
     status=201,
     body_for=_create_body,
-    bodies=lambda: (
-        bodies.CreateRecurringWithdraw,
-        bodies.CreateRecurringSendToAddress,
-        bodies.CreateRecurringSendToUser,
-        bodies.CreateRecurringSendOverLightning,
-    ),
+    bodies=lambda: (bodies.CreateRecurringWithdraw, *bodies.SENDS.values()),
     check=check_create,
     money=True,
-    errors=(
-        "not_found",
-        "unsupported_network",
-        "unsupported_asset",
-        "beneficiary_mismatch",
-        "amount_too_low",
-        "invalid_wallet_address",
-        "invalid_phone_number",
-        "invoice_expired",
-        "network_unavailable",
-    ),
-    guessed={
+    errors={
         "not_found": "S23",
         "unsupported_network": "S23",
         "unsupported_asset": "S23",
@@ -98,9 +80,9 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     statuses=("draft",),
 )
 def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> shapes.RecurringPaymentShape:
-    """Drafts a payment from the balance that is to repeat: a withdrawal to a saved beneficiary or a send to a
-    destination. Asset, network, recipient and amount are checked now; limits and balance only when a run is due. A
-    draft moves nothing: set its schedule, read its review, then activate it.
+    """Creates the draft of a recurring payment: a withdrawal to a saved beneficiary, or a send to a destination. Asset,
+    network, recipient and amount are checked now, limits and balance only when a run is due. A draft moves no money.
+    Set its schedule, read its review, then activate it.
     """
     world, environment, body = call.world, call.environment, call.body
     saved, destination = None, None
@@ -142,8 +124,8 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
 
 
 def _as_given(destination: balance.AnyDestination) -> DestinationShape:
-    """The fields of a destination that were given; unknown ones are ignored (decision H6)."""
-    # Any, because mypy does not know that the models of destinations and the shape have the same members.
+    """Return the given fields of a destination. Unknown fields are ignored (decision H6)."""
+    # Any, because mypy does not know that the models of destinations and the shape have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
     shape: DestinationShape = given
     return shape
@@ -151,7 +133,7 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """Prefix a destination that an error names, as `param` and in its message, with `recipient.`: its path here."""
+    """Prefix the destination in an error with `recipient.`, in `param` and in the message: its path in this body."""
     try:
         yield
     except ApiError as error:

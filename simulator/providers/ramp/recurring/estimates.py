@@ -1,4 +1,4 @@
-"""What a run would cost now: the figures of the review. Nothing is locked and nothing is refused by a limit.
+"""The estimated cost of a run, for the review. Nothing is locked, and no limit causes an error.
 
 "Review object" of the specification; decisions M2, M6, M7 and M14.
 """
@@ -23,28 +23,28 @@ from simulator.providers.ramp.transactions import holder
 
 ReviewWarning = Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
 WARNING_MEANINGS = {
-    "insufficient_balance_for_next_run": "What is available now does not cover one run.",
-    "amount_exceeds_monthly_limit": "One run would go beyond what is left of the account's monthly limit.",
+    "insufficient_balance_for_next_run": "The available balance does not cover one run.",
+    "amount_exceeds_monthly_limit": "One run would exceed the remaining monthly limit of the account.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would cost at this instant; nothing is locked. Amounts are in the source, `rate` is 1 for a send.
-
-    `debit` is what would leave the balance in all, of which `source_amount` is the payment itself.
-    """
+    """The cost of a run now. Amounts are in the source currency."""
 
     rate: Decimal
+    """Fiat per unit of the source, or 1 for a send."""
     source_amount: Decimal
+    """The payment itself, without fees on top."""
     debit: Decimal
+    """The total that would leave the balance."""
     fee: Fee
     available: Decimal
     warnings: tuple[ReviewWarning, ...]
 
 
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
-    """The figures of the review. Limits do not refuse them, they make warnings; ApiError 422 unsupported_pair."""
+    """Return the figures of the review. Exceeded limits become warnings. Raise `ApiError` 422 unsupported_pair."""
     rate, source_amount, debit, fee, delivered = (
         _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
     )
@@ -58,7 +58,7 @@ def estimate(world: World, payment: RecurringPayment) -> Estimate:
 
 
 _Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
-"""Rate, source amount, total debit, fee, and the fiat delivered (amount and code; None on a send)."""
+"""Rate, source amount, total debit, fee, and the delivered fiat (amount and code, None for a send)."""
 
 
 def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:

@@ -1,7 +1,7 @@
-"""What integrators do with recurring payments: create, schedule, review, activate, pause, restart, delete, list.
+"""The operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
 
-Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. What the clock does with them
-is in `runs`.
+Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. Drafts are created in `creating`,
+and the timers are in `runs`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from simulator.engine.records.listing import CREATION_DATES, DATES, Listing, Lis
 from simulator.engine.records.records import move, remove, render, save
 from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.rows.handlers import by_id, page
-from simulator.engine.rows.operation import Call, Variants
+from simulator.engine.rows.operation import Call, Variants, specified
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page
@@ -29,7 +29,7 @@ from simulator.providers.ramp.recurring.rendering import (
     render_recurring,
     render_review,
 )
-from simulator.providers.ramp.recurring.runs import plan_next, require_runnable, stop
+from simulator.providers.ramp.recurring.runs import cancel_runs, plan_next, require_runnable
 from simulator.providers.ramp.recurring.schedule import Schedule, today, zone_names
 from simulator.providers.ramp.recurring.states import MEANINGS
 from simulator.providers.ramp.transactions import SEARCHED, Transaction, transactions
@@ -38,36 +38,26 @@ from simulator.providers.ramp.transactions import STATUSES as TRANSACTION_STATUS
 _FIND = by_id(PAYMENTS, "recurring payment")
 
 
-_START_ERRORS = (
-    "not_found",
-    "invalid_state",
-    "amount_too_low",
-    "amount_too_high",
-    "unsupported_pair",
-    "invoice_expired",
-)
-
-
-_START_GUESSED = {
+_START_ERRORS = specified("invalid_state") | {
     "amount_too_low": "S20",
     "amount_too_high": "S20",
     "unsupported_pair": "M15",
     "invoice_expired": "start-checks",
 }
-"""What activate and restart refuse because no run could succeed."""
+"""Errors of activate and restart if no run could succeed."""
 
 
 NEXT_RUNS_SHOWN = 3
 
 
 def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
-    """400 for an unknown time zone, a start_date before today there, and an end before the start."""
+    """Raise `ApiError` 400 for an unknown time zone, a start_date before today, and an end before the start."""
     body = call.body
     if body.timezone not in zone_names():
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
     _not_before_today(call.world, body.start_date, body.timezone)
     if body.end.date is not None and body.end.type == "on_date" and body.end.date < body.start_date:
-        raise invalid("end.date", "it lies before start_date")
+        raise invalid("end.date", "it is before start_date")
 
 
 def _not_before_today(world: World, start_date: str, timezone: str) -> None:
@@ -81,13 +71,13 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
     variants=Variants("frequency", lambda: bodies.SCHEDULES),
     check=check_schedule,
     load=_FIND,
-    errors=("not_found", "invalid_state"),
+    errors=("invalid_state",),
     statuses=("draft", "paused"),
 )
 def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Sets or replaces when the runs are. Allowed for a draft or a paused recurring payment, whose status stays; at any
-    other time refused with invalid_state. Days and time are local to `timezone`; a new schedule needs a new review
-    before a draft can be activated.
+    """Sets or replaces the schedule of a draft or paused recurring payment. Its status does not change. In any other
+    status the request fails with invalid_state. Days and time are local to `timezone`. After a new schedule, a draft
+    needs a new review before it can be activated.
     """
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -110,15 +100,14 @@ def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPaymen
 
 @operation(
     "GET /recurring-payments/{id}/review",
-    "What the runs would do and cost; needed once before activation",
+    "Review the runs and their cost; required before activation",
     load=_FIND,
-    errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
-    guessed={"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
+    errors=specified("invalid_state") | {"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
 )
 def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Review:
-    """Shows what the runs would do as things are now: who is paid, what one run costs, when the next ones are, and what
-    stands in the way. Rates are not locked, so all figures are estimates. A draft has to be reviewed after its schedule
-    was set, before it can be activated. Refused with invalid_state without a schedule.
+    """Returns what the runs would do now: the recipient, the cost of a run, the next runs, and warnings. Rates are not
+    locked, so all figures are estimates. You must review a draft after you set its schedule, before you can activate
+    it. Without a schedule the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
     _require_schedule(payment)
@@ -141,13 +130,12 @@ def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes
     money=True,
     load=_FIND,
     errors=_START_ERRORS,
-    guessed=_START_GUESSED,
 )
 def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
-    """Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event
-    recurring_payment.activated. Refused with invalid_state for anything but such a draft, and when the schedule has no
-    date left. Also refused when no run could succeed: the beneficiary was deleted, or the amount is outside the limits
-    of the fee product at the present rate.
+    """Starts the runs of a draft whose current schedule has been reviewed. The next run is planned and the event
+    recurring_payment.activated is sent. For anything but such a draft, and if the schedule has no date left, the
+    request fails with invalid_state. It also fails if no run could succeed, for example because the beneficiary was
+    deleted or the amount is outside the limits of the fee product at the current rate.
     """
     world, payment = call.world, call.resource
     _require(payment, "draft")
@@ -161,22 +149,22 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
     return answer
 
 
-@operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("not_found", "invalid_state"))
+@operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("invalid_state",))
 def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
-    """Stops an active recurring payment until it is restarted: no run is planned, and one that is under way finishes.
-    Sends the event recurring_payment.paused. After three failed runs in a row this happens by itself. Refused with
-    invalid_state when it is not active.
+    """Pauses an active recurring payment until you restart it. No run is planned, and a payment in progress finishes.
+    The event recurring_payment.paused is sent. Three failed runs in a row pause a recurring payment, too. If it is not
+    active, the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
     _require(payment, "active")
-    stop(world, payment)
+    cancel_runs(world, payment)
     payment = replace(payment, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason)
     payment = move(world, payment, "pause")
     return render_pause(payment)
 
 
 def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:
-    """400 for a start_date before today in the schedule's time zone."""
+    """Raise `ApiError` 400 for a start_date before today in the schedule's time zone."""
     schedule = call.resource.schedule
     if call.body.start_date is not None and schedule is not None:
         _not_before_today(call.world, call.body.start_date, schedule.timezone)
@@ -184,17 +172,17 @@ def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> Non
 
 @operation(
     "POST /recurring-payments/{id}/restart",
-    "Go on after a pause; missed runs are skipped",
+    "Continue after a pause; missed runs are skipped",
     check=check_restart,
     load=_FIND,
     errors=_START_ERRORS,
-    guessed=_START_GUESSED,
     statuses=("active",),
 )
 def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs that were
-    missed are skipped: they are not paid later and do not count. Sends the event recurring_payment.restarted. Refused
-    with invalid_state when it is not paused or no date is left, and when no run could succeed, as at activation.
+    """Continues after a pause, with the next date of the schedule or with a new start at `start_date`. Missed runs are
+    skipped: they are not paid later and do not count. The event recurring_payment.restarted is sent. If the payment is
+    not paused or no date is left, the request fails with invalid_state. It also fails if no run could succeed, as at
+    activation.
     """
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")
@@ -209,17 +197,13 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
 
 
 @operation(
-    "DELETE /recurring-payments/{id}",
-    "End a recurring payment; what it paid stays",
-    basis="S20",
-    load=_FIND,
-    errors=("not_found",),
+    "DELETE /recurring-payments/{id}", "End a recurring payment; past payments are unaffected", basis="S20", load=_FIND
 )
 def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
-    """Ends a recurring payment for good, whatever its status: there are no further runs. What it has paid stays. Sends
-    the event recurring_payment.deleted.
+    """Ends a recurring payment permanently, in any status. There are no further runs, and past payments are unaffected.
+    The event recurring_payment.deleted is sent.
     """
-    stop(call.world, call.resource)
+    cancel_runs(call.world, call.resource)
     remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
 
 
@@ -236,9 +220,9 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
 
 
 def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
-    """Return a payment with its next run and the number of all its runs set from now on (decision S19).
+    """Return a payment with its next run and its total number of runs from now on (decision S19).
 
-    Raise `ApiError` for a payment that can never run: 404 and 422 as `require_runnable`, 409 without a date left.
+    Raise `ApiError` for a payment that can never run: 404 and 422 as `require_runnable` does, 409 without a date left.
     """
     require_runnable(world, payment)
     next_run = payment.next_moment(world.now_ms)
@@ -248,7 +232,7 @@ def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
 
 
 PAYMENT_LIST = Listing(
-    filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
+    filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only recurring payments of this type."),),
     search=lambda payment: (payment.name, payment.reference),
     searched="name and reference",
     sorts={**CREATION_DATES, "amount": field_getter("amount")},
@@ -267,15 +251,14 @@ TRANSACTION_LIST = Listing(
 
 @operation(
     "GET /recurring-payments/{id}/transactions",
-    "The transactions its runs made",
+    "The transactions that its runs created",
     answer=lambda: shapes.RecurringTransactionList,
     query=TRANSACTION_LIST,
     load=_FIND,
-    errors=("not_found",),
 )
 def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
-    """Lists the transactions that the runs of one recurring payment made, newest first. A run that failed before it
-    made one is not in it.
+    """Lists the transactions that the runs of one recurring payment created, newest first. A run that failed before it
+    created a transaction is not included.
     """
     made = call.query.where(Transaction.made_by, call.resource.id)
     return page_of(made, transactions(call.world, call.environment), lambda row: render(call.world, row))
@@ -288,18 +271,11 @@ def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment])
     query=PAYMENT_LIST,
 )
 def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.RecurringPaymentShape]:
-    """Lists recurring payments, newest first; those that were deleted are not shown."""
+    """Lists recurring payments, newest first. Deleted ones are not included."""
     return page(call, PAYMENTS, render_recurring)
 
 
-@operation(
-    "GET /recurring-payments/{id}",
-    "One recurring payment",
-    basis="S20",
-    load=_FIND,
-    errors=("not_found",),
-    shows="recurring_payment",
-)
+@operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, shows="recurring_payment")
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Shows one recurring payment with its schedule and counters. One that was deleted is not found."""
+    """Returns one recurring payment with its schedule and counters. A deleted one is not found."""
     return render_recurring(call.world, call.resource)

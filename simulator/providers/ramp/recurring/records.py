@@ -18,27 +18,25 @@ from simulator.providers.ramp.reference import currency_of
 
 PaymentType = Literal["withdraw", "send"]
 TYPE_MEANINGS = {
-    "withdraw": "Each run pays fiat to a beneficiary, as POST /wallet/withdraw does.",
-    "send": "Each run sends the asset to a destination, as POST /wallet/send does.",
+    "withdraw": "Each run pays fiat to a beneficiary, like POST /wallet/withdraw.",
+    "send": "Each run sends the asset to a destination, like POST /wallet/send.",
 }
 
 
 class DestinationAddress(TypedDict):
-    """An address on the chain, as it was given."""
+    """An on-chain address, as it was given."""
 
     type: Literal["address"]
-    """Always `address`."""
     address: str
-    """The address that is paid."""
+    """The recipient's address."""
     memo: NotRequired[str]
-    """The memo of a stellar payment; there when one was given."""
+    """The memo of a stellar payment. Present if one was given."""
 
 
 class DestinationUser(TypedDict):
-    """Another user of the service, as they were named: one of the three members is there."""
+    """Another user of the service, as given: one of the three fields is present."""
 
     type: Literal["platform_user"]
-    """Always `platform_user`."""
     email: NotRequired[str]
     """The user's e-mail address."""
     phone_number: NotRequired[str]
@@ -51,11 +49,10 @@ class DestinationLightning(TypedDict):
     """An invoice or a Lightning address, as it was given."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
-    """Always `lightning`."""
     invoice: NotRequired[str]
-    """The invoice (BOLT11) that is paid; it goes before a `lightning_address`."""
+    """The invoice (BOLT11). It takes precedence over `lightning_address`."""
     lightning_address: NotRequired[str]
-    """The Lightning address (name@domain) that is paid."""
+    """The Lightning address (name@domain)."""
 
 
 DestinationShape: TypeAlias = DestinationAddress | DestinationUser | DestinationLightning
@@ -64,38 +61,36 @@ DestinationShape: TypeAlias = DestinationAddress | DestinationUser | Destination
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecurringPayment(Record):
-    """A payment that repeats. `network` is the canonical name; `destination` is kept as it was sent.
+    """A payment that repeats."""
 
-    `runs_executed` counts every run that took place and so gives the run numbers, `runs_completed` those that
-    succeeded. `last_run_ms` is when the last one was scheduled for. `reviewed`: the review of the present schedule
-    was fetched (decision S20).
-    """
-
+    kind = "recurring_payment"
     name: str
     type: PaymentType
     symbol: str
     network: str
+    """The canonical name."""
     amount: Decimal
     amount_currency: str
     beneficiary_id: Id | None = None
     destination: DestinationShape | None = None
+    """The destination as it was sent."""
     description: str | None = None
     reference: str | None = None
     schedule: Schedule | None = None
     reviewed: bool = False
+    """True if the review of the current schedule was fetched (decision S20)."""
     next_run_at_ms: Milliseconds | None = None
     runs_executed: int = 0
+    """All runs that took place. The next run's number is one more."""
     runs_completed: int = 0
+    """The runs that succeeded."""
     failures_in_a_row: int = 0
     total_runs: int | None = None
     last_run_ms: Milliseconds | None = None
+    """The scheduled time of the last run."""
     activated_at_ms: Milliseconds | None = None
     paused_at_ms: Milliseconds | None = None
     pause_reason: str | None = None
-
-    @property
-    def kind(self) -> str:
-        return "recurring_payment"
 
     @property
     def source(self) -> Currency:
@@ -103,13 +98,13 @@ class RecurringPayment(Record):
 
     @property
     def stated(self) -> Currency:
-        """The currency that `amount` is in: the source's, or the beneficiary's fiat."""
+        """The currency of `amount`: the source, or the beneficiary's fiat."""
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
-        """Up to `count` moments at which it runs (or would run, were it active) from `now_ms` on.
+        """Return up to `count` times of runs from `now_ms` on, as if the payment were active.
 
-        A date that already ran is not repeated, and what the number of occurrences leaves is not exceeded.
+        A date that already ran is not repeated, and the number of occurrences is not exceeded.
         """
         if self.schedule is None:
             return ()
@@ -118,9 +113,10 @@ class RecurringPayment(Record):
         return self.schedule.moments(self._after_last_run(now_ms), count)
 
     def all_runs(self, now_ms: int) -> int | None:
-        """Return how many runs there are in all if it goes on from `now_ms`, or None without an end (decision S19).
+        """Return the total number of runs if the payment continues from `now_ms`, or None without an end (decision
+        S19).
 
-        Up to a date these are the runs executed so far and the dates still to come.
+        With an end date, these are the runs executed so far plus the remaining dates.
         """
         if self.schedule is None:
             return None
@@ -129,6 +125,7 @@ class RecurringPayment(Record):
         return self.runs_executed + self.schedule.count_from(self._after_last_run(now_ms))
 
     def _after_last_run(self, now_ms: int) -> int:
+        # The date of the last run is not repeated, even if a new schedule has it again.
         return now_ms if self.last_run_ms is None else max(now_ms, self.last_run_ms + 1)
 
     def next_moment(self, now_ms: int) -> int | None:

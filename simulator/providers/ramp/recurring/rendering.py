@@ -1,4 +1,4 @@
-"""How recurring payments, their reviews and runs become the shapes of their answers."""
+"""Renders recurring payments, their reviews and runs as response shapes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def render_recurring(world: World, payment: RecurringPayment) -> shapes.Recurrin
 
 
 class _Terms(TypedDict):
-    """What recurring payments of both types show between their type and their recipient."""
+    """The fields between type and recipient, for both types."""
 
     status: str
     source: shapes.RecurringSource
@@ -52,7 +52,7 @@ class _Terms(TypedDict):
 
 
 class _End(TypedDict):
-    """What they show after it."""
+    """The fields after the recipient, for both types."""
 
     description: str | None
     reference: str | None
@@ -140,7 +140,7 @@ def render_pause(payment: RecurringPayment) -> shapes.Pause:
 
 
 def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -> shapes.RunMember:
-    """The member `run` of a run event (decision W8)."""
+    """Return the field `run` of a run event (decision W8)."""
     return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
 
 
@@ -178,7 +178,7 @@ def render_review(
 
 
 def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRecipient:
-    """Who is paid, with the account masked."""
+    """Return the recipient, with the account masked."""
     if payment.type == "withdraw":
         saved = existing(world, Beneficiary, present(payment.beneficiary_id))
         return {
@@ -195,7 +195,7 @@ def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRe
 
 
 def mask(account: str) -> str:
-    """All but the last four characters starred; of an e-mail or Lightning address only the name is masked."""
+    """Replace all but the last four characters with `*`. Of an e-mail or Lightning address only the name is masked."""
     name, at, domain = account.partition("@")
     if at:
         return name[:1] + "*" * (len(name) - 1) + at + domain

@@ -1,7 +1,7 @@
-"""What the clock does with recurring payments: the notice a day before, the run itself, pausing and completing.
+"""Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing.
 
-"Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. Each run makes a quote,
-uses it and debits the balance as one attempt: a run that fails leaves nothing behind but its event.
+"Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. Each run creates a quote,
+uses it and debits the balance in one attempt. A failed run leaves nothing behind except its event.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOTICE_MS = DAY_MS
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:
-    """Plan the run at `next_run_at_ms` and its notice 24 hours before; the notice goes out now when that is past."""
+    """Plan the run at `next_run_at_ms` and its notice 24 hours before. If that is past, send the notice now."""
     assert payment.next_run_at_ms is not None
     world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
     notice_at_ms = payment.next_run_at_ms - NOTICE_MS
@@ -51,14 +51,14 @@ def plan_next(world: World, payment: RecurringPayment) -> None:
         _announce(world, payment)
 
 
-def stop(world: World, payment: RecurringPayment) -> None:
-    """Forget what is planned."""
+def cancel_runs(world: World, payment: RecurringPayment) -> None:
+    """Cancel the planned run and its notice."""
     world.agenda.cancel(RUN, payment.id)
     world.agenda.cancel(NOTICE, payment.id)
 
 
 def announce_run(world: World, timer: Timer) -> None:
-    """The timer of the notice (decision S21)."""
+    """Send the notice of a run (decision S21)."""
     _announce(world, existing(world, RecurringPayment, timer.target))
 
 
@@ -68,10 +68,11 @@ def _announce(world: World, payment: RecurringPayment) -> None:
 
 
 def run(world: World, timer: Timer) -> None:
-    """The timer of a run: pay, tell how it went, and plan the next one, pause or complete."""
+    """Execute a run: pay, report the result, and plan the next run, pause or complete."""
     payment = existing(world, RecurringPayment, timer.target)
     number, scheduled_for_ms = payment.runs_executed + 1, present(payment.next_run_at_ms)
     try:
+        # The attempt undoes everything that a failed payment wrote, including its quote, but keeps the run itself.
         with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
             transaction = _pay(world, payment, number)
     except ApiError as error:
@@ -99,10 +100,10 @@ def run(world: World, timer: Timer) -> None:
 
 
 def require_runnable(world: World, payment: RecurringPayment) -> None:
-    """Refuse a payment of which no run could succeed, whatever the balance and the account's limits (decision S20).
+    """Refuse a payment if no run could succeed, whatever the balance and the account limits are (decision S20).
 
-    Raise `ApiError` 404 for a beneficiary that was deleted, 422 for an amount outside the product's limits at the
-    present rate, a fee product that is not in force (M15) and a destination that cannot be paid any more.
+    Raise `ApiError` 404 for a deleted beneficiary, and 422 for an amount outside the product's limits at the current
+    rate, an inactive fee product (M15) and a destination that can no longer be paid.
     """
     if payment.type == "send":
         destination = parse_destination(present(payment.destination))
@@ -122,7 +123,7 @@ class _Withdrawal(TypedDict):
 
 
 def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
-    """Raise `ApiError` 404 for a beneficiary that was deleted."""
+    """Return the terms. Raise `ApiError` 404 for a deleted beneficiary."""
     recipient = beneficiary(world, payment.environment, present(payment.beneficiary_id))
     return {
         "asset": payment.source,
@@ -134,7 +135,7 @@ def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
 
 
 class _Tags(TypedDict):
-    """What the transaction of a run says of it."""
+    """The fields that link a transaction to its run."""
 
     reference: str | None
     description: str | None
@@ -143,7 +144,7 @@ class _Tags(TypedDict):
 
 
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
-    """One payment, as an integrator would make it; ApiError, also for the gates of an interface call."""
+    """Make one payment, as an integrator would. Raise `ApiError`, also for the gates of an API request."""
     require_active(world)
     require_kyc(world)
     environment = payment.environment
@@ -164,7 +165,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
 
 
 def failure_code(error: ApiError) -> str:
-    """The failure code of a run that was refused (decision S4)."""
+    """Return the failure code of a refused run (decision S4)."""
     if error.param == "beneficiary_id" and error.code in ("not_found", "invalid_parameter"):
         return "beneficiary_deleted"
     return error.code if error.code in shapes.FAILURE_MEANINGS else "internal_error"

@@ -1,8 +1,8 @@
-"""When a recurring payment runs: dates by calendar arithmetic, moments by the pinned time zone tables.
+"""Schedules of recurring payments: dates by calendar arithmetic, times from pinned time zone tables.
 
-Chapter "Recurring payments" of the specification, decision S19. A schedule's dates are numbered from 0, so
-any of them, and how many lie before a given day, is computed and never searched for. Time zones come from the
-`tzdata` package and not from the machine, so that every installation computes the same moments.
+Chapter "Recurring payments" of the specification, decision S19. The dates of a schedule are numbered from 0, so any
+date, and the number of dates before a given day, is calculated instead of searched for. Time zones come from the
+`tzdata` package and not from the machine, so that every installation calculates the same times.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FREQUENCY_MEANINGS = {
     "monthly": "Every month, on `day_of_month`.",
 }
 END_MEANINGS = {
-    "never": "It goes on until it is paused or deleted.",
-    "on_date": "The last run is on `date` or before.",
-    "after_occurrences": "It ends after so many runs as `occurrences` says.",
+    "never": "The runs continue until the payment is paused or deleted.",
+    "on_date": "The last run is on or before `date`.",
+    "after_occurrences": "The runs end after `occurrences` runs.",
 }
 WEEKDAY_MEANINGS = {day: f"Every {day.capitalize()}." for day in get_args(Weekday)}
 
@@ -44,24 +44,24 @@ _LAST_YEAR = 9998
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The rule of a recurring payment, as asked for with the defaults filled in.
-
-    `start_date` and `end_date` are local dates (YYYY-MM-DD), `time` is HH:MM local time. `end` is never,
-    on_date (then `end_date` is set) or after_occurrences (then `occurrences` is set).
-    """
+    """The schedule of a recurring payment, with the defaults filled in."""
 
     frequency: Frequency
     start_date: str
+    """A local date, YYYY-MM-DD."""
     time: str
+    """A local time, HH:MM."""
     timezone: str
     end: EndType
     day_of_week: Weekday | None = None
     day_of_month: int | None = None
     end_date: str | None = None
+    """A local date, YYYY-MM-DD. Set with the end on_date."""
     occurrences: int | None = None
+    """Set with the end after_occurrences."""
 
     def date_at(self, index: int) -> date | None:
-        """The date with this number, from 0; None beyond the end date, or beyond the calendar of the simulation."""
+        """Return the date with a number, from 0, or None beyond the end date or the calendar of the simulation."""
         start = date.fromisoformat(self.start_date)
         try:
             found = self._monthly(start, index) if self.frequency == "monthly" else self._by_days(start, index)
@@ -75,24 +75,25 @@ class Schedule:
         return start + timedelta(days=self._lead_days(start) + _STEP_DAYS[self.frequency] * index)
 
     def _lead_days(self, start: date) -> int:
-        """How many days after the start the first run is, where runs are so many days apart."""
+        """Return the number of days from the start date to the first run of a schedule in steps of days."""
         return 0 if self.frequency == "daily" else (WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7
 
     def _monthly(self, start: date, index: int) -> date:
+        # Always from the start month: adding a month to the previous date would turn the 31st into the 28th for good.
         first = start.year * 12 + start.month - 1
         if _day_in_month(first, self.day_of_month or 1) < start:
             first += 1
         return _day_in_month(first + index, self.day_of_month or 1)
 
     def moment_at(self, index: int) -> int | None:
-        """The moment of the date with this number, in milliseconds of UTC; None when there is no such date."""
+        """Return the time of the date with a number, in milliseconds of UTC, or None if there is no such date."""
         found = self.date_at(index)
         return None if found is None else local_ms(found, self.time, self.timezone)
 
     def first_index(self, at_ms: int) -> int:
-        """The number of the first date whose moment is not before `at_ms`, whether or not the schedule has it."""
-        # The date of the moment itself lies one number on from this at most: a time that does not exist that day is
-        # moved to the next at the farthest.
+        """Return the number of the first date at or after `at_ms`, even if the schedule ends before it."""
+        # The estimate starts one or two dates early, because a local time that does not exist may move to the next day.
+        # The loop below then takes a few steps at most.
         day = today(self.timezone, at_ms)
         start = date.fromisoformat(self.start_date)
         if self.frequency == "monthly":
@@ -104,15 +105,15 @@ class Schedule:
             index += 1
         return index
 
-    @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value; payments that run together mostly have equal ones)
+    @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value, and payments with the same schedule are common)
     def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
-        """Up to `count` moments of runs from `at_ms` on (included), without regard to the number of occurrences."""
+        """Return up to `count` times of runs at or after `at_ms`. Ignores the number of occurrences."""
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
         return tuple(moment for moment in found if moment is not None)
 
     def count_from(self, at_ms: int) -> int:
-        """How many dates of a schedule that ends on a date lie at or after a moment."""
+        """Return the number of remaining dates at or after a time, for a schedule with an end date."""
         first = self.first_index(at_ms)
         if self.end_date is None or self.date_at(first) is None:
             return 0
@@ -127,7 +128,7 @@ class Schedule:
         return last - first + 1
 
     def summary(self) -> str:
-        """One sentence for people, for example `Every month on day 31 (or the last day) at 09:00 …`."""
+        """Return a sentence for people, for example `Every month on day 31 (or the last day) at 09:00 …`."""
         return f"{self._rhythm()} at {self.time} ({self.timezone}), starting {self.start_date}, {self._ending()}."
 
     def _rhythm(self) -> str:
@@ -150,36 +151,36 @@ class Schedule:
 
 
 def _day_in_month(month: int, day: int) -> date:
-    """A day of the month with the number year * 12 + (month - 1); the last one where the month is shorter."""
+    """Return a day of the month with the number year * 12 + (month - 1), or its last day if the month is shorter."""
     year, month_index = divmod(month, 12)
     return date(year, month_index + 1, min(day, monthrange(year, month_index + 1)[1]))
 
 
-@lru_cache(maxsize=4096)  # a run is planned at a time of day that many share: 0.2 µs instead of 3
+@lru_cache(maxsize=4096)  # many runs share a time of day: 0.2 µs instead of 3
 def local_ms(day: date, clock_time: str, timezone: str) -> int:
-    """The moment of a local date and time (HH:MM) in milliseconds of UTC.
+    """Return the time of a local date and time (HH:MM) in milliseconds of UTC.
 
-    A local time that does not exist moves forward by the length of the gap, one that occurs twice is the first:
-    both are what an offset from before the change (fold 0) gives.
+    A local time that does not exist moves forward by the length of the gap. If a local time occurs twice, the first one
+    counts. An offset from before the change (fold 0) gives both results.
     """
     local = datetime.combine(day, time.fromisoformat(clock_time), tzinfo=zone(timezone))
     return to_ms(local.astimezone(UTC))
 
 
 def today(timezone: str, now_ms: int) -> date:
-    """The local date of a moment."""
+    """Return the local date at a given time."""
     return to_datetime(now_ms).astimezone(zone(timezone)).date()
 
 
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
-    """The IANA names of all time zones."""
+    """Return the IANA names of all time zones."""
     return frozenset(resources.files("tzdata").joinpath("zones").read_text("ascii").split())
 
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
-    """The time zone of an IANA name; KeyError for any other."""
+    """Return the time zone with an IANA name. Raise `KeyError` for any other name."""
     if name not in zone_names():
         raise KeyError(name)
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:

@@ -1,6 +1,6 @@
-"""How recurring payments are shown: the table "Recurring payment", the review object, the short answers.
+"""The shapes of recurring payments: the table "Recurring payment", the review object, the short responses.
 
-The fields of the schedule object are settled by decision S19, the member `run` of run events by decision W8.
+The fields of the schedule object are settled by decision S19, the field `run` of run events by decision W8.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from simulator.engine.text.shapes import (
     Format,
     Meanings,
     OneOf,
-    Pagination,
     Prefix,
     RateText,
     Timestamp,
+    page_shape,
 )
 from simulator.providers.ramp import balance
 from simulator.providers.ramp.fees import ProcessingFee
@@ -52,125 +52,123 @@ NullableTime = Annotated[Timestamp | None, Assumed("H19", "nullable")]
 TotalRuns = Annotated[Count | None, Assumed("S19", "nullable")]
 
 FAILURE_MEANINGS = {
-    "insufficient_balance": "The balance was too low; the run is not tried again.",
-    "kyc_required": "The account is no longer through KYC.",
-    "amount_too_high": "The amount lay above a limit of the account or of the fee product.",
+    "insufficient_balance": "The balance was too low. The run is not retried.",
+    "kyc_required": "The account's KYC is no longer approved.",
+    "amount_too_high": "The amount was above a limit of the account or of the fee product.",
     "beneficiary_deleted": "The beneficiary has been deleted.",
     "payment_failed": "A payment was declined.",
     "payout_failed": "The beneficiary's bank or provider refused the payout.",
     "network_unavailable": "The network was down.",
-    "slippage_exceeded": "The rate had moved too far.",
-    "internal_error": "Anything else that refused the run.",
+    "slippage_exceeded": "The rate had moved beyond the tolerance.",
+    "internal_error": "The run was refused for any other reason.",
 }
-"""What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
+"""The values of `run.failure_code`. Any other refusal of a run is an internal_error (decision S4)."""
 
 
 class RecurringSource(TypedDict):
-    """The balance that every run is paid from."""
+    """The balance that all runs are paid from."""
 
     symbol: AssetText
     """The asset."""
     network: WalletNetwork
-    """The network it lies on, in capitals."""
+    """The network of the asset, in capitals."""
 
 
 class RecipientBeneficiary(TypedDict):
-    """Who a recurring withdrawal pays."""
+    """The recipient of a recurring withdrawal."""
 
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """The saved beneficiary; see GET /beneficiaries/{id}."""
+    """The saved beneficiary. See GET /beneficiaries/{id}."""
 
 
 class RecipientDestination(TypedDict):
-    """Where a recurring send goes."""
+    """The recipient of a recurring send."""
 
     destination: DestinationShape
     """The destination as it was given."""
 
 
 class ScheduleEnd(TypedDict):
-    """When the runs end."""
+    """The end of the runs."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """How the end is told."""
+    """The type of end."""
     date: NotRequired[Date]
-    """The last day on which a run can be, in the schedule's time zone; with the type `on_date`."""
+    """The last possible day of a run, in the schedule's time zone. Present with the type `on_date`."""
     occurrences: NotRequired[Count]
-    """After how many runs it ends, failed ones included; with the type `after_occurrences`."""
+    """The number of runs, failed ones included. Present with the type `after_occurrences`."""
 
 
 class ScheduleShape(TypedDict):
-    """When the runs are, with the defaults filled in."""
+    """The schedule of the runs, with the defaults filled in."""
 
     frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS), Assumed("S19")]
-    """How often there is a run."""
+    """The frequency of the runs."""
     day_of_week: NotRequired[Annotated[Weekday, Meanings(WEEKDAY_MEANINGS), Assumed("S19")]]
-    """The day of the runs; there when the frequency is weekly or biweekly."""
+    """The weekday of the runs. Present with the frequency weekly or biweekly."""
     day_of_month: NotRequired[Annotated[int, Field(ge=1, le=31), Assumed("S19")]]
-    """The day of the runs, the last one in shorter months; there when the frequency is monthly."""
+    """The day of the runs in the month, or the last day of a shorter month. Present with the frequency monthly."""
     start_date: Annotated[Date, Assumed("S19")]
-    """The first day on which a run can be, in `timezone`."""
+    """The first possible day of a run, in `timezone`."""
     time: Annotated[str, Assumed("S19"), Format(pattern=r"^\d{2}:\d{2}$")]
-    """The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours."""
+    """The time of day of the runs, in `timezone`, as HH:MM in 24-hour format."""
     timezone: Annotated[str, Assumed("S19")]
-    """The time zone of dates and time, by its IANA name."""
+    """The time zone of dates and time, as an IANA name."""
     end: Annotated[ScheduleEnd, Assumed("S19")]
-    """When the runs end."""
+    """The end of the runs."""
 
 
 class _RecurringPayment(TypedDict):
     id: RecurringId
-    """Names the recurring payment in every path below /recurring-payments."""
+    """The id of the recurring payment, for all paths below /recurring-payments."""
     name: str
-    """The caller's label."""
+    """Your name for it."""
     status: Annotated[str, OneOf(MEANINGS)]
-    """How far it has come."""
+    """The status."""
     source: RecurringSource
-    """The balance that every run is paid from."""
+    """The balance that all runs are paid from."""
     amount: AmountText
-    """What each run moves, in `amount_currency`."""
+    """The amount of each run, in `amount_currency`."""
     description: NullableText
-    """The note on every payment; null when none was given."""
+    """The note on each payment, or null if none was given."""
     reference: NullableText
-    """The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given."""
+    """Your own reference, or null. The transaction of each run has it with `-` and the run's number."""
     schedule: ScheduleShape | None
-    """When the runs are; null until it is set."""
+    """The schedule, or null until it is set."""
     created_at: Timestamp
-    """When the draft was made."""
+    """The creation time of the draft."""
     next_run_at: Timestamp | None
-    """When the next run is; set on activation, null whenever no run is planned (draft, paused, ended)."""
+    """The time of the next run. Set on activation, null while no run is planned (draft, paused, ended)."""
     runs_completed: Count
-    """How many runs have succeeded."""
+    """The number of runs that have succeeded."""
     total_runs: TotalRuns
-    """How many runs there will be in all; null without a schedule and when it never ends."""
+    """The total number of runs. Null without a schedule, and if the schedule has no end."""
     activated_at: NullableTime
-    """When it was activated; null until then."""
+    """The activation time, or null before."""
     paused_at: NullableTime
-    """Since when it has been paused; null otherwise."""
+    """The start of the current pause, or null if it is not paused."""
     pause_reason: NullableText
-    """Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise."""
+    """The reason of the pause: as given, or `repeated_failures` after three failed runs in a row, or null."""
 
 
 class RecurringWithdrawal(_RecurringPayment):
     """A withdrawal from the balance to a beneficiary that repeats on a schedule."""
 
     type: Literal["withdraw"]
-    """Always `withdraw`."""
     amount_currency: CurrencyText
     """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
     recipient: RecipientBeneficiary
-    """Who is paid."""
+    """The recipient."""
 
 
 class RecurringSend(_RecurringPayment):
     """A send from the balance that repeats on a schedule."""
 
     type: Literal["send"]
-    """Always `send`."""
     amount_currency: AssetText
     """The currency of `amount`: the source's symbol."""
     recipient: RecipientDestination
-    """Where it goes."""
+    """The recipient."""
 
 
 RecurringPaymentShape: TypeAlias = RecurringWithdrawal | RecurringSend
@@ -180,167 +178,165 @@ class Run(TypedDict):
     """One run of a recurring payment."""
 
     number: Annotated[Count, Assumed("W8")]
-    """The run's number, from 1; runs that failed count, those that were skipped do not."""
+    """The number of the run, from 1. Failed runs count, skipped ones do not."""
     scheduled_for: Annotated[Timestamp, Assumed("W8")]
-    """When the run is, or was, due."""
+    """The time at which the run is, or was, due."""
     transaction_id: NotRequired[Annotated[str, Prefix("txn_"), Assumed("W8")]]
-    """The transaction that the run made; there when it succeeded."""
+    """The transaction of the run. Present if the run succeeded."""
     failure_code: NotRequired[Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]]
-    """Why the run failed; there when it did."""
+    """The reason of the failure. Present if the run failed."""
 
 
 class RunOutcome(TypedDict, total=False):
-    """What came of a run; empty while it is only announced."""
+    """The result of a run. Empty while the run is only announced."""
 
     transaction_id: str
     failure_code: str
 
 
 class RunMember(TypedDict):
-    """The member that events of runs have besides the recurring payment (decision W8)."""
+    """The additional field of run events (decision W8)."""
 
     run: Annotated[Run, Assumed("W8")]
     """The run that the event is about."""
 
 
 class RecurringWithdrawalRun(RecurringWithdrawal, RunMember):
-    """A recurring withdrawal, with the run that an event is about."""
+    """A recurring withdrawal, with the run that the event is about."""
 
 
 class RecurringSendRun(RecurringSend, RunMember):
-    """A recurring send, with the run that an event is about."""
+    """A recurring send, with the run that the event is about."""
 
 
 RecurringRunObject: TypeAlias = RecurringWithdrawalRun | RecurringSendRun
 
 
 class Activation(TypedDict):
-    """What activating a recurring payment did."""
+    """The result of an activation."""
 
     id: RecurringId
     """The recurring payment."""
     status: Annotated[str, OneOf({"active": MEANINGS["active"]})]
     """Always `active`."""
     next_run_at: Timestamp
-    """When the first run is."""
+    """The time of the first run."""
     runs_completed: Count
-    """How many runs have succeeded: none yet."""
+    """The number of runs that have succeeded: always 0."""
     total_runs: TotalRuns
-    """How many runs there will be in all; null when it never ends."""
+    """The total number of runs. Null if the schedule has no end."""
     activated_at: Timestamp
-    """When it was activated: now."""
+    """The activation time: now."""
 
 
 class Pause(TypedDict):
-    """What pausing a recurring payment did."""
+    """The result of a pause."""
 
     id: RecurringId
     """The recurring payment."""
     status: Annotated[str, OneOf({"paused": MEANINGS["paused"]})]
     """Always `paused`."""
     paused_at: Timestamp
-    """When it was paused: now."""
+    """The start of the pause: now."""
     pause_reason: NullableText
-    """Why, as given; null when no reason was given."""
+    """The reason as given, or null if none was given."""
     next_run_at: None
-    """Always null: no run is planned while it is paused."""
+    """Always null, because no run is planned during a pause."""
     runs_completed: Count
-    """How many runs have succeeded so far."""
+    """The number of runs that have succeeded so far."""
     total_runs: TotalRuns
-    """How many runs there would be in all; null when it never ends."""
+    """The total number of runs. Null if the schedule has no end."""
 
 
 RECIPIENT_MEANINGS = {
-    "bank_account": "A beneficiary that is paid by bank transfer.",
-    "phone_number": "A beneficiary that is paid by mobile money.",
+    "bank_account": "A beneficiary with a bank account.",
+    "phone_number": "A beneficiary with a mobile money number.",
     **balance.bodies.DESTINATION_MEANINGS,
 }
 
 
 class ReviewRecipient(TypedDict):
-    """Who is paid, to be shown to a person before activation."""
+    """The recipient, to show to a person before activation."""
 
     beneficiary_id: Annotated[str | None, Assumed("review-send", "nullable")]
-    """The beneficiary of a withdrawal; null for a send."""
+    """The beneficiary of a withdrawal. Null for a send."""
     name: Annotated[str | None, Assumed("review-send", "nullable")]
-    """The name of that beneficiary; null for a send."""
+    """The name of the beneficiary. Null for a send."""
     type: Annotated[str, OneOf(RECIPIENT_MEANINGS), Assumed("review-send", "enum")]
-    """The sort of beneficiary or of destination."""
+    """The type of beneficiary or destination."""
     account: str
-    """The account, phone number or address that is paid, masked but for its last characters."""
+    """The account, phone number or address of the recipient, masked except for its last characters."""
 
 
 class ReviewPerRun(TypedDict):
-    """What one run would move and cost now; nothing of it is locked."""
+    """The amounts and cost of one run now. Nothing is locked."""
 
     amount: AmountText
-    """What each run moves, in `amount_currency`."""
+    """The amount of each run, in `amount_currency`."""
     amount_currency: CurrencyText
     """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
     estimated_rate: RateText
-    """The present rate: fiat for one unit of the source; 1 for a send."""
+    """The current rate: fiat per unit of the source, or 1 for a send."""
     estimated_source_amount: AmountText
-    """What `amount` comes to in `source_currency`, before fees that go on top."""
+    """`amount` in `source_currency`, before fees on top."""
     estimated_fee: ProcessingFee
-    """What a run would cost, in `source_currency`."""
+    """The cost of a run, in `source_currency`."""
     estimated_total_debit: AmountText
-    """What would leave the balance in all, fees included, in `source_currency`."""
+    """The total debited from the balance, fees included, in `source_currency`."""
     source_currency: AssetText
     """The asset that the runs are paid from."""
 
 
 class BalanceCheck(TypedDict):
-    """Whether the balance is enough."""
+    """Compares the balance with the cost of the next run."""
 
     available: AmountText
-    """What can be spent now, in the source's symbol."""
+    """The amount that can be spent now, in the source's symbol."""
     covers_next_run: bool
-    """Whether that is at least the estimated total debit of one run."""
+    """True if the available amount covers the estimated total debit of one run."""
 
 
 class Review(TypedDict):
-    """What a recurring payment would do, as of now: to be shown before it is activated."""
+    """A preview of a recurring payment as of now, to show before activation."""
 
     id: RecurringId
     """The recurring payment."""
     name: str
-    """The caller's label."""
+    """Your name for it."""
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
-    """What each run does."""
+    """The type of the runs."""
     recipient: ReviewRecipient
-    """Who is paid."""
+    """The recipient."""
     per_run: ReviewPerRun
-    """What one run would move and cost."""
+    """The amounts and cost of one run."""
     schedule_summary: str
-    """The schedule in a sentence, for people."""
+    """The schedule as a sentence for people."""
     next_runs: Annotated[list[Timestamp], Field(max_length=3), Assumed("review-runs", "maxItems")]
-    """When the next runs would be, at most three; fewer when fewer are left."""
+    """The times of the next runs, at most three. Fewer if fewer are left."""
     total_runs: TotalRuns
-    """How many runs there will be in all; null when it never ends."""
+    """The total number of runs. Null if the schedule has no end."""
     balance_check: BalanceCheck
-    """Whether the balance is enough for the next run."""
+    """Compares the balance with the cost of the next run."""
     warnings: list[Annotated[ReviewWarning, Meanings(WARNING_MEANINGS), Assumed("review-warnings", "enum")]]
-    """What stands in the way of the next run as things are now; empty when nothing does."""
+    """Problems of the next run as of now. Empty if there are none."""
 
 
-class RecurringTransactionList(TypedDict):
-    """A page of the transactions that the runs of a recurring payment made."""
-
-    data: Annotated[
-        list[balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction], Assumed("recurring-items", "items")
-    ]
-    """The transactions of this page: payouts of a withdrawal, sends of a send."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
+RecurringTransactionList = page_shape(
+    "RecurringTransactionList",
+    balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction,
+    "the transactions that the runs of a recurring payment created",
+    "The transactions of this page: payouts of a withdrawal, sends of a send.",
+    Assumed("recurring-items", "items"),
+)
 
 
-class RecurringPaymentList(TypedDict):
-    """A page of recurring payments."""
-
-    data: Annotated[list[RecurringPaymentShape], Assumed("recurring-items", "items")]
-    """The recurring payments of this page."""
-    pagination: Pagination
-    """Where this page lies in the whole list."""
+RecurringPaymentList = page_shape(
+    "RecurringPaymentList",
+    RecurringPaymentShape,
+    "recurring payments",
+    "The recurring payments of this page.",
+    Assumed("recurring-items", "items"),
+)
 
 
 CLAUSES: Clauses = {

@@ -10,7 +10,6 @@ from simulator.engine.rows.room import Room
 from simulator.engine.rows.subjects import example_of
 from simulator.providers.ramp.reference import operations, shapes
 from simulator.providers.ramp.reference.addresses import (
-    check_tx_hash,
     checksummed,
     encode_segwit,
     encode_stellar,
@@ -21,16 +20,6 @@ from simulator.providers.ramp.reference.addresses import (
     new_tx_hash,
     require_tx_hash,
 )
-from simulator.providers.ramp.reference.banks import require_account_number, require_bank
-from simulator.providers.ramp.reference.errors import (
-    ERRORS,
-    INVALID_PHONE_NUMBER,
-    INVALID_WALLET_ADDRESS,
-    UNSUPPORTED_ASSET,
-    UNSUPPORTED_NETWORK,
-    UNSUPPORTED_PAIR,
-)
-from simulator.providers.ramp.reference.events import EVENTS
 from simulator.providers.ramp.reference.networks import (
     NETWORK_ROWS,
     network,
@@ -45,9 +34,9 @@ from simulator.providers.ramp.reference.rates import (
     RATES,
     convert_mid,
     ramp_rate,
+    rates_over_time,
     swap_rate,
     usd_price,
-    way_of,
 )
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,
@@ -56,14 +45,12 @@ from simulator.providers.ramp.reference.records import (
     COUNTRIES,
     COUNTRY_OF,
     FIATS,
-    METHODS,
     NETWORK_ASSETS,
     NETWORKS,
     PROVIDER_CODES,
     PROVIDERS,
     RAMP_ASSET_CODES,
     RAMP_ASSETS,
-    RAMP_NETWORKS,
     CurrencyListing,
     RampAsset,
     asset,
@@ -72,8 +59,19 @@ from simulator.providers.ramp.reference.records import (
     has_method,
     listing,
     provider,
+    require_account_number,
+    require_bank,
 )
-from simulator.providers.ramp.reference.states import NETWORK
+from simulator.providers.ramp.reference.states import (
+    ERRORS,
+    EVENTS,
+    INVALID_PHONE_NUMBER,
+    INVALID_WALLET_ADDRESS,
+    NETWORK,
+    UNSUPPORTED_ASSET,
+    UNSUPPORTED_NETWORK,
+    UNSUPPORTED_PAIR,
+)
 
 ROOM = Room(
     "reference",
@@ -96,57 +94,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "ASSETS",
-    "ASSET_CODES",
-    "BANKS",
-    "COUNTRIES",
-    "COUNTRY_OF",
-    "FIATS",
-    "INVALID_PHONE_NUMBER",
-    "INVALID_WALLET_ADDRESS",
-    "METHODS",
-    "NETWORKS",
-    "NETWORK_ASSETS",
-    "PROVIDERS",
-    "PROVIDER_CODES",
-    "RAMP_ASSETS",
-    "RAMP_ASSET_CODES",
-    "RAMP_NETWORKS",
-    "ROOM",
-    "UNSUPPORTED_ASSET",
-    "UNSUPPORTED_NETWORK",
-    "UNSUPPORTED_PAIR",
-    "CurrencyListing",
-    "RampAsset",
-    "asset",
-    "check_tx_hash",
-    "checksummed",
-    "convert_mid",
-    "currency_of",
-    "encode_segwit",
-    "encode_stellar",
-    "fiat",
-    "has_method",
-    "is_address",
-    "is_phone",
-    "is_tx_hash",
-    "listing",
-    "network",
-    "network_status",
-    "new_address",
-    "new_memo",
-    "new_tx_hash",
-    "provider",
-    "ramp_rate",
-    "require_account_number",
-    "require_bank",
-    "require_network",
-    "require_tx_hash",
-    "shapes",
-    "swap_rate",
-    "usd_price",
-    "way_of",
-]

@@ -1,6 +1,7 @@
-"""Addresses of the three networks: checked for real, and generated so that they pass the same checks (decision R6).
+"""Addresses of the three networks: verified with their checksums, and generated so that they pass the same checks
+(decision R6).
 
-Also the transaction hashes and memos of S16. Generated ones come from the world's seed, never from the machine.
+Also the transaction hashes and memos of S16. Generated values come from the world's seed, never from the machine.
 """
 
 from __future__ import annotations
@@ -8,17 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 import base58
 import bech32
 
 from simulator.engine.rows.error import invalid
-from simulator.engine.text.fields import Wrong, wrong
 from simulator.kernel.ids import derive
 from simulator.kernel.world import World
-from simulator.providers.ramp.reference.records import NETWORKS
 
 _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
@@ -29,13 +27,14 @@ _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
 _TEST_NET_HRP = "tb"
 _BASE58_VERSIONS = {0: _SEGWIT_HRP, 5: _SEGWIT_HRP, 111: _TEST_NET_HRP, 196: _TEST_NET_HRP}
-"""Version byte → the net, by its bech32 prefix: addresses that begin with 1 and 3, with m or n, with 2."""
+"""Version byte → the net, by its bech32 prefix. Addresses start with 1 or 3, with m or n, or with 2."""
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Whether a string is an address of a canonical network: shape and checksum; False for an unknown network.
+    """Return whether a string is an address of a canonical network, with a valid checksum. False for an unknown
+    network.
 
-    The sandbox also takes bitcoin's test-net forms.
+    The sandbox also accepts bitcoin's test net.
     """
     if not text.isascii():
         return False
@@ -46,7 +45,7 @@ def is_address(network: str, text: str, environment: str = "production") -> bool
 
 
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:
-    """A receiving address: on stellar the one account shared in an environment, elsewhere a fresh one."""
+    """Return a receiving address: on stellar the shared account of the environment, on other networks a new address."""
     if network == "stellar":
         return _stellar_account(derive("stellar account", world.seed, environment))
     raw = world.streams.draw(f"addresses.{network}")[:20]
@@ -56,35 +55,29 @@ def new_address(world: World, network: str, environment: str = "sandbox") -> str
 
 
 def new_tx_hash(world: World, network: str) -> str:
-    """A transaction hash: 64 hex digits, on celo with 0x before them (decision S16)."""
+    """Return a transaction hash: 64 hex digits, on celo with the prefix 0x (decision S16)."""
     digits = world.streams.draw(f"tx_hashes.{network}").hex()
     return f"0x{digits}" if network == "celo" else digits
 
 
 def is_tx_hash(network: str, text: str) -> bool:
-    """Whether a text has the shape of a transaction hash of the network (decision S16)."""
+    """Return whether a string has the form of a transaction hash of the network (decision S16)."""
     return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
 
 
 def require_tx_hash(network: str, given: str | None) -> None:
-    """ApiError invalid_parameter for a `tx_hash` that is none of the network."""
+    """Raise `ApiError` invalid_parameter for a `tx_hash` that is not one of the network."""
     if given is not None and not is_tx_hash(network, given):
         raise invalid("tx_hash", f"it is not a transaction hash of {network}")
 
 
-def check_tx_hash(given: str | None) -> Iterator[Wrong]:
-    """What is wrong with the parameter `tx_hash` of an action, whatever network it is for."""
-    if given is not None and not any(is_tx_hash(network, given) for network in NETWORKS):
-        yield wrong("tx_hash", "it is not a transaction hash of any network")
-
-
 def new_memo(world: World) -> str:
-    """A stellar memo of type id: a whole number of ten digits."""
+    """Return a stellar memo of type id: a ten-digit number."""
     return str(1_000_000_000 + world.streams.below(9_000_000_000, "memos"))
 
 
 def encode_stellar(public_key: bytes) -> str:
-    """The StrKey of an ed25519 public key: version byte, key, CRC16, in base 32."""
+    """Return the StrKey of an ed25519 public key: version byte, key, CRC16, in base 32."""
     payload = bytes([_STELLAR_ACCOUNT_VERSION]) + public_key
     return base64.b32encode(payload + _crc16(payload)).decode("ascii")
 
@@ -95,7 +88,7 @@ def _crc16(payload: bytes) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _stellar_account(secret: bytes) -> str:
-    # A genuine curve point, because some client libraries check more than the checksum. Loaded late: it is slow.
+    # A real curve point, because some client libraries check more than the checksum. The import is slow, so it is late.
     from Crypto.PublicKey import ECC
 
     key = ECC.construct(curve="Ed25519", seed=secret)
@@ -110,7 +103,7 @@ def _is_stellar(text: str) -> bool:
 
 
 def checksummed(digits: str) -> str:
-    """The EIP-55 spelling of an EVM address given as 40 lower-case hex digits."""
+    """Return the EIP-55 form of an EVM address, given as 40 lower-case hex digits."""
     from Crypto.Hash import keccak
 
     marks = keccak.new(digest_bits=256, data=digits.encode("ascii")).hexdigest()
@@ -125,7 +118,7 @@ def _is_evm(text: str) -> bool:
 
 
 def encode_segwit(version: int, program: bytes) -> str:
-    """The main net address of a witness program: bech32 for version 0, bech32m above."""
+    """Return the main net address of a witness program: bech32 for version 0, bech32m above."""
     groups = bech32.convertbits(program, 8, 5)
     assert groups is not None
     data = [version, *groups]
@@ -136,7 +129,7 @@ def encode_segwit(version: int, program: bytes) -> str:
 
 
 def _bitcoin_net(text: str) -> str:
-    """The net that an address belongs to, `bc` or `tb`; "" when it is no address."""
+    """Return the net of an address, `bc` or `tb`, or "" if it is not an address."""
     prefix = text[:3].lower()
     if prefix in ("bc1", "tb1"):
         return prefix[:2] if _is_segwit(text) else ""

@@ -1,4 +1,4 @@
-"""The query strings of reference data and the parameters of its actions."""
+"""The query strings of reference data, and the parameters of its actions."""
 
 from typing import Annotated, Literal
 
@@ -13,12 +13,12 @@ from simulator.providers.ramp.shapes import CANONICAL_NETWORKS, FIAT_CODES, Dire
 
 class NetworkStatsQuery(Body):
     network: RampNetwork | None = None
-    """Only this network; both ramp networks when absent."""
+    """Only this network. By default both ramp networks."""
 
 
 class RateQuery(Body):
     type: Direction
-    """Which way the money goes; the rates of the two directions differ."""
+    """The direction. The two directions have different rates."""
     network: RampNetwork
     """The network of the asset."""
     asset: Annotated[Text, OneOf(RAMP_ASSET_CODES)]
@@ -29,16 +29,16 @@ class RateQuery(Body):
 
 class NetworkStatus(Body):
     network: Annotated[Literal["stellar", "celo", "bitcoin"], Meanings(CANONICAL_NETWORKS)]
-    """The network that changes."""
+    """The network to change."""
     status: Annotated[Literal["operational", "degraded", "down"], Meanings(STATUSES)]
-    """What it becomes; setting the present status changes nothing."""
+    """The new status. Setting the current status changes nothing."""
 
 
 class AssetOnNetwork(Body):
     symbol: Text
     """The code of the asset."""
     network: Text
-    """The network, as wallet operations spell it."""
+    """The network, in the spelling of wallet operations."""
 
 
 class PinnedRate(Body):
@@ -49,16 +49,15 @@ class PinnedRate(Body):
     fiat_currency: Text | None = None
     """The fiat currency of the pair."""
     type: Direction | None = None
-    """Only the rate of this direction; those of both and the mid rate when absent."""
+    """Only the rate of this direction. By default both directions and the mid rate."""
     source: Annotated[AssetOnNetwork | None, Field(alias="from")] = None
-    """The asset swapped from."""
+    """The source asset of a swap."""
     target: Annotated[AssetOnNetwork | None, Field(alias="to")] = None
-    """The asset swapped to."""
+    """The target asset of a swap."""
     rate: Amount
-    """The new rate: fiat for one unit of the asset, or `to` for one unit of `from`; at most 10 significant
-    digits."""
+    """The new rate: fiat per unit of the asset, or `to` per unit of `from`, with at most 10 significant digits."""
 
 
 class RateMove(Body):
     percent: Annotated[float, Field(allow_inf_nan=False, description="May be negative; above -100.")]
-    """By how much every rate rises, in percent; negative for a fall, above -100."""
+    """The increase of all rates in percent, above -100. Negative for a decrease."""

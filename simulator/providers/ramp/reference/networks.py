@@ -1,7 +1,7 @@
 """Network status per environment, and the figures of network stats.
 
-A network that was never touched has no row: it is operational since the start of the world. Subsection "Network stats
-entry" of the specification, decisions S22 and S25.
+A network without a row has been operational since the start of the world. Subsection "Network stats entry" of the
+specification, decisions S22 and S25.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from simulator.engine.worlds.settings import assumes
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.providers.ramp.reference.errors import NETWORK_UNAVAILABLE
 from simulator.providers.ramp.reference.records import NETWORK_FACTS, Network
-from simulator.providers.ramp.reference.states import NETWORK, SET, START
+from simulator.providers.ramp.reference.states import NETWORK, NETWORK_UNAVAILABLE, SET, START
 
 NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5
-"""How many times longer a confirmation takes on a degraded network, as the autopilot's steps do (decision S22)."""
+"""The factor for confirmation times on a degraded network, also for the steps of the autopilot (decision S22)."""
 
 _HEIGHTS_AT_MS = parse_timestamp("2026-01-01T00:00:00Z")
 _OPERATIONAL = NETWORK.begin(START).target
 
 
 def network(world: World, environment: str, name: str) -> Network:
-    """The record of a canonical network in one environment; KeyError for an unknown network."""
+    """Return the record of a canonical network in one environment. Raise `KeyError` for an unknown network."""
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:
         return row
@@ -40,7 +39,7 @@ def network(world: World, environment: str, name: str) -> Network:
 
 
 def standing_network(world: World, record_id: str) -> Network | None:
-    """A network by its id, whether it was ever touched or not; None for any other id."""
+    """Return the network with an id, whether or not it was ever changed, or None for any other id."""
     for environment in world.environments:
         for name in NETWORK_FACTS:
             if record_id == _id(environment, name):
@@ -53,31 +52,31 @@ def _id(environment: str, name: str) -> str:
 
 
 def network_status(world: World, environment: str, name: str) -> str:
-    """`operational`, `degraded` or `down`."""
+    """Return `operational`, `degraded` or `down`."""
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     return _OPERATIONAL if row is None else row.status
 
 
 def require_network(world: World, environment: str, name: str) -> None:
-    """ApiError network_unavailable (503) when the network is down (decision S22)."""
+    """Raise `ApiError` 503 network_unavailable if the network is down (decision S22)."""
     status = network_status(world, environment, name)
     if status == "down" or (status == "degraded" and assumes(world, "S22", "degraded_refuses")):
         raise NETWORK_UNAVAILABLE.error(f"The network {name} is {status}; try again when it is back.")
 
 
 def set_status(world: World, environment: str, name: str, status: str) -> Network:
-    """Move a network to a status; the present one changes nothing and emits nothing."""
+    """Set the status of a network. Setting the current status changes and emits nothing."""
     record = network(world, environment, name)
     return record if record.status == status else move(world, record, SET, status)
 
 
 def latest_block(name: str, now_ms: int) -> int:
-    """The height of a chain at a moment: blocks come at a fixed pace, so time alone decides."""
+    """Return the height of a chain at a given time. Blocks come at a fixed rate, so it depends only on the time."""
     facts = NETWORK_FACTS[name]
     return max(1, facts.height + (now_ms - _HEIGHTS_AT_MS) // (facts.block_seconds * SECOND_MS))
 
 
 def confirmation_seconds(record: Network) -> int:
-    """How long a confirmation takes on average; longer while the network is degraded."""
+    """Return the average time of a confirmation, which is longer while the network is degraded."""
     seconds = NETWORK_FACTS[record.name].confirmation_seconds
     return seconds * DEGRADED_SLOWDOWN if record.status == "degraded" else seconds

@@ -1,4 +1,4 @@
-"""What the operations and actions of reference data do.
+"""The operations and actions of reference data.
 
 Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions set_network, set_rate, move_rates.
 """
@@ -15,7 +15,6 @@ from simulator.engine.text.fields import Wrong, absent, wrong
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.money import Currency, rate_of
 from simulator.providers.ramp.reference import bodies, networks, rates, shapes
-from simulator.providers.ramp.reference.errors import UNSUPPORTED_PAIR
 from simulator.providers.ramp.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -25,6 +24,7 @@ from simulator.providers.ramp.reference.records import (
     RAMP_NETWORKS,
     asset,
 )
+from simulator.providers.ramp.reference.states import UNSUPPORTED_PAIR
 from simulator.providers.ramp.spelling import upper
 
 operation = OperationDecorator("Reference data")
@@ -33,14 +33,11 @@ SIGNIFICANT_DIGITS = 10
 
 
 @operation(
-    "GET /network/stats",
-    "Status and figures of the ramp networks",
-    errors=("invalid_parameter",),
-    shows="network",
+    "GET /network/stats", "Status and figures of the ramp networks", errors=("invalid_parameter",), shows="network"
 )
 def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
-    """Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded network is slower
-    or fails now and then; while one is down, create no quotes or transactions on it.
+    """Returns status, latest block, confirmation time and fee of stellar and celo. A degraded network is slower or
+    fails occasionally. While a network is down, do not create quotes or transactions on it.
     """
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
@@ -54,9 +51,9 @@ def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shape
     errors=("invalid_request", "unsupported_pair"),
 )
 def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
-    """Tells what one unit of an asset is worth in a fiat currency, for the direction asked about. The rate is
-    indicative: only a quote locks one. Refused with invalid_request when a parameter is missing or malformed, and with
-    unsupported_pair when the asset is not on the network or the currency is not offered.
+    """Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The
+    request fails with invalid_request if a parameter is missing or malformed, and with unsupported_pair if the asset is
+    not on the network or the currency is not supported.
     """
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -70,14 +67,14 @@ def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
 
 
 def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> shapes.NetworkObject:
-    """The network stats entry after its status was set."""
+    """Set the status of a network and return its network stats entry."""
     wanted = call.parameters
     record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
     return shapes.render_network(call.world, record)
 
 
 def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
-    """What is wrong with the parameters of set_rate: those of a pair, or of a swap direction."""
+    """Yield the problems of the parameters of set_rate: those of a pair, or of a swap direction."""
     if wanted.source is not None or wanted.target is not None:
         yield from _check_swap_rate(wanted)
     else:
@@ -119,7 +116,7 @@ def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
         source, target = _listed(wanted.source), _listed(wanted.target)
         rates.pin_swap(call.world, call.environment, source, target, rate)
         return shapes.render_swap_rate(call.world, call.environment, source, target)
-    assert wanted.asset is not None  # `check_rate` refuses what names neither
+    assert wanted.asset is not None  # `check_rate` refuses parameters without a pair
     assert wanted.fiat_currency is not None
     rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
     return shapes.render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
@@ -130,19 +127,19 @@ def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
 
 
 def _pinned(text: str) -> Decimal:
-    """A rate that can be printed exactly, with at most 10 significant digits (decision H8)."""
+    """Return a rate that can be printed exactly, with at most 10 significant digits (decision H8)."""
     rate = Decimal(text)
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
 
 
 def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
-    """What is wrong with the parameters of move_rates: how far up is possible depends on the rates."""
+    """Yield the problems of the parameters of move_rates. The upper limit depends on the current rates."""
     if wanted.percent <= -100:
         yield wrong("percent", "it must be above -100, every rate must stay positive")
 
 
 def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:
-    """Multiply every rate of the environment by 1 + percent/100."""
+    """Multiply all rates of the environment by 1 + percent/100."""
     percent = Decimal(str(call.parameters.percent))
     try:
         rates.move_all(call.world, call.environment, percent)
@@ -157,7 +154,7 @@ ACTIONS = (
         "a network becomes operational, degraded or down",
         set_network,
         parameters=lambda: bodies.NetworkStatus,
-        initially=Initial("networks", "How networks stand", 3),
+        initially=Initial("networks", "The status of networks", 3),
     ),
     Action(
         "set_rate",

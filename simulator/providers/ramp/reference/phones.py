@@ -1,4 +1,4 @@
-"""Phone numbers: international format, valid by the `phonenumbers` library (decision R4)."""
+"""Phone numbers: international format, validated by the `phonenumbers` library (decision R4)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str, country: str | None = None) -> bool:
-    """Whether a string is a valid number in international format (`+` and digits), of that country if one is given."""
+    """Return whether a string is a valid number in international format (`+` and digits), of a given country."""
     if _INTERNATIONAL.fullmatch(text) is None:
         return False
-    import phonenumbers  # loaded late: it is large
+    import phonenumbers  # imported late because it is large
 
     try:
         number = phonenumbers.parse(text, None)

@@ -1,7 +1,7 @@
-"""Rates: fixed mids, the spread around them, swaps at mid, and what pins and moves change (decisions H8, M1, S25).
+"""Rates: fixed mid rates with a spread, swaps at mid, and pinned and moved rates (decisions H8, M1, S25).
 
-A rate is stored only once it differs from the fixed one; each environment has its own. Every rate is kept as
-printed, so that every formula holds for the printed rate.
+Only rates that differ from the fixed ones are saved, per environment. All rates are saved as printed, so that every
+formula is exact for the printed rate.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from simulator.providers.ramp.reference.records import ASSETS, FIAT_FACTS, USD_P
 
 RAMP_TYPES = ("onramp", "offramp")
 USD = "USD"
-"""Only for prices of the currency listing; no operation takes it as a fiat currency."""
+"""Only for prices in the currency listing. No operation accepts it as a fiat currency."""
 
 _SPREAD = {"onramp": Decimal("1.01"), "offramp": Decimal("0.99")}
 _BRIDGE = "USDC"
-"""The asset through which one fiat currency is turned into another."""
+"""The asset through which one fiat currency is converted into another."""
 
 SMALLEST_RATE = Decimal("1e-18")
 LARGEST_RATE = Decimal("1e18")
-"""Beyond these no rate can be pinned or moved: all amounts stay printable."""
+"""Rates cannot be pinned or moved beyond these limits, so all amounts stay printable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate that was pinned or moved: the value as printed, and when it was last changed."""
+    """A pinned or moved rate: its printed value, and the time of its last change."""
 
     value: Decimal
     changed_at_ms: Milliseconds
@@ -45,7 +45,7 @@ RATES = TableKey("rates", Rate, per_environment=True)
 
 @dataclass(frozen=True, slots=True)
 class RateChange:
-    """One pin or move: the rates `keys` become `value`; without keys all are multiplied by it."""
+    """One pin or move. The rates `keys` become `value`. Without keys, all rates are multiplied by it."""
 
     keys: tuple[str, ...]
     value: Decimal
@@ -54,9 +54,9 @@ class RateChange:
 
 
 CHANGES = TableKey("rates.changes", RateChange, per_environment=True)
-"""The newest pins and moves, oldest first."""
+"""The latest pins and moves, oldest first."""
 BEFORE = TableKey("rates.before", Decimal, per_environment=True)
-"""The rates that differed from the fixed ones before the oldest change that is kept."""
+"""The rates that differed from the fixed ones before the oldest saved change."""
 CHANGES_KEPT = 500
 
 
@@ -82,7 +82,7 @@ def _fixed_rates() -> dict[str, Decimal]:
 
 
 FIXED = _fixed_rates()
-"""Every rate of a fresh world: `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`."""
+"""All rates of a new world: `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`."""
 
 
 def _changed(world: World, environment: str) -> Table[Rate]:
@@ -95,40 +95,40 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Fiat per unit of the asset, as printed, for `onramp` or `offramp`; KeyError for a pair that does not exist."""
+    """Return the printed rate for `onramp` or `offramp`: fiat per unit of the asset. `KeyError` if unknown."""
     kind = "mid" if assumes(world, "M1", "no_spread") else type
     return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
 
 
 def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Fiat per unit of the asset without spread; KeyError for a pair that does not exist."""
+    """Return the rate without spread: fiat per unit of the asset. Raise `KeyError` for an unknown pair."""
     return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
 
 
 def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
-    """What an asset costs in US dollars now, as the currency listing shows it."""
+    """Return the current price of an asset in US dollars, as in the currency listing."""
     return mid_rate(world, environment, asset_code, USD)
 
 
 def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
-    """Target per unit of source, as printed; KeyError when one is no asset or both are the same."""
+    """Return the printed rate of a swap: target per unit of source. Raise `KeyError` for unknown or equal assets."""
     return _value(world, environment, _swap_key(source, target))
 
 
 def changed_at_ms(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> int:
-    """When a rate was last pinned or moved, else the start of the world."""
+    """Return the time at which a rate was last pinned or moved, or the start of the world."""
     row = _changed(world, environment).get(f"{type}:{asset_code}:{fiat_code}")
     return world.started_at_ms if row is None else row.changed_at_ms
 
 
 def swap_changed_at_ms(world: World, environment: str, source: Currency, target: Currency) -> int:
-    """When a swap direction was last pinned or moved, else the start of the world."""
+    """Return the time at which a swap rate was last pinned or moved, or the start of the world."""
     row = _changed(world, environment).get(_swap_key(source, target))
     return world.started_at_ms if row is None else row.changed_at_ms
 
 
 def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
-    """An amount in another currency at mid, not rounded to it: any two of fiat currencies and assets."""
+    """Convert an amount between any two fiat currencies and assets at mid, without rounding to the target."""
     if source.code == target.code:
         return amount
     if source.network is None and target.network is None:
@@ -142,31 +142,31 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Keep a change that is about to be made, so that the way of a rate can be shown; the oldest go beyond a bound."""
-    kept, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
-    if not kept.rows:
+    """Save a change before it is made, for the history of rates. Only the latest changes are saved."""
+    saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    if not saved.rows:
         for key, row in _changed(world, environment).items():
             before.put(key, row.value)
     number = world.next_sequence(f"rates.changes.{environment}")
-    kept.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
-    while len(kept) > CHANGES_KEPT:
-        number_of_oldest, oldest = next(iter(kept.items()))
+    saved.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
+    while len(saved) > CHANGES_KEPT:
+        number_of_oldest, oldest = next(iter(saved.items()))
         for key in oldest.keys or FIXED:
             before.put(key, _after(oldest, before.get(key) or FIXED[key]))
-        kept.delete(number_of_oldest)
+        saved.delete(number_of_oldest)
 
 
 def _after(change: RateChange, value: Decimal) -> Decimal:
-    """What a rate becomes by a change that meets it."""
+    """Return a rate after a change that applies to it."""
     return change.value if change.keys else rate_of(multiply(value, change.value))
 
 
-def way_of(
+def rates_over_time(
     world: World, environment: str, asset_code: str, fiat_code: str
 ) -> Iterator[tuple[int, Mapping[str, Decimal], Cause | None]]:
-    """The printed rates of a pair over time: since when (milliseconds), `mid`, `onramp` and `offramp`, and why.
+    """Yield the printed rates of a pair over time: start (milliseconds), `mid`, `onramp` and `offramp`, and the cause.
 
-    The oldest first; that one stood before all changes that are kept, and has no cause.
+    The oldest comes first. It is the rate before all saved changes and has no cause.
     """
     no_spread = assumes(world, "M1", "no_spread")
     keys = {kind: f"{'mid' if no_spread else kind}:{asset_code}:{fiat_code}" for kind in ("mid", *RAMP_TYPES)}
@@ -186,7 +186,7 @@ def way_of(
 
 
 def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
-    """Fix the printed rate of a pair: of both types and the mid, or of the one type that is named."""
+    """Pin the printed rate of a pair, for both directions and the mid rate, or for one direction."""
     kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
     keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
     _note(world, environment, keys, rate)
@@ -195,14 +195,14 @@ def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: D
 
 
 def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
-    """Fix the printed rate of one swap direction."""
+    """Pin the printed rate of one swap direction."""
     key = _swap_key(source, target)
     _note(world, environment, (key,), rate)
     _changed(world, environment).put(key, Rate(rate, world.now_ms))
 
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:
-    """Multiply every rate, pinned ones too, by 1 + percent/100; ValueError when one would leave the legal range."""
+    """Multiply all rates by 1 + percent/100. Raise `ValueError` if one would leave the valid range."""
     factor = add(Decimal(1), divide_down(percent, Decimal(100)))
     moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
     for value in moved.values():

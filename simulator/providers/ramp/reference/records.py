@@ -1,10 +1,10 @@
-"""The fixed reference data as tables: currencies, countries, providers, banks, networks, the currency listing.
+"""The fixed reference data: currencies, countries, providers, banks, networks, the currency listing.
 
-Read once from `reference.json`. Reference chapter of the specification, decisions H8, M1, M13, R1 to R3, R7. Amounts
-there are strings: they are decimals. `per_usd` is what one US dollar costs: every fixed mid rate is the price of the
-asset in US dollars times this. `native_fee` is in the network's own asset, `height` is the latest block at the start of
-2026. In the currency listing `deposit_fees` are amounts of the asset and `slippage` is percent; its other fees are in
-`fees.json`. Banks tell how many digits an account number has there.
+Read once from `reference.json`. Reference chapter of the specification, decisions H8, M1, M13, R1 to R3, R7. Amounts in
+the file are decimal strings. `per_usd` is the price of one US dollar: every fixed mid rate is the price of the asset in
+US dollars times it. `native_fee` is in the network's native asset, `height` is the latest block at the start of 2026.
+In the currency listing `deposit_fees` are amounts of the asset and `slippage` is percent. Its other fees are in
+`fees.json`. Banks have the number of digits of their account numbers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
+from simulator.engine.rows.error import invalid
 from simulator.engine.rows.kind import Record
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import OneOf
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
+from simulator.providers.ramp.reference.states import INVALID_BANK_ACCOUNT
 from simulator.providers.ramp.shapes import ASSET_CODES as CODES
 from simulator.providers.ramp.shapes import Country, FiatCode
 
@@ -26,7 +28,7 @@ NETWORKS = ("stellar", "celo", "bitcoin")
 """The canonical names of all networks."""
 
 RAMP_NETWORKS = ("stellar", "celo")
-"""The networks that network stats, rates and ramp quotes know."""
+"""The networks of network stats, rates and ramp quotes."""
 
 METHODS = ("mobile_money", "bank_transfer")
 
@@ -35,7 +37,7 @@ _DIGITS = re.compile(r"[0-9]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Fiat:
-    """A fiat currency with its country (ISO 3166-1 alpha-2), its price of one US dollar, its payment methods."""
+    """A fiat currency with its country (ISO 3166-1 alpha-2), the price of one US dollar, and its payment methods."""
 
     code: FiatCode
     name: str
@@ -47,7 +49,7 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFacts:
-    """What does not change about a network: `native_fee` is in `native_asset`, `height` is that of 2026-01-01."""
+    """The constant properties of a network. `native_fee` is in `native_asset`, `height` is that of 2026-01-01."""
 
     native_asset: str
     native_fee: Decimal
@@ -58,10 +60,10 @@ class NetworkFacts:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyListing:
-    """One row of the currency listing (decision R7); `network` is the canonical name.
+    """One row of the currency listing (decision R7). `network` is the canonical name.
 
-    `min_withdraw` and `max_withdraw` are the limits of sends in a fresh world, `deposit_fees` is an amount of the
-    asset, `slippage` is percent. The fees of sends, swaps and purchases are those of the fee products.
+    `min_withdraw` and `max_withdraw` are the limits of sends in a new world, `deposit_fees` is an amount of the asset,
+    `slippage` is percent. The fees of sends, swaps and purchases are those of the fee products.
     """
 
     symbol: str
@@ -86,7 +88,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """A bank in one country and the number of digits its accounts have (decision R3)."""
+    """A bank in one country, and the number of digits of its account numbers (decision R3)."""
 
     country: str
     code: str
@@ -97,13 +99,10 @@ class Bank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network(Record):
-    """The status of one network in one environment; `name` is the canonical network."""
+    """The status of one network in one environment. `name` is the canonical network."""
 
+    kind = "network"
     name: str
-
-    @property
-    def kind(self) -> str:
-        return "network"
 
 
 _LISTED_FIGURES = ("min_withdraw", "max_withdraw", "deposit_fees", "slippage")
@@ -150,21 +149,21 @@ RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
 """Ramp network → its asset codes."""
 
 RAMP_ASSET_CODES = {code: text for code, text in CODES.items() if any(code in codes for codes in RAMP_ASSETS.values())}
-"""The assets of ramps, and what each is."""
+"""The assets of ramps, each with its meaning."""
 RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
 
 PROVIDERS = {
     country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}
     for country in COUNTRIES
 }
-"""Country → provider code → provider; empty where there is no mobile money."""
+"""Country → provider code → provider. Empty for a country without mobile money."""
 
 PROVIDER_CODES = {
-    code: f"Works in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
+    code: f"Operates in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
     for providers in PROVIDERS.values()
     for code in providers
 }
-"""Every provider code known in any country, with where it works."""
+"""All provider codes of any country, with their countries."""
 
 BANKS = {
     country: {
@@ -177,41 +176,60 @@ BANKS = {
 
 
 def asset(code: str, network: str) -> Currency | None:
-    """The asset of that code on a canonical network, None when it is not there."""
+    """Return the asset with a code on a canonical network, or None."""
     return ASSETS.get((code, network))
 
 
 def fiat(code: str) -> Currency | None:
-    """The fiat currency of that code, None when it is not one of the five."""
+    """Return the fiat currency with a code, or None."""
     return FIATS.get(code)
 
 
 def currency_of(code: str, network: str | None) -> Currency:
-    """The currency that a record names: an asset on its network, or a fiat (network None); KeyError for another."""
+    """Return an asset on its network, or a fiat currency (network None). Raise `KeyError` for any other."""
     return FIATS[code] if network is None else ASSETS[code, network]
 
 
 def listing(code: str, network: str) -> CurrencyListing:
-    """The listing's row of an asset on a canonical network; KeyError when there is none."""
+    """Return the currency listing's row of an asset on a canonical network. Raise `KeyError` if there is none."""
     return LISTINGS[code, network]
 
 
 def has_method(fiat_code: str, method: str) -> bool:
-    """Whether a fiat currency can be paid in or out by `mobile_money` or `bank_transfer` (decision R1)."""
+    """Return whether a fiat currency supports `mobile_money` or `bank_transfer` (decision R1)."""
     facts = FIAT_FACTS.get(fiat_code)
     return facts is not None and method in facts.methods
 
 
 def provider(country: str, code: str) -> Provider | None:
-    """The mobile money provider of that code in a country; see `PROVIDER_CODES` for those known anywhere."""
+    """Return the mobile money provider with a code in a country, or None. `PROVIDER_CODES` has those of any country."""
     return PROVIDERS.get(country, {}).get(code)
 
 
 def bank(country: str, code: str) -> Bank | None:
-    """The bank of that code in a country."""
+    """Return the bank with a code in a country, or None."""
     return BANKS.get(country, {}).get(code)
 
 
 def is_account_number(found: Bank, text: str) -> bool:
-    """Whether an account number has the shape that the bank's country uses: digits only, of the right count."""
+    """Return whether an account number has the format of the bank's country: the right number of digits."""
     return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
+
+
+def require_bank(country: str, code: str, param: str) -> Bank:
+    """Return the bank with a code in a country. Raise `ApiError` 422 invalid_bank_account."""
+    found = bank(country, code)
+    if found is None:
+        raise INVALID_BANK_ACCOUNT.error(f"There is no bank with the code {code!r} in {country}.", param)
+    return found
+
+
+def require_account_number(country: str, text: str, param: str) -> None:
+    """Raise `ApiError` 400 for an account number in the wrong format for its country."""
+    any_bank = next(iter(BANKS[country].values()))
+    if is_account_number(any_bank, text):
+        return
+    digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
+    if any_bank.min_digits == any_bank.max_digits:
+        digits = str(any_bank.min_digits)
+    raise invalid(param, f"account numbers in {country} have {digits} digits")

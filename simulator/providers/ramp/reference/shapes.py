@@ -1,4 +1,4 @@
-"""How reference data is shown: network stats, rates, and the overviews of the control interface.
+"""The shapes of reference data: network stats, rates, and the overviews of the control interface.
 
 Subsections "Network stats entry" and "Rate" of the specification.
 """
@@ -46,71 +46,71 @@ from simulator.providers.ramp.spelling import upper
 
 
 class NetworkTransactionFeeShape(TypedDict):
-    """What one transaction on a network costs."""
+    """The cost of one transaction on a network."""
 
     amount: AmountText
-    """The fee of a transaction, in `currency`."""
+    """The cost of a transaction, in `currency`."""
     currency: Annotated[AssetText, Assumed("network-stats", "enum")]
-    """The asset in which the network takes its fees."""
+    """The asset of the network's fees."""
 
 
 class _NetworkFigures(TypedDict):
     status: Annotated[str, OneOf(STATUSES)]
-    """Whether the network can be used; create no quotes or transactions while it is `down`."""
+    """The status. Do not create quotes or transactions while it is `down`."""
     latest_block: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("network-stats", "pattern")]
-    """The height of its latest block."""
+    """The height of the latest block."""
     avg_confirmation_seconds: Count
-    """How long a transaction takes to be confirmed on average, in seconds."""
+    """The average time until a transaction is confirmed, in seconds."""
     network_fee: NetworkTransactionFeeShape
-    """What a transaction on it costs now."""
+    """The current cost of a transaction."""
     assets: list[AssetText]
-    """The assets that the service offers on it."""
+    """The assets that the service supports on the network."""
     updated_at: Timestamp
-    """When these figures were taken."""
+    """The time of these figures."""
 
 
 class NetworkStatsEntry(_NetworkFigures):
-    """How one ramp network does at the moment."""
+    """The current state of one ramp network."""
 
     network: Annotated[str, OneOf(shapes.RAMP_NETWORKS)]
-    """The network that the figures are of."""
+    """The network of the figures."""
 
 
 class NetworkObject(_NetworkFigures):
-    """How a network does at the moment, as events tell of it; these know bitcoin too."""
+    """The current state of a network in an event, which can also be bitcoin."""
 
     network: Annotated[str, OneOf(shapes.CANONICAL_NETWORKS), Assumed("S22", "enum")]
-    """The network that the figures are of."""
+    """The network of the figures."""
 
 
 class NetworkStats(TypedDict):
-    """How the ramp networks do at the moment."""
+    """The current state of the ramp networks."""
 
     networks: list[NetworkStatsEntry]
-    """The ramp networks, or the one that was asked for."""
+    """The ramp networks, or the requested one."""
 
 
 class RateAnswer(TypedDict):
-    """The indicative rate of a pair. It is not locked before a quote is created."""
+    """The indicative rate of a pair. Only a quote locks a rate."""
 
     type: Direction
-    """Which way the money goes; the rates of the two directions differ."""
+    """The direction. The two directions have different rates."""
     network: RampNetwork
-    """The network that was asked about."""
+    """The requested network."""
     asset: RampAsset
     """The asset of the pair."""
     fiat_currency: FiatText
     """The fiat currency of the pair."""
     rate: RateText
-    """Fiat for one unit of the asset."""
+    """Fiat per unit of the asset."""
     inverse_rate: RateText
-    """The asset for one unit of fiat: 1 / `rate`."""
+    """The asset per unit of fiat: 1 / `rate`."""
     updated_at: Timestamp
-    """When the rate last changed."""
+    """The time of the last change of the rate."""
 
 
 def render_network(world: World, record: Network) -> NetworkObject:
-    """The network stats entry at this instant; it is taken anew for every answer, so updated_at is now."""
+    """Return the network stats entry now. It is calculated for every response, so updated_at is now."""
     facts = NETWORK_FACTS[record.name]
     return {
         "network": record.name,
@@ -146,9 +146,9 @@ class RateEntry(TypedDict):
     fiat_currency: FiatText
     """The fiat currency of the pair."""
     rate: RateText
-    """Fiat for one unit of the asset."""
+    """Fiat per unit of the asset."""
     updated_at: Timestamp
-    """When the rate last changed."""
+    """The time of the last change of the rate."""
 
 
 class RateSide(TypedDict):
@@ -157,31 +157,31 @@ class RateSide(TypedDict):
     symbol: AssetText
     """The asset."""
     network: WalletNetwork
-    """The network, as wallet operations spell it."""
+    """The network, in the spelling of wallet operations."""
 
 
 SwapRateEntry = TypedDict(
     "SwapRateEntry",
     {
-        "from": Annotated[RateSide, Field(description="What is given.")],
-        "to": Annotated[RateSide, Field(description="What is received.")],
-        "rate": Annotated[RateText, Field(description="`to` for one unit of `from`.")],
-        "updated_at": Annotated[Timestamp, Field(description="When the rate last changed.")],
+        "from": Annotated[RateSide, Field(description="The asset that is given.")],
+        "to": Annotated[RateSide, Field(description="The asset that is received.")],
+        "rate": Annotated[RateText, Field(description="`to` per unit of `from`.")],
+        "updated_at": Annotated[Timestamp, Field(description="The time of the last change of the rate.")],
     },
 )
 
 
 class AllRates(TypedDict):
-    """Every rate of an environment, as printed."""
+    """All rates of an environment, as printed."""
 
     mid: list[RateEntry]
-    """The mid rates, which the others are made of."""
+    """The mid rates, from which the others are calculated."""
     onramp: list[RateEntry]
-    """The rates of onramps and buys: mid and a spread above."""
+    """The rates of onramps and buys: mid plus a spread."""
     offramp: list[RateEntry]
-    """The rates of offramps and withdrawals: mid and a spread below."""
+    """The rates of offramps and withdrawals: mid minus a spread."""
     swap: list[SwapRateEntry]
-    """The rates of swaps, `to` for one unit of `from`."""
+    """The rates of swaps: `to` per unit of `from`."""
 
 
 def _side(currency: Currency) -> RateSide:
@@ -189,7 +189,7 @@ def _side(currency: Currency) -> RateSide:
 
 
 def render_pair(world: World, environment: str, asset: str, fiat_currency: str) -> JsonObject:
-    """What the action set_rate shows of an asset and a fiat currency: the mid and both printed rates."""
+    """Return the mid rate and both printed rates of a pair, for the action set_rate."""
     return {
         "asset": asset,
         "fiat_currency": fiat_currency,
@@ -199,7 +199,7 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
 
 
 def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> SwapRateEntry:
-    """One swap direction: from, to, the target per unit of source, and when it was last changed."""
+    """Return one swap direction: from, to, the target per unit of source, and the time of the last change."""
     return {
         "from": _side(source),
         "to": _side(target),
@@ -209,7 +209,7 @@ def render_swap_rate(world: World, environment: str, source: Currency, target: C
 
 
 def all_rates(world: World, environment: str) -> AllRates:
-    """Every rate of an environment, as printed; networks are spelled as in wallet operations."""
+    """Return all rates of an environment, as printed. Networks are in the spelling of wallet operations."""
 
     def ramps(type: str) -> list[RateEntry]:
         return [
@@ -233,13 +233,13 @@ def all_rates(world: World, environment: str) -> AllRates:
 
 
 def verify(world: World) -> None:
-    """Render every rate of a saved world; raise if that is impossible."""
+    """Render all rates of a saved world. Raise if that is impossible."""
     for environment in world.environments:
         all_rates(world, environment)
 
 
 def reference_data() -> JsonObject:
-    """{banks, providers, countries, currencies}: lists of objects with the codes that requests take and their names."""
+    """Return {banks, providers, countries, currencies}: lists of objects with the codes for requests and names."""
     return {
         "banks": [
             {

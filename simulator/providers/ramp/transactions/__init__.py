@@ -1,4 +1,4 @@
-"""What every room that moves money shares: transactions and their order numbers, quotes, credited deposits."""
+"""Parts shared by all rooms that move money: transactions, order numbers, quotes and credited deposits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from simulator.providers.ramp.transactions.actions import (
     payment_of,
     transactions,
 )
-from simulator.providers.ramp.transactions.errors import ERRORS
-from simulator.providers.ramp.transactions.events import EVENTS
 from simulator.providers.ramp.transactions.kinds import quote_kind, transaction_kind
 from simulator.providers.ramp.transactions.quotes import (
     EXPIRY,
@@ -49,15 +47,11 @@ from simulator.providers.ramp.transactions.records import (
     holder,
     new_order_fields,
 )
-from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
+from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION, ERRORS, EVENTS, IN_FLIGHT, STATUSES
 
 ROOM = Room(
     "transactions",
-    tables=(
-        ORDERS,
-        LIGHTNING_PAYMENTS,
-        RECEIVERS,
-    ),
+    tables=(ORDERS, LIGHTNING_PAYMENTS, RECEIVERS),
     kinds=(
         transaction_kind(
             "deposit_transaction",
@@ -72,43 +66,3 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
 )
-
-
-__all__ = [
-    "IN_FLIGHT",
-    "QUOTE",
-    "QUOTE_MEANINGS",
-    "ROOM",
-    "SEARCHED",
-    "STATUSES",
-    "TRANSACTIONS",
-    "TYPES",
-    "NewOrderFields",
-    "NewQuoteFields",
-    "PaymentInstructions",
-    "Quote",
-    "Side",
-    "Transaction",
-    "begin",
-    "by_order_id",
-    "claim_quote",
-    "credit_deposit",
-    "end_ms",
-    "find_quote",
-    "fresh_memo",
-    "given_amount",
-    "given_tx_hash",
-    "holder",
-    "move_released",
-    "new_order_fields",
-    "new_quote_fields",
-    "open_quote",
-    "pay_over_lightning",
-    "payment_of",
-    "quote_kind",
-    "require_usable",
-    "shapes",
-    "transaction_kind",
-    "transactions",
-    "use_quote",
-]

@@ -1,4 +1,4 @@
-"""Finding transactions, and crediting a deposit: money into a balance, and the transaction that says so."""
+"""Finding, starting and ending transactions, and crediting deposits."""
 
 from __future__ import annotations
 
@@ -29,30 +29,29 @@ from simulator.providers.ramp.transactions.records import (
 
 
 def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
-    """The transactions of the account (or of another platform user) in one environment, oldest first."""
+    """Return the transactions of the account (or of another platform user) in one environment, oldest first."""
     return world.store[TRANSACTIONS.of(environment, owner)]
 
 
 def by_order_id(world: World, environment: str, order_id: str) -> Transaction | None:
-    """The transaction behind a public order number of the account."""
+    """Return the account's transaction with a public order number, or None."""
     transaction_id = world.store[ORDERS.of(environment)].get(order_id)
     return None if transaction_id is None else transactions(world, environment).get(transaction_id)
 
 
 def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Bring a transaction into being and enter its order number."""
+    """Create a transaction and register its order number."""
     if not transaction.owner:
         world.store[ORDERS.of(transaction.environment)].put(transaction.order_id, transaction.id)
-    if not transaction.owner:
         if transaction.type in BALANCE_TYPES and assumes(world, "S17", "acceptance_is_told"):
-            return _begin_told(world, transaction, on, when, "transaction.created")
+            return _begin_announced(world, transaction, on, when, "transaction.created")
         if transaction.type == "deposit" and assumes(world, "S17", "deposits_are_told"):
-            return _begin_told(world, transaction, on, when, "transaction.completed")
+            return _begin_announced(world, transaction, on, when, "transaction.completed")
     return create(world, transaction, on, when)
 
 
-def _begin_told(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
-    """The same with an event more, before those that the first move emits."""
+def _begin_announced(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
+    """Create a transaction and emit one event before those of its first transition."""
     made = create(world, transaction, on, when, announced=False)
     tell(world, made, event_type)
     announce(world, made, on, when)
@@ -60,7 +59,7 @@ def _begin_told(world: World, transaction: Transaction, on: str, when: str, even
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Move a transaction that comes to nothing; the account limits get back what it was charged with."""
+    """Make a transition of a transaction that ends without success, and return its charge to the account limits."""
     if assumes(world, "M14", "limits_are_not_given_back"):
         return move(world, transaction, on, when)
     release_limits(world, transaction.environment, transaction.limit_charge)
@@ -68,7 +67,7 @@ def move_released(world: World, transaction: Transaction, on: str, when: str = "
 
 
 def given_amount(side: Side, text: str | None) -> Decimal:
-    """The amount that came in for a side: as given, else all of it; ApiError invalid_parameter."""
+    """Return the given amount for a side, or all of it if None is given. Raise `ApiError` invalid_parameter."""
     if text is None:
         return side.amount
     currency = side.currency
@@ -78,13 +77,13 @@ def given_amount(side: Side, text: str | None) -> Decimal:
 
 
 def given_tx_hash(world: World, network: str, text: str | None) -> str:
-    """The hash of a transaction on a network: as given, else a new one; ApiError invalid_parameter."""
+    """Return the given transaction hash, or a new one if None is given. Raise `ApiError` invalid_parameter."""
     require_tx_hash(network, text)
     return text or new_tx_hash(world, network)
 
 
 def fresh_memo(world: World, environment: str, address: str) -> str:
-    """A stellar memo under which nothing else receives at the shared address of the environment."""
+    """Return a stellar memo that nothing else uses at the environment's shared address."""
     memo = new_memo(world)
     while receiver_at(world, environment, "stellar", address, memo) is not None:
         memo = new_memo(world)
@@ -92,14 +91,14 @@ def fresh_memo(world: World, environment: str, address: str) -> str:
 
 
 def pay_over_lightning(world: World, transaction: Transaction) -> None:
-    """Enter which transaction pays an invoice, so that it is paid once (decision S14)."""
+    """Register the transaction that pays an invoice, so that the invoice is paid only once (decision S14)."""
     if transaction.lightning is not None:
         key = receiver_key(LIGHTNING, transaction.lightning)
         world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
 
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
-    """The last transaction of the account that pays, or paid, or failed to pay an invoice or Lightning address."""
+    """Return the account's last transaction to an invoice or Lightning address, in any status, or None."""
     transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
     found = find(world, transaction_id) if transaction_id is not None else None
     return found if isinstance(found, Transaction) else None
@@ -121,9 +120,9 @@ def credit_deposit(
     owner: str = "",
     source: str = OUTSIDE,
 ) -> Transaction:
-    """Credit `amount` to a balance and make the completed transaction of type deposit (decision S12).
+    """Credit `amount` to a balance and create the completed transaction of type deposit (decision S12).
 
-    `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
+    `source` is the ledger account that is debited: third parties, or the sender of an internal transfer.
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(

@@ -1,4 +1,4 @@
-"""What quotes of every kind share: they lock rate and fees for exactly 30 minutes and are used once.
+"""Quotes of all kinds: each locks rate and fees for exactly 30 minutes and can be used once.
 
 State table "Ramp quote" of the specification, decisions S1 and S2 (the same for swap, buy and withdraw quotes).
 """
@@ -19,7 +19,7 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.providers.ramp.transactions.errors import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
+from simulator.providers.ramp.transactions.states import QUOTE_ALREADY_USED, QUOTE_EXPIRED, QUOTE_NOT_FOUND
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -36,8 +36,8 @@ QUOTE = Machine(
 
 QUOTE_MEANINGS = {
     "active": "It can be used.",
-    "confirmed": "It was used; a transaction came of it.",
-    "expired": "Its 30 minutes passed unused.",
+    "confirmed": "It was used, and a transaction was created.",
+    "expired": "It was not used within its 30 minutes.",
 }
 
 
@@ -52,33 +52,30 @@ Q = TypeVar("Q", bound=Quote)
 
 
 class NewQuoteFields(NewFields):
-    """The fields of `Quote` that every new one is given."""
+    """The fields that every new quote gets."""
 
     expires_at_ms: int
 
 
 def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
-    """The fields of a quote made now."""
-    return {
-        **new_fields(world, environment, prefix, "ids.quote"),
-        "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS,
-    }
+    """Return the fields of a quote that is created now."""
+    return {**new_fields(world, environment, prefix, "ids.quote"), "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:
-    """The first moment at which what expires then can no longer be used or paid (decision S1)."""
+    """Return the first time at which something with this expiry can no longer be used or paid (decision S1)."""
     return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
 
 
 def open_quote(world: World, quote: Q) -> Q:
-    """Bring a quote into being and plan its expiry."""
+    """Create a quote and plan its expiry."""
     quote = create(world, quote, "create")
     world.agenda.plan(end_ms(world, quote.expires_at_ms), EXPIRY, quote.id)
     return quote
 
 
 def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str, param: str | None = None) -> Q:
-    """A quote of one kind by id; 404 quote_not_found."""
+    """Return a quote of one kind by its id. Raise `ApiError` 404 quote_not_found."""
     quote = world.store[table.of(environment)].get(quote_id)
     if quote is None:
         in_body = param is not None and assumes(world, "S2", "wallet_quotes_are_not_found")
@@ -88,7 +85,7 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
 
 
 def require_usable(quote: Quote, param: str | None = None) -> None:
-    """409 quote_already_used or 422 quote_expired unless the quote is active; `param` names it where a body does."""
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired unless the quote is active."""
     if quote.status == "confirmed":
         raise QUOTE_ALREADY_USED.error("The quote was already used; create a new one.", param)
     if quote.status == "expired":
@@ -96,7 +93,7 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
 
 
 class UsesQuote(Protocol):
-    """A body that names the quote it uses."""
+    """A request body with the id of a quote."""
 
     @property
     def quote_id(self) -> str: ...
@@ -106,19 +103,19 @@ BodyT = TypeVar("BodyT", bound=UsesQuote)
 
 
 def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
-    """Make the quote that a body names the call's resource; errors as `find_quote` and `require_usable`."""
+    """Set the quote in a body as the call's resource. Raises the errors of `find_quote` and `require_usable`."""
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")
 
 
 def use_quote(world: World, quote: Q) -> Q:
-    """Mark a quote as used; nothing expires any more."""
+    """Mark a quote as used and cancel its expiry."""
     world.agenda.cancel(EXPIRY, quote.id)
     return move(world, quote, "confirm")
 
 
 def expire_quote(world: World, timer: Timer) -> None:
-    """The timer of the 30 minutes."""
+    """Expire an unused quote after its 30 minutes."""
     quote = existing(world, Quote, timer.target)
-    is_told = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
-    move(world, quote, "expire", announced=is_told)
+    announced = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
+    move(world, quote, "expire", announced=announced)

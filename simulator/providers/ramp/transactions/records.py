@@ -1,6 +1,6 @@
-"""The one record of everything that moves money: ramps, wallet operations and deposits.
+"""The record of everything that moves money: ramps, wallet operations and deposits.
 
-An order is the same record seen as an order (decision S18), so its number and internal id live here.
+An order is the same record shown as an order (decision S18), so its number and internal id are here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from simulator.providers.ramp.shapes import DIRECTIONS, Method
 TransactionType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
 TYPES: Mapping[str, str] = {
     **DIRECTIONS,
-    "deposit": "What a deposit to one of the account's wallets, or another user, brought to the balance.",
-    "withdraw": "Crypto of the balance becomes fiat, paid out to a saved beneficiary.",
+    "deposit": "Money received in the balance: a deposit to a wallet, or a transfer from another user.",
+    "withdraw": "Crypto of the balance becomes fiat for a saved beneficiary.",
     "send": "Crypto of the balance goes to an address, over Lightning, or to another user.",
     "buy": "Fiat becomes crypto in the balance.",
     "swap": "One asset of the balance becomes another.",
 }
-"""Every type, and what it is."""
+"""All types of transactions, each with its meaning."""
 BALANCE_TYPES = frozenset({"withdraw", "send", "buy", "swap"})
 """Operations on the balance."""
 RAMP_TYPES: tuple[str, ...] = tuple(DIRECTIONS)
@@ -41,7 +41,7 @@ RAMP_TYPES: tuple[str, ...] = tuple(DIRECTIONS)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a movement: a currency (canonical network, None for fiat) and how much of it."""
+    """One side of a movement: a currency (canonical network, None for fiat) and an amount."""
 
     code: str
     network: str | None
@@ -53,45 +53,43 @@ class Side:
 
     @property
     def chain(self) -> str:
-        """The network of a side that is no fiat; ValueError for fiat."""
+        """The network of a crypto side. Raises `ValueError` for fiat."""
         return present(self.network)
 
 
 class _HowToPay(TypedDict):
     method: Method
-    """How the fiat is paid; it decides which further fields there are."""
+    """The payment method. It decides which other fields are present."""
 
 
 class PaymentInstructions(_HowToPay, total=False):
-    """The instructions for a payer of fiat: a prompt on the phone, or an account of the service with what to write."""
+    """Payment instructions for fiat: a prompt on the phone, or an account of the service with a reference."""
 
     phone_number: str
-    """Mobile money: the payer's phone, to which the prompt is sent."""
+    """Mobile money: the payer's phone, which gets the prompt."""
     prompt_text: str
-    """Mobile money: what the payer is asked to approve."""
+    """Mobile money: the text of the prompt."""
     account_number: str
     """Bank transfer: the account of the service to pay to."""
     bank_name: str
-    """Bank transfer: the bank where that account is."""
+    """Bank transfer: the bank of that account."""
     reference: str
-    """What the payer gives with the payment, so that it can be matched."""
+    """The reference for the payment, which matches it to the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction(Record):
-    """A movement of money. `paid` is what the customer gives in all, `received` what is delivered after fees.
-
-    `amount` is the figure that lists sort and filter by (decision L3). Networks are canonical names.
-    `limit_charge` is what the account limits were charged with, None when nothing.
-    `source_tx_hash` is that of the network swapped from, where a swap leads to another one.
-    """
+    """A movement of money. Networks are canonical names."""
 
     type: TransactionType
     order_id: Id
     order_uuid: str
     paid: Side
+    """The total that the customer pays."""
     received: Side
+    """The amount that is delivered after fees."""
     amount: Decimal
+    """The figure by which lists sort and filter (decision L3)."""
     net_amount: Decimal
     fee: Fee
     rate: Decimal | None = None
@@ -110,9 +108,11 @@ class Transaction(Record):
     expires_at_ms: Milliseconds | None = None
     tx_hash: str | None = None
     source_tx_hash: str | None = None
+    """The hash on the network of the source, for a swap between two networks."""
     failure_code: str | None = None
     funds_received: Decimal | None = None
     limit_charge: LimitCharge | None = field(default=None, metadata={"saved_as": "counted"})
+    """The charge to the account limits, or None."""
     counterparty: str | None = None
     lightning: str | None = None
     deposit_id: Id | None = None
@@ -120,29 +120,29 @@ class Transaction(Record):
     run_number: int | None = None
     slippage: Decimal | None = None
 
-    # One class for all types, though each uses only part of the fields: the interface itself shows every type as an
-    # order with all of them (empty where it has none), lists search and filter all types by them alike, and documents
-    # of a world know the one row. A class per type was tried on paper: each of these three then needs to know all seven
-    # classes, to save a dozen places that say `present(...)`.
+    # One class for all types, although each type uses only some of the fields. The API shows every type as an order
+    # with all fields (empty if unused), lists search and filter all types by the same fields, and saved worlds have
+    # one row. With a class per type, each of these three would need to know all seven classes, only to save a dozen
+    # calls of `present(...)`.
 
     @property
     def kind(self) -> str:
         return "deposit_transaction" if self.type == "deposit" else self.type
 
     def paid_on(self) -> tuple[str | None]:
-        """The network that the customer pays on, None for fiat."""
+        """Return the network that the customer pays on, None for fiat."""
         return (self.paid.network,)
 
     def received_on(self) -> tuple[str | None]:
-        """The network that delivers, None for fiat."""
+        """Return the network that delivers, None for fiat."""
         return (self.received.network,)
 
     def networks(self) -> tuple[str | None, str | None]:
-        """The canonical networks of both sides, None for fiat."""
+        """Return the canonical networks of both sides, None for fiat."""
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """What lists search (decision L3): ids, reference, addresses, tx_hash, account of payer and beneficiary."""
+        """Return the strings that lists search: ids, reference, addresses, tx_hash, accounts (decision L3)."""
         instructions = self.payment_instructions
         payee = None if instructions is None else instructions.get("account_number")
         names = self.id, self.order_id, self.reference
@@ -153,12 +153,12 @@ class Transaction(Record):
         return self.paid.code, self.received.code
 
     def made_by(self) -> tuple[str | None]:
-        """The recurring payment whose run made it."""
+        """Return the recurring payment whose run created it."""
         return (self.recurring_payment_id,)
 
 
 SEARCHED = "transaction id, order number, reference, wallet addresses, tx_hash and account numbers"
-"""What `Transaction.searched` yields, in words."""
+"""The strings of `Transaction.searched`, in words."""
 
 TRANSACTIONS = TableKey("transactions", Transaction, per_environment=True, per_owner=True)
 ORDERS = TableKey("orders", str, per_environment=True)
@@ -168,19 +168,19 @@ LIGHTNING_PAYMENTS = TableKey("lightning_payments", str, per_environment=True)
 
 
 class NewOrderFields(NewFields):
-    """The fields of `Transaction` that every new one is given."""
+    """The fields that every new transaction gets."""
 
     order_id: str
     order_uuid: str
 
 
 def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrderFields:
-    """The fields of a transaction made now: id, times, order number (counted per owner) and internal UUID."""
+    """Return the fields of a transaction that is created now. Its order number is counted per owner."""
     fields = new_fields(world, environment, "txn_", "ids.transaction")
     number = world.next_sequence(f"orders.{holder(environment, owner)}")
     return {**fields, "order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
 
 
 def holder(environment: str, owner: str = "") -> str:
-    """The owner's name in the ledger: the account itself ("") or another platform user, in one environment."""
+    """Return the name of an owner in the ledger: the account ("") or another platform user, in one environment."""
     return f"{environment}:{owner or 'account'}"

@@ -1,8 +1,8 @@
-"""How a deposit transaction is shown: the wallet transaction shape with `deposit_id` (decision S12)."""
+"""The shape of a deposit transaction: the wallet transaction shape with `deposit_id` (decision S12)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -18,36 +18,52 @@ from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION_MEA
 
 
 class DepositTransaction(TypedDict):
-    """What a deposit to one of the account's wallets brought to the balance."""
+    """A deposit to one of the account's wallets, credited to the balance."""
 
     id: Annotated[str, Prefix("txn_")]
-    """Names the transaction; read it again with `GET /transactions/{id}`."""
+    """The id of the transaction. Read it again with `GET /transactions/{id}`."""
     type: Literal["deposit"]
-    """Tells a deposit from other types of transaction."""
+    """The type of transaction."""
     status: Annotated[str, OneOf(DEPOSIT_TRANSACTION_MEANINGS), Assumed("S12")]
-    """A deposit becomes a transaction when it is credited, so it is always `completed`."""
+    """Always `completed`, because a deposit becomes a transaction when it is credited."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
     """The public number of its order, for `GET /orders/{order_id}`."""
     symbol: Annotated[AssetText, Assumed("S12")]
-    """The asset that came in."""
+    """The asset that was received."""
     network: Annotated[WalletNetwork, Assumed("S12")]
-    """The network it came in on."""
+    """The network of the deposit."""
     amount: Annotated[AmountText, Assumed("S12")]
-    """What was deposited, in the asset."""
+    """The amount of the deposit, in the asset."""
     fee: Annotated[AppFee, Assumed("S12")]
-    """What the deposit cost; deposits are free."""
+    """The cost of the deposit. Deposits are free."""
     net_amount: Annotated[AmountText, Assumed("S12")]
-    """What was credited to the balance, in the asset: the amount after fees."""
+    """The amount credited to the balance after fees, in the asset."""
     reference: Annotated[str | None, Assumed("H19", "nullable")]
-    """The reference of the wallet that received it; null where it has none."""
+    """The reference of the receiving wallet, or null if it has none."""
     tx_hash: str | None
-    """The on-chain transaction of the deposit; null where it came over Lightning or from another user."""
+    """The on-chain transaction of the deposit. Null over Lightning or from another user."""
     deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
-    """The deposit in `GET /wallets/{id}/deposits`; null for what another user of the service sent."""
+    """The deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service."""
     created_at: Timestamp
-    """When it was credited."""
+    """The time at which the deposit was credited."""
     updated_at: Timestamp
-    """When the transaction last changed."""
+    """The time of the last change."""
+
+
+class End(TypedDict):
+    """The last fields of transactions of all types."""
+
+    failure_code: NotRequired[str]
+    created_at: str
+    updated_at: str
+
+
+def render_end(transaction: Transaction) -> End:
+    """Return the last fields of a transaction. Only a failed one has a failure code."""
+    created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
+    if transaction.failure_code is None:
+        return {"created_at": created, "updated_at": updated}
+    return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
 
 
 def render_deposit(world: World, record: Transaction) -> DepositTransaction:
@@ -70,6 +86,4 @@ def render_deposit(world: World, record: Transaction) -> DepositTransaction:
     }
 
 
-CLAUSES: Clauses = {
-    "Wallet transaction": (DepositTransaction,),
-}
+CLAUSES: Clauses = {"Wallet transaction": (DepositTransaction,)}

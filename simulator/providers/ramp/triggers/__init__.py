@@ -1,1 +1,1 @@
-"""How `trigger` creates objects of the ramp and reaches its events."""
+"""Triggers: the creation of ramp objects, and the paths to their events."""

@@ -1,4 +1,4 @@
-"""Services that are wrong in one thing each, and the table that says which rule of `rampsim conform` finds it."""
+"""Wrong services with one mistake each, and the rules of `rampsim conform` that find it."""
 
 from tests.tools.conformance.mutants import errors, idempotency, lists, money, shapes, states, times, webhooks
 from tests.tools.conformance.mutants.service import MUTANTS, Mutant, Tally

@@ -1,4 +1,4 @@
-"""Serving wrong services, and what `rampsim conform` says of each."""
+"""Serving wrong services, and judging them with `rampsim conform`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from types import FunctionType
 
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Law, promise
-from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Tally as Rules
+from simulator.conformance.running import play_laws
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
@@ -31,45 +31,44 @@ from tests.tools.conformance.mutants import MUTANTS, Mutant, Tally
 from tests.tools.conformance.mutants.service import WrongService, WrongTransport
 
 FLOOR = "floor"
-"""How an operation that never succeeds is called among the rules."""
+"""The name of the rule that each operation succeeds at least once."""
 MAKES_ONE_OF_EVERYTHING = "get.after_create"
 
 
 @promise("judge.later", "the judge", "control")
 def later(bench: Bench) -> None:
-    """A minute goes by."""  # so that what is made before and after it has other times
+    """Advance the clock, so that resources before and after have different times."""
     bench.world.advance("1m")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a run of the laws said of one service, the simulator itself where there is no name.
-
-    `found`: the rules that do not hold, and whether they are promises; `slips`: where the mutant
-    itself failed.
-    """
+    """The verdict on one service."""
 
     name: str
+    """The mutant, or "" for the simulator itself."""
     hits: int
     found: dict[str, bool]
+    """The broken rules, and whether they are promises."""
     slips: tuple[str, ...]
+    """Errors of the mutant itself."""
     seconds: float
 
     @property
     def rule(self) -> str | None:
-        """The first of the rules that are to find this mutant, if any of them did."""
+        """The first rule of `found_by` that found this mutant, or None."""
         named = MUTANTS[self.name].found_by if self.name else ()
         return next((rule for rule in named if rule in self.found), None)
 
     @property
     def trouble(self) -> str:
-        """Why this is no success: the mutant is not found, did nothing or failed; the simulator is found."""
+        """Why the verdict is wrong: the mutant was not found, did nothing or failed; the simulator was found."""
         if self.slips:
             return f"the mutant failed: {'; '.join(self.slips[:2])}"
         if not self.name:
             return f"found on the simulator itself: {', '.join(sorted(self.found))}" if self.found else ""
         if not self.hits:
-            return "nothing of what was sent came by the mutant"
+            return "the mutant changed nothing"
         if self.rule is None:
             return f"not found by {' or '.join(MUTANTS[self.name].found_by)}, but by {sorted(self.found) or 'nothing'}"
         return ""
@@ -77,7 +76,7 @@ class Verdict:
 
 @asynccontextmanager
 async def wrong_service(mutant: Mutant | None) -> AsyncIterator[tuple[str, Tally]]:
-    """Serve the mutant, or the simulator as it is; gives the origin, and what the mutant changed so far."""
+    """Serve a mutant or the simulator itself. Yield the origin and the tally of changes."""
     application = create_app(Config(clock="manual"))
     tally = Tally()
     if mutant is not None and mutant.sender is not None:
@@ -90,11 +89,11 @@ async def wrong_service(mutant: Mutant | None) -> AsyncIterator[tuple[str, Tally
 
 
 def judge(name: str) -> Verdict:
-    """What the rules say of one mutant, or of the simulator itself where the name is empty.
+    """Judge one mutant, or the simulator itself if the name is empty.
 
-    The laws that are to find a mutant are played at first, with rows of two moments for them to look at. Where they do
-    not find it, laws are played one after another until one does: those about the mutant's operations, again those that
-    are to find it, which may need what the others have made, and in the end all.
+    First the laws of `found_by` are played, with resources of two different times. If they do not find the mutant,
+    laws are played one by one until one of `found_by` does: laws about the mutant's operations, then those of
+    `found_by` again, which may need resources of other laws, and then all laws.
     """
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     if not name:
@@ -107,7 +106,7 @@ def judge(name: str) -> Verdict:
 
 
 def _names_any(law: Law, operations: Sequence[str]) -> bool:
-    """Whether a law names one of these operations, in its row, in its text or in a constant of its module."""
+    """Return True if a law names one of these operations, in its source or in a constant of its module."""
     texts = [repr(law.check)]
     if isinstance(law.check, FunctionType):
         names = law.check.__code__.co_names
@@ -116,7 +115,7 @@ def _names_any(law: Law, operations: Sequence[str]) -> bool:
 
 
 async def _judge(name: str, parts: Iterable[Sequence[Law]]) -> Verdict:
-    """Play the laws part by part, until the service is found by a rule that is to find it."""
+    """Play parts of the laws until a rule of `found_by` finds the service."""
     started = perf_counter()
     async with wrong_service(MUTANTS[name] if name else None) as (origin, tally):
         settings = ConformanceSettings(
@@ -134,7 +133,7 @@ async def _judge(name: str, parts: Iterable[Sequence[Law]]) -> Verdict:
 
 
 def _broken(name: str, report: Report) -> dict[str, bool]:
-    """The rules that do not hold, and whether they are promises."""
+    """Return the broken rules, and whether they are promises."""
     rules = {finding.rule: report.tally.rules[finding.rule].promise for finding in (*report.broken, *report.differ)}
     for operation in MUTANTS[name].on if name else ():
         answers = report.answers.get(operation, Counter())
@@ -149,6 +148,6 @@ def _shapes() -> ShapeJudge:
 
 
 def judged(names: Iterable[str], processes: int = 2) -> Iterator[Verdict]:
-    """The verdicts on these, in their order, from processes side by side."""
+    """Yield verdicts in order, from several processes."""
     with ProcessPoolExecutor(processes) as pool:
         yield from pool.map(judge, names)

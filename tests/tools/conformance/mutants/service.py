@@ -32,7 +32,7 @@ BASES = ("/production/v1", "/v1")
 
 @dataclass
 class Answer:
-    """What the service answers; `body` as it is read from JSON, None where there is none."""
+    """A response. `body`: parsed JSON, or None without a body."""
 
     status: int
     body: Any = None
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass
 class Call:
-    """A call to the interface. `operation` is its method and path template; `memory` lasts as long as the service."""
+    """A call of the API. `operation`: method and path template. `memory`: state of the mutant."""
 
     operation: str
     method: str
@@ -58,18 +58,18 @@ class Call:
         return self.path.split("/")[2]
 
     def but(self, **changes: Any) -> Call:
-        """The call with something else in the place of some of its members."""
+        """Return a copy with other fields."""
         return replace(self, **changes)
 
     def to(self, method: str, path: str, body: Any = None, **query: str) -> Call:
-        """Another call by the same caller, under no idempotency key."""
+        """Return another call by the same caller, without an idempotency key."""
         headers = {name: value for name, value in self.headers.items() if name != "idempotency-key"}
         return self.but(method=method, path=path, body=body, query=query, headers=headers)
 
 
 @dataclass
 class Post:
-    """One webhook request on its way; `key` is the webhook key that it was signed with."""
+    """One webhook request. `key`: the webhook key of its signature."""
 
     url: str
     headers: dict[str, str]
@@ -82,12 +82,12 @@ class Post:
         return json.loads(self.raw)
 
     def carrying(self, event: Any) -> Post:
-        """The request with another envelope, validly signed."""
+        """Return the request with another event, validly signed."""
         raw = json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode()
         return replace(self, raw=raw).signed(self.headers["X-Timestamp"])
 
     def signed(self, stamp: str, key: str | None = None) -> Post:
-        """The request with another timestamp, or another key, validly signed."""
+        """Return the request with another timestamp or key, validly signed."""
         mac = hmac.digest((key or self.key).encode(), stamp.encode() + b"." + self.raw, "sha256").hex()
         return replace(self, headers={**self.headers, "X-Timestamp": stamp, "X-Signature": mac})
 
@@ -146,7 +146,7 @@ def answer(wrong: str, *on: str, found_by: str) -> Callable[[Callable[..., Any]]
 
 
 def delivery(wrong: str, *, found_by: str) -> Callable[[WrongSender], WrongSender]:
-    """A mutant that stands between the courier and the receivers."""
+    """Declare a mutant between the courier and receivers."""
 
     def add(function: WrongSender) -> WrongSender:
         _add(function, wrong, tuple(found_by.split()), sender=function)
@@ -162,7 +162,7 @@ def _templates() -> list[tuple[str, re.Pattern[str], str]]:
 
 
 class WrongService:
-    """ASGI middleware: calls to the interface go through the mutant; `hits` counts those that it changed."""
+    """ASGI middleware that passes calls of the API through a mutant."""
 
     def __init__(self, app: ASGIApp, mutant: Mutant, tally: Tally) -> None:
         self._app = app
@@ -213,11 +213,11 @@ class WrongService:
 
 @dataclass
 class Tally:
-    """What a mutant has done: how often it changed something, and what it remembers."""
+    """The changes and the state of a mutant."""
 
     hits: int = 0
     slips: list[str] = field(default_factory=list)
-    """Where the mutant itself failed, which would be a fault of another kind than it is to have."""
+    """Errors of the mutant itself, which are not its intended mistake."""
     memory: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -231,13 +231,13 @@ async def _body(receive: Receive) -> bytes:
 
 
 def _request(scope: Scope, call: Call) -> tuple[Scope, bytes]:
-    """The call as ASGI has it."""
+    """Return the call as an ASGI scope and its body."""
     raw = b"" if call.body is None else json.dumps(call.body).encode()
     headers = {**call.headers, "content-length": str(len(raw)), "content-type": "application/json"}
     if not raw:
         del headers["content-type"]
     sent = {
-        **scope,
+        **{name: value for name, value in scope.items() if name != "simulator.headers"},  # of the original call
         "method": call.method,
         "path": call.base + call.path,
         "raw_path": (call.base + call.path).encode(),
@@ -284,7 +284,7 @@ async def _send(send: Send, result: Answer, raw: bytes | None) -> None:
 
 
 class WrongTransport:
-    """The courier's way to receivers, with a mutant on it."""
+    """The courier's transport with a mutant."""
 
     def __init__(self, inner: Transport, mutant: Mutant, tally: Tally, simulator: AnySimulator) -> None:
         self._inner = inner
@@ -312,7 +312,7 @@ class WrongTransport:
         return outcome
 
     def _key(self, headers: dict[str, str], body: bytes) -> str:
-        """The webhook key, of all worlds, under which the request bears its signature."""
+        """Return the webhook key, of any world, with which the request is signed."""
         for world in self._simulator.worlds.values():
             for environment in ("sandbox", "production"):
                 key = webhook_key(world, environment)

@@ -1,4 +1,4 @@
-"""The journal of control calls: numbers that are never given twice, and what is kept."""
+"""The journal of control calls: unique ids, and which calls are journalled."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def world() -> World:
     return Simulator().create_world(Blueprint("default", 1))
 
 
-def test_calls_under_way_at_once_get_numbers_of_their_own() -> None:
+def test_concurrent_calls_get_distinct_ids() -> None:
     journal, here = ControlJournal(), world()
     first, second = (journal.begin(here, ROWS["perform"]) for _ in range(2))
     assert (first, second) == ("ctl_000001", "ctl_000002")
 
 
-def test_a_number_that_was_not_used_is_given_again() -> None:
+def test_unused_id_is_given_again() -> None:
     journal, here = ControlJournal(), world()
     journal.end(here, journal.begin(here, ROWS["perform"]))
     assert journal.begin(here, ROWS["perform"]) == "ctl_000001"
 
 
-def test_calls_that_change_nothing_in_a_world_have_no_number() -> None:
+def test_calls_without_changes_have_no_journal_id() -> None:
     journal, here = ControlJournal(), world()
     assert [journal.begin(here, ROWS[name]) for name in ("get_clock", "reset", "settle", "create_world")] == [""] * 4
     assert journal.begin(None, ROWS["perform"]) == ""

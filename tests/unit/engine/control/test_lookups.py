@@ -1,4 +1,4 @@
-"""The index of a table's rows by what they are about: it reads what was added, and anew after an undo."""
+"""The index of a table's rows by subject: it reads added rows, and all rows after an undo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(store: Store, **rows: str) -> None:
             store[ROWS].put(key, row)
 
 
-def test_rows_are_found_by_what_they_are_about_in_their_order(store: Store, index: _Index[str]) -> None:
+def test_index_finds_rows_by_subject_in_order(store: Store, index: _Index[str]) -> None:
     assert index.of("x") == []
     add(store, a="x", b="y", c="x y")
     assert (index.of("x"), index.of("y"), index.of("z")) == (["a", "c"], ["b", "c"], [])
@@ -48,9 +48,7 @@ def test_rows_that_are_added_later_are_found_too(store: Store, index: _Index[str
 
 
 @pytest.mark.parametrize("later", [{}, {"d": "x"}, {"d": "x", "e": "y"}, {"d": "x", "e": "y", "f": "x"}])
-def test_rows_of_an_undone_change_are_forgotten_whatever_came_since(
-    store: Store, index: _Index[str], later: dict[str, str]
-) -> None:
+def test_index_drops_rows_of_an_undone_change(store: Store, index: _Index[str], later: dict[str, str]) -> None:
     add(store, a="x")
     with suppress(ZeroDivisionError), store.change():
         store[ROWS].put("b", "x")
@@ -78,8 +76,8 @@ def test_only_what_was_added_is_read(store: Store) -> None:
 
 
 @given(strategies.lists(strategies.sampled_from(["enter", "again", "shorten", "lengthen", "ask"]), max_size=60))
-def test_a_call_is_found_by_its_id_as_long_as_the_journal_has_it(doings: list[str]) -> None:
-    """With several of one id (replays share it) the oldest that is left is found."""
+def test_request_is_found_by_id_until_it_is_dropped(doings: list[str]) -> None:
+    """Of several requests with one id (replays), the oldest one left is found."""
     world = a_world()
     lookups, log, asked = Lookups(), requests_of(world), ["req_0"]
     log.keep(5)
@@ -98,7 +96,7 @@ def test_a_call_is_found_by_its_id_as_long_as_the_journal_has_it(doings: list[st
     ]
 
 
-def test_calls_that_the_journal_has_dropped_are_forgotten_one_day() -> None:
+def test_dropped_requests_leave_the_index_eventually() -> None:
     world, requests = a_world(), _Requests()
     requests_of(world).keep(2)
     for number in range(2_000):

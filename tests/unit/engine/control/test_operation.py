@@ -1,4 +1,4 @@
-"""Rows of the control interface: what their handlers are annotated to return is the shape of their answer."""
+"""Rows of control calls: the return annotation of the handler is the response shape."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def row(handler: Handler, name: str = "it") -> ControlOperation:
 @pytest.mark.parametrize(
     ("handler", "shape"), [(made, Thing), (ready, Thing), (stored, Thing), (text, str), (nothing, None)]
 )
-def test_the_answer_of_a_row_is_what_its_handler_returns(handler: Handler, shape: object) -> None:
+def test_response_shape_is_the_return_annotation(handler: Handler, shape: object) -> None:
     assert row(handler).answer is shape
 
 
@@ -57,7 +57,7 @@ def test_every_group_of_calls_is_described_and_has_calls() -> None:
     assert {one.tag for one in control_rows((row(made),))} | {"Contract"} == TAGS.keys()
 
 
-def test_a_call_is_either_recorded_or_changes_nothing_that_a_recording_could_repeat() -> None:
+def test_every_call_that_changes_a_world_is_recorded() -> None:
     whole_worlds = ("/worlds", "/prune", "/reset", "/snapshots", "/state", "/settle", "/inbox")
     for one in control_rows():
         is_kept = one.method != "GET" and not one.path.startswith(whole_worlds)

@@ -1,4 +1,4 @@
-"""What has to be touched for a new control call: one row, beside its handler; all else is made from it."""
+"""A new control call needs only one row at its handler."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Wish(Body):
 
 
 async def greet(call: ControlCall) -> Greeting:
-    """Say a greeting in the name of the world."""
+    """Return a greeting from the world."""
     return {"greeting": call.body.greeting, "world": call.world.id}
 
 
@@ -47,7 +47,7 @@ GREET = ControlOperation(
 )
 
 
-def test_a_row_alone_brings_a_call_into_the_contract() -> None:
+def test_row_alone_adds_a_call_to_the_contract() -> None:
     document = control.build(control_rows((GREET,)), Simulator().actions)
     shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
     assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
@@ -60,7 +60,7 @@ def test_a_row_alone_brings_a_call_into_the_contract() -> None:
     assert named == ["name", "tone", "World"]
 
 
-def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> None:
+def test_row_alone_adds_a_call_to_server_and_journal() -> None:
     async def go() -> list[Any]:
         simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))

@@ -1,4 +1,4 @@
-"""The messages about one world, as they are made."""
+"""The messages of a feed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def progress(fired: int, to_ms: int | None = 2_000) -> Progress:
 
 
 def told(feed: Feed, *looks: Progress | None) -> list[Any]:
-    """The data of the messages `progress` that a feed makes of what it is shown, one after another."""
+    """Return the data of the `progress` messages for a sequence of states."""
     reader = Reader(drop=lambda: None)
     feed.channel.join(reader, None)
     for look in looks:

@@ -1,4 +1,4 @@
-"""Files of control tokens: what is read of them, and that what is wrong with one is said with its place."""
+"""Files of control tokens: valid ones, and errors with their paths."""
 
 from __future__ import annotations
 
@@ -49,13 +49,16 @@ def test_without_a_token_none_is_asked_for() -> None:
     ("text", "said"),
     [
         ("", ["the file: it must be an object"]),
-        ("tokens: [", ["it is neither YAML nor JSON"]),
+        ("tokens: [", ["it must be YAML or JSON"]),
         ("tokens: []", ["tokens: it must not be empty"]),
-        (GOOD.replace("ci-}", "ci}"), ["tokens[0].worlds: it is '*' for all worlds, or how their ids begin, with a"]),
-        (GOOD.replace(LONG, "short"), ["tokens[0].token: it has at least 16 printable characters and no blank"]),
-        (GOOD.replace(f"token: {LONG}", "sha256: abc"), ["tokens[0].sha256: it is a SHA-256 as 64 small hexadecimal"]),
+        (GOOD.replace("ci-}", "ci}"), ["tokens[0].worlds: it must be '*', or a prefix of world ids"]),
+        (GOOD.replace(LONG, "short"), ["tokens[0].token: it must be at least 16 printable characters"]),
+        (
+            GOOD.replace(f"token: {LONG}", "sha256: abc"),
+            ["tokens[0].sha256: it must be a SHA-256 hash"],
+        ),
         (GOOD.replace("ci-}", "ci-, most_worlds: 0}"), ["tokens[0].most_worlds: "]),
-        (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it has either a `token` or the `sha256` of one"]),
+        (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it must have either `token` or `sha256`"]),
         (GOOD.replace("worlds", "world"), ["tokens[0].worlds: ", "tokens[0].world: "]),
         (GOOD + GOOD.removeprefix("tokens:\n").replace(LONG, LONG * 2), ["two tokens have the name 'ci'"]),
     ],
@@ -70,7 +73,7 @@ def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, said: list[
 
 def test_one_token_for_two_is_refused(path: Path) -> None:
     (problem,) = problems(path, GOOD + GOOD.removeprefix("tokens:\n").replace("name: ci", "name: other"))
-    assert problem == "two of the control tokens are the same, so nobody can tell what it is for"
+    assert problem == "two control tokens are equal, so it is not clear which worlds the token is for"
 
 
 def test_a_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:

@@ -150,13 +150,13 @@ def test_a_second_report_reads_only_what_is_new(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_ledger_adds_up_what_is_new_to_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[Entry] = []
-    real = ledger._is_of
+    real = ledger._is_own
 
     def noted(world: World, environment: str, entry: Entry) -> bool:
         looked_at.append(entry)
         return real(world, environment, entry)
 
-    monkeypatch.setattr(ledger, "_is_of", noted)
+    monkeypatch.setattr(ledger, "_is_own", noted)
 
     async def play() -> None:
         application = application_of(Runtime(Simulator(), FakeTransport()))
@@ -170,7 +170,7 @@ def test_the_ledger_adds_up_what_is_new_to_what_it_had(monkeypatch: pytest.Monke
             looked_at.clear()
             before, shown = shown, (await integrator.control("GET", "/ledger")).body
             assert before is None or len(looked_at) == len(shown["entries"]) - len(before["entries"])
-        ledger._SUMS[world].clear()
+        ledger._BOOKS[world].clear()
         assert (await integrator.control("GET", "/ledger")).body == shown
         assert (await integrator.control("GET", "/ledger?entries=2")).body["entries"] == shown["entries"][-2:]
         await application.runtime.close()

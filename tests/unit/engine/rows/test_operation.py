@@ -15,7 +15,7 @@ ROW = Operation("GET", "/lamps", "lamps.list", "Lamps", "Lists lamps", lambda ca
 
 
 def test_operation_defaults() -> None:
-    assert (ROW.status, ROW.body(), ROW.query, ROW.errors, ROW.basis) == (200, Nothing, None, (), "specified")
+    assert (ROW.status, ROW.body(), ROW.query, ROW.errors, ROW.basis) == (200, Nothing, None, {}, "specified")
     assert (ROW.group, ROW.reads, ROW.money) == ("", False, False)
     assert (ROW.token, ROW.profile_gate, ROW.idempotent) == (True, True, True)
 

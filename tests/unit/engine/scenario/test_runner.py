@@ -13,6 +13,7 @@ from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.run.results import Check, RunResult
 from simulator.engine.scenario.run.runner import run
+from simulator.engine.text.reports import junit
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import MANUAL_START, shown
 from tests.unit.engine.scenario.toy import LOADER
@@ -416,14 +417,14 @@ def test_the_result_reads_well_and_is_junit_for_machines() -> None:
     assert "GET /profile → 200 made" in text
     assert "rules[0].do[0] (complete): not legal" in text
     assert "FAILED  expect" in text
-    suite = ElementTree.fromstring(result.junit())
+    suite = ElementTree.fromstring(junit(result.suite()))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
     assert suite.findall("testcase/failure")[0].get("message", "").startswith("transaction.failed was never emitted")
 
 
 def test_junit_carries_no_characters_that_xml_cannot() -> None:
     result = RunResult("x", checks=[Check("a\x00b", "c\x01")])
-    assert ElementTree.fromstring(result.junit())[0].get("name") == "a?b"
+    assert ElementTree.fromstring(junit(result.suite()))[0].get("name") == "a\N{REPLACEMENT CHARACTER}b"
     assert "Passed" in RunResult("x").readable()
 
 

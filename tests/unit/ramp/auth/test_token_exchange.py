@@ -17,7 +17,7 @@ from simulator.kernel.world import World
 from simulator.providers.ramp import auth, profile, reference
 from simulator.providers.ramp.auth import credentials, permits, require_access, token_holder
 from simulator.providers.ramp.auth.records import PERMISSIONS, TOKENS
-from simulator.providers.ramp.identity import IDENTITY
+from simulator.providers.ramp.provider import IDENTITY
 from tests.support import act, advance, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
@@ -50,7 +50,7 @@ def test_a_pair_is_exchanged_for_a_bearer_token_of_an_hour(world: World) -> None
     assert token_holder(world, "sandbox", answer["access_token"]).public_key == "pk_test_simulator"
 
 
-def test_the_exchange_needs_neither_a_token_nor_an_active_profile_and_binds_no_idempotency_key() -> None:
+def test_token_exchange_needs_no_token_profile_or_idempotency_key() -> None:
     assert not EXCHANGE.token
     assert not EXCHANGE.profile_gate
     assert not EXCHANGE.idempotent
@@ -105,7 +105,7 @@ def test_an_unknown_pair_or_prefix_is_invalid_credentials(world: World, public_k
         ({"public_key": "pk_live_unknown", "secret_key": "sk_live_unknown"}, "sandbox"),
     ],
 )
-def test_keys_of_the_other_environment_are_a_mismatch_before_they_are_looked_up(
+def test_keys_of_the_other_environment_are_a_mismatch_even_if_unknown(
     world: World, body: dict[str, str], environment: str
 ) -> None:
     """Decision H17."""
@@ -143,7 +143,7 @@ def test_what_is_no_token_is_unauthorized(world: World, token: str) -> None:
     assert (raised.value.status, raised.value.code) == (401, "unauthorized")
 
 
-def test_without_production_access_live_keys_get_no_token_and_live_tokens_stop_at_once(world: World) -> None:
+def test_without_production_access_live_keys_and_tokens_are_refused(world: World) -> None:
     """Decision H18."""
     require_access(world, "production")
     act(world, ROOMS, "set_production_access", granted=False)
@@ -187,7 +187,7 @@ def test_other_worlds_derive_their_keys_from_id_and_seed() -> None:
     assert own["production"]["secret_key"].startswith("sk_live_")
 
 
-def test_the_directory_knows_the_world_of_every_public_key_and_token_but_of_no_secret() -> None:
+def test_the_directory_has_public_keys_and_tokens_but_no_secrets() -> None:
     world = make_world(*ROOMS, world_id="a")
     pairs = credentials(world)
     token = exchange(world, pairs["sandbox"])
@@ -248,7 +248,7 @@ def test_an_imported_world_is_entered_into_the_directory() -> None:
     assert directory_of(imported) == dict.fromkeys((token, *IDENTITY.public_keys(origin)), "b")
 
 
-def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay_spent(world: World) -> None:
+def test_the_tokens_of_a_deleted_world_are_never_issued_again(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     forget(world, IDENTITY.directory_entries(world))
     assert not directory_of(world)
@@ -257,7 +257,7 @@ def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay
     assert exchange(again, TEST_PAIR) != token
 
 
-def test_a_world_that_ends_takes_no_token_along_that_another_world_holds_by_now(world: World) -> None:
+def test_deleting_a_world_leaves_tokens_of_other_worlds(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     directory_of(world)[token] = "another"
     forget(world, IDENTITY.directory_entries(world))

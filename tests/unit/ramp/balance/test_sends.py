@@ -307,7 +307,7 @@ def test_m15_a_send_to_an_own_wallet_needs_deposits_in_force() -> None:
     assert wallets.act("deposit_arrives", wallet["id"], asset="CUSD", amount="10")["status"] == "detected"
 
 
-def test_m15_the_limits_of_sends_and_transfers_are_those_of_the_product_in_force() -> None:
+def test_m15_sends_and_transfers_have_the_limits_of_the_active_product() -> None:
     wallets = WalletWorld()
     wallets.act("set_fee_product", product_of(wallets, "send"), limits={"min_amount": "5", "max_amount": "20"})
     for destination in (TO_CELO, TO_AMINA):

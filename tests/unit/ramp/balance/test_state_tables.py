@@ -110,7 +110,7 @@ def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None
     assert wallets.events() == events
 
 
-def test_no_request_and_no_timer_comes_between_an_internal_transfer_and_its_completion() -> None:
+def test_an_internal_transfer_completes_before_any_other_request_or_timer() -> None:
     """Decisions S9 and S17: answered `processing`, completed at the same instant."""
     wallets = WalletWorld()
     made = wallets.send(destination=TO_AMINA)
@@ -145,7 +145,7 @@ def test_fail_says_internal_error_by_default_and_refuses_unknown_codes() -> None
     assert wallets.act("fail", made["id"])["failure_code"] == "internal_error"
 
 
-def test_a_refunded_withdrawal_keeps_its_failure_code_and_one_that_never_failed_has_none() -> None:
+def test_only_a_withdrawal_that_failed_has_a_failure_code() -> None:
     """Decision S4: kept when refunded."""
     wallets = WalletWorld()
     failed, completed = wallets.withdraw(), wallets.withdraw()

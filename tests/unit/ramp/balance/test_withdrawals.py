@@ -155,7 +155,7 @@ def test_a_deleted_beneficiary_is_not_paid_but_past_withdrawals_are() -> None:
     assert wallets.act("complete", made["id"])["beneficiary_id"] == saved
 
 
-def test_the_balance_is_looked_at_when_the_withdrawal_is_executed_not_when_it_is_quoted() -> None:
+def test_a_withdrawal_checks_the_balance_at_execution_not_at_the_quote() -> None:
     """Decision M12."""
     wallets = WalletWorld()
     quote = wallets.withdraw_quote("1000.01")

@@ -215,7 +215,7 @@ def test_a_deposit_to_a_disabled_wallet_fails_until_it_is_enabled_again() -> Non
     assert arrive(world, wallet, "CUSD")["status"] == "detected"
 
 
-def test_a_detected_deposit_is_credited_though_its_wallet_was_disabled_meanwhile() -> None:
+def test_a_detected_deposit_is_credited_to_a_wallet_disabled_since() -> None:
     world = fresh_world()
     wallet = new_wallet(world, "celo")
     deposit = arrive(world, wallet, "CUSD")

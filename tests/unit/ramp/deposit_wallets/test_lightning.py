@@ -103,7 +103,7 @@ def test_a_generated_username_that_is_taken_is_drawn_again() -> None:
     assert add(world, wallet["id"], "lightning_address")["address"] != first["address"]
 
 
-def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabled() -> None:
+def test_the_username_of_a_disabled_address_stays_taken() -> None:
     """Decision S13."""
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world)
@@ -231,7 +231,7 @@ def test_an_invoice_lasts_half_an_hour_and_needs_no_description() -> None:
         assert decode_invoice(entry["payment_request"]).description == ""
 
 
-def test_a_new_invoice_emits_nothing_but_is_told_to_those_who_wait_for_new_resources() -> None:
+def test_a_new_invoice_emits_no_event_but_reaches_creation_listeners() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     heard = []

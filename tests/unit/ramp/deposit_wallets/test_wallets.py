@@ -67,7 +67,7 @@ def test_a_celo_wallet_has_a_unique_checksummed_address() -> None:
     assert first["address"] != second["address"]
 
 
-def test_a_bitcoin_wallet_has_a_unique_segwit_address_and_says_how_many_confirmations_it_needs() -> None:
+def test_a_bitcoin_wallet_has_its_own_address_and_confirmations() -> None:
     world = fresh_world()
     first, second = new_wallet(world, "bitcoin"), new_wallet(world, "bitcoin")
     assert list(first) == [
@@ -157,7 +157,7 @@ def test_a_network_that_is_down_takes_no_new_wallets() -> None:
     assert new_wallet(world, "celo")["status"] == "active"
 
 
-def test_an_unknown_wallet_is_not_found_and_so_is_that_of_the_other_environment() -> None:
+def test_unknown_wallets_and_those_of_another_environment_are_not_found() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     for method, path in [
@@ -269,7 +269,7 @@ def test_wallets_are_filtered_and_searched() -> None:
     assert names(world, end_date=START) == ["One"]
 
 
-def test_a_change_does_not_alter_the_order_by_updated_at_because_wallets_show_none() -> None:
+def test_wallets_sorted_by_updated_at_are_in_order_of_creation() -> None:
     """Decision L1: `updated_at` falls back to created_at."""
     world = three_wallets()
     oldest = call(world, "GET", "/wallets", query={"sort_order": "asc"})["data"][0]

@@ -518,7 +518,7 @@ def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World, ending:
     assert used() == "0.00"
 
 
-def test_the_limit_per_transaction_holds_at_the_quote_and_the_daily_one_at_the_confirmation(world: World) -> None:
+def test_quotes_check_the_transaction_limit_and_confirmations_the_day(world: World) -> None:
     """Decision M14."""
     act(world, ROOMS, "set_limits", per_transaction="6000", daily="9000")
     with pytest.raises(ApiError) as refused:
@@ -532,7 +532,7 @@ def test_the_limit_per_transaction_holds_at_the_quote_and_the_daily_one_at_the_c
     assert invoke(world, GET_QUOTE, id=quoted["id"])["status"] == "active"
 
 
-def test_a_completed_ramp_leaves_its_fee_with_the_service_and_a_refund_takes_it_back(world: World) -> None:
+def test_a_refund_of_a_completed_ramp_reverses_its_fee(world: World) -> None:
     identifier = bring_to(world, "onramp", "completed")
     found: Any = find(world, identifier)
     assert world.ledger.balance("fees", "KES") == found.fee.total

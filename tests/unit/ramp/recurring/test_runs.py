@@ -119,7 +119,7 @@ def test_an_on_chain_send_waits_for_the_chain() -> None:
     assert (transaction["status"], transaction["reference"]) == ("pending", None)
 
 
-def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_payment() -> None:
+def test_a_run_has_the_origin_of_its_recurring_payment() -> None:
     world = fresh()
     operation = find_operation(ROOMS, "POST", "/recurring-payments")
     body = withdraw_body(save_beneficiary(world))

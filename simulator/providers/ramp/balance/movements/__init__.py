@@ -1,1 +1,1 @@
-"""What an account does with its balance: buys, swaps, withdraws and sends."""
+"""Operations on the balance: buy, swap, withdraw and send."""

@@ -1,4 +1,4 @@
-"""Buy: a payer's fiat into an asset of the balance.
+"""Buy: a payer's fiat becomes an asset of the balance.
 
 Chapter "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
 """
@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
+from simulator.kernel.copying import replace
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.balance.named import named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import price_buy
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
 from simulator.providers.ramp.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.providers.ramp.balance.rendering import render_buy, render_buy_quote
+from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.ramps import bank_instructions, check_payer, require_payers_bank
 from simulator.providers.ramp.reference import COUNTRY_OF, INVALID_PHONE_NUMBER, fiat, is_phone
-from simulator.providers.ramp.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
+from simulator.providers.ramp.transactions import PaymentInstructions, begin, use_quote
 
 operation = OperationDecorator("Buy", group="wallet")
 
@@ -29,12 +30,12 @@ operation = OperationDecorator("Buy", group="wallet")
 def _buy_body(call: Call) -> type[bodies.UseQuote]:
     quote = buy_quote(call)
     if quote is None:
-        return bodies.BuyAnyhow
+        return bodies.BuyWithUnknownQuote
     return bodies.BuyByMobileMoney if quote.method == "mobile_money" else bodies.BuyByBankTransfer
 
 
 def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
-    """400 for more decimals than the side of the amount has."""
+    """Raise `ApiError` 400 for more decimals than the currency of the amount has."""
     body = call.body
     fiat_side = body.amount_currency == "fiat"
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
@@ -46,12 +47,11 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     status=201,
     check=check_buy_quote,
     money=True,
-    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "network_unavailable"),
-    guessed={"unsupported_pair": "H5"},
+    errors=specified(*NO_ASSET) | {"unsupported_pair": "H5"} | specified(*NO_AMOUNT, "network_unavailable"),
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
-    """Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in the balance. The
-    amount is the fiat to pay or the crypto to get, as `amount_currency` says. Refused when the currency does not take
+    """Locks the rate and the fee of a purchase for 30 minutes: fiat becomes crypto in the balance. The amount is the
+    fiat to pay or the crypto to receive, as `amount_currency` says. The request fails if the currency does not support
     the method, the amount is outside the limits of the fee product or of the account, or the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
@@ -68,12 +68,11 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
     )
     check_amount(world, environment, pricing.paid, money.code)
     require_up(world, environment, crypto)
-    quote = WalletQuote(**new_price_fields(world, environment, "buy", pricing), method=body.method)
-    return render_buy_quote(world, open_quote(world, quote))
+    return render_buy_quote(world, open_wallet_quote(world, environment, "buy", pricing, method=body.method))
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
-    """The quote that a body names, before anybody knows whether there is one."""
+    """Return the quote in a body, or None. Runs before the body is validated."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None
@@ -81,7 +80,7 @@ def buy_quote(call: Call) -> WalletQuote | None:
 
 
 def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
-    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
     quote, body = buy_quote(call), call.body
     if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         check_payer(body.payer, quote.paid.code)
@@ -96,29 +95,17 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     check=check_buy,
     claim=claim("buy"),
     money=True,
-    errors=(
-        *NO_QUOTE,
-        "invalid_phone_number",
-        "invalid_bank_account",
-        "amount_too_high",
-        "insufficient_balance",
-        "payment_failed",
-    ),
-    guessed={
-        "quote_not_found": "S2",
-        "quote_already_used": "S2",
-        "unsupported_pair": "M15",
-        "invalid_phone_number": "R4",
-        "invalid_bank_account": "R5",
-        "payment_failed": "S3",
-    },
+    errors=NO_QUOTE
+    | {"invalid_phone_number": "R4", "invalid_bank_account": "R5"}
+    | specified("amount_too_high", "insufficient_balance")
+    | {"payment_failed": "S3"},
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
-    """Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a prompt; by bank
-    transfer the payer sends the fiat to the account in `payment_instructions` with its reference. The balance is
-    credited once the payment has arrived; until then the purchase stays `pending`. It counts towards the limits of the
-    account.
+    """Executes an active buy quote and returns payment instructions. With mobile money the payer's phone gets a prompt.
+    With a bank transfer the payer sends the fiat to the account in `payment_instructions`, with its reference. The
+    purchase stays `pending` and the balance is credited once the payment has arrived. The purchase counts towards the
+    account limits.
     """
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]
@@ -136,15 +123,15 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     require_up(world, environment, quote.received.currency)
     use_quote(world, quote)
-    fields = quoted_fields(world, quote)
-    number = fields["id"] if assumes(world, "buy-reference", "transaction_id") else fields["order_id"]
+    transaction = quoted(world, quote)
+    number = transaction.id if assumes(world, "buy-reference", "transaction_id") else transaction.order_id
     instructions: PaymentInstructions
     if phone_number is not None:
         instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": number}
     else:
         instructions = bank_instructions(world, quote.paid.code, number)
-    transaction = Transaction(
-        **fields,
+    transaction = replace(
+        transaction,
         amount=quote.received.amount,
         net_amount=quote.received.amount,
         country=country,

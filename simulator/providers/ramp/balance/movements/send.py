@@ -1,6 +1,6 @@
 """Send: to an address, over Lightning, or to another user of the service.
 
-Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends run through `create_send`.
+Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from simulator.engine.records.records import move, present
-from simulator.engine.rows.operation import Call, OperationDecorator, Variants
+from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.ledger import available
@@ -24,7 +24,6 @@ from simulator.providers.ramp.balance.destinations import (
     require_payable,
     resolve_destination,
 )
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import SendPricing, price_send, require_balance
 from simulator.providers.ramp.balance.quotes import require_up, side
@@ -44,17 +43,7 @@ from simulator.providers.ramp.transactions import (
 
 operation = OperationDecorator("Send", group="wallet")
 
-_ESTIMATE = (
-    "not_found",
-    *NO_ASSET,
-    "unsupported_pair",
-    "invalid_wallet_address",
-    "invalid_phone_number",
-    "invoice_expired",
-    *NO_AMOUNT,
-)
-
-_TO_SEND = {
+_ESTIMATE = {
     "not_found": "S23",
     "unsupported_network": "H5",
     "unsupported_asset": "H5",
@@ -65,13 +54,13 @@ _TO_SEND = {
     "amount_too_low": "M13",
     "amount_too_high": "M13",
 }
-"""The specification does not show what a send is refused with."""
+"""The specification does not list the errors of a send."""
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
 
 def check_send(call: Call[EstimateT, None, None]) -> None:
-    """400: too many decimals, a destination that names nobody, several, or oneself."""
+    """Raise `ApiError` 400 for too many decimals, and a destination without or with several recipients, or oneself."""
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
     check_destination(call.world, body.destination)
@@ -79,7 +68,7 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
-    """The asset and how much of it; a user who is not there is refused before an asset that is not."""
+    """Return the asset and the amount. An unknown user is refused before an unknown asset."""
     if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
@@ -92,12 +81,11 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     check=check_send,
     reads=True,
     errors=_ESTIMATE,
-    guessed=_TO_SEND,
 )
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
-    """Tells the exact fee of a send and what the recipient would get, without moving or locking anything. Asset,
-    network, destination and the asset's limits are checked as for the send itself; the balance is not, and the network
-    need not be up. A send to another user of the service costs nothing.
+    """Returns the exact fee of a send and the amount that the recipient would get. Nothing is moved or locked. Asset,
+    network, destination and the asset's limits are checked as for a send. The balance is not checked, and the network
+    may be down. A send to another user of the service is free.
     """
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -116,7 +104,7 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
 def price_send_to(
     world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
 ) -> tuple[Recipient, SendPricing]:
-    """Return who a send would reach and what it would cost now; errors as `create_send` but its last four codes."""
+    """Return the recipient and the price of a send. Raises the errors of `create_send` except its last four codes."""
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
 
@@ -128,22 +116,19 @@ def price_send_to(
     variants=Variants("destination.type", lambda: bodies.SENDS),
     check=check_send,
     money=True,
-    errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state", "wallet_disabled"),
-    guessed={
-        **_TO_SEND,
-        "insufficient_balance": "M12",
-        "network_unavailable": "S22",
-        "wallet_disabled": "S13",
-    },
+    errors=_ESTIMATE
+    | {"insufficient_balance": "M12", "network_unavailable": "S22"}
+    | specified("invalid_state")
+    | {"wallet_disabled": "S13"},
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
-    """Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service.
-    To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then
-    `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at
-    once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too
-    low, the amount is outside the asset's limits, the destination is not valid for the network, the network is down, or
-    the wallet behind an invoice or a Lightning address of this service is disabled.
+    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. To
+    an address or over Lightning the amount is held until the send ends: `pending` until the broadcast, then
+    `processing`, then `completed`. It cannot be reversed. To another user it is free, needs no network and completes
+    immediately. For an invoice, `amount` must be the invoice's amount, and the fee comes on top. The request fails if
+    the balance is too low, the amount is outside the asset's limits, the destination is not valid on the network, or
+    the network is down. It also fails if the wallet behind an invoice or Lightning address of this service is disabled.
     """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
@@ -171,12 +156,12 @@ def create_send(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Send `amount` of an asset to a destination; everything is checked before anything changes.
+    """Send `amount` of an asset to a destination. Everything is checked before anything changes.
 
-    On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
-    returned is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
-    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state
-    and wallet_disabled.
+    On-chain and over Lightning the transaction is `pending` and its total is held. A transfer to another user completes
+    immediately, and the transaction is returned as it was accepted, `processing`. Raise `ApiError` as
+    `resolve_destination` does, and 422 amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503
+    network_unavailable, 409 invalid_state and wallet_disabled.
     """
     recipient, pricing = price_send_to(world, environment, asset, amount, destination)
     require_balance(world, environment, asset, pricing.paid, "amount")
@@ -210,9 +195,10 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    """Move the money at once (decision S9): answered as it was accepted, completed in the same change.
+    """Move the money immediately (decision S9). The response shows the accepted transfer, which completes in the same
+    change.
 
-    No timer stands between, so that no later request can ever see the transfer in flight.
+    No timer comes between them, so no later request can see the transfer in flight.
     """
     accepted = begin(world, transaction, "send", "internal")
     credit_deposit(

@@ -1,4 +1,4 @@
-"""Swap: one asset of the balance for another, at a quoted rate or not at all.
+"""Swap: one asset of the balance for another, within the tolerance of a quoted rate.
 
 Chapter "Swap" of the specification; decisions M8, S2, S8 and S22.
 """
@@ -9,28 +9,28 @@ from decimal import Decimal
 
 from simulator.engine.records.records import present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace
-from simulator.kernel.money import plain, subtract
+from simulator.kernel.money import plain
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.balance.named import named_asset, require_asset
 from simulator.providers.ramp.balance.pricing import minimum_received, price_swap, require_balance, swapped
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up, side
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up, side
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_swap, render_swap_quote
 from simulator.providers.ramp.balance.settlement import settle_swap
+from simulator.providers.ramp.balance.states import NO_AMOUNT, NO_ASSET, NO_QUOTE, SLIPPAGE_EXCEEDED
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.reference import listing, swap_rate
-from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+from simulator.providers.ramp.transactions import begin, holder, use_quote
 
 operation = OperationDecorator("Swap", group="wallet")
 
 
 def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
-    """400: the same asset on both sides, or more decimals than the side of the amount has."""
+    """Raise `ApiError` 400 for the same asset on both sides, or too many decimals for the side of the amount."""
     body = call.body
     source, target = body.from_, body.to
     if (source.symbol, source.network) == (target.symbol, target.network):
@@ -45,14 +45,15 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     status=201,
     check=check_swap_quote,
     money=True,
-    errors=(*NO_ASSET, "unsupported_pair", *NO_AMOUNT, "insufficient_balance", "network_unavailable"),
-    guessed={"unsupported_pair": "M15"},
+    errors=specified(*NO_ASSET)
+    | {"unsupported_pair": "M15"}
+    | specified(*NO_AMOUNT, "insufficient_balance", "network_unavailable"),
 )
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
-    """Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The amount is on
-    the side that `amount_side` names; the other side is worked out. Refused when the balance does not cover what is
-    given, the amount is outside the limits of the fee product, or a network is down. Nothing is held until the quote is
-    executed.
+    """Locks the rate and the fees of a swap for 30 minutes: one asset of the balance becomes another. The amount is on
+    the side that `amount_side` names, and the service calculates the other side. The request fails if the balance is
+    too low, the amount is outside the limits of the fee product, or a network is down. Nothing is held until you
+    execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
@@ -62,13 +63,11 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
         require_balance(world, environment, source, pricing.paid, "amount")
     require_up(world, environment, source, target)
     default = listing(source.code, present(source.network)).slippage
+    # Via str, because the float of a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
-    quote = WalletQuote(
-        **new_price_fields(world, environment, "swap", pricing),
-        slippage=slippage,
-        minimum_received=minimum_received(pricing.received, slippage, target),
-    )
-    return render_swap_quote(world, open_quote(world, quote))
+    least = minimum_received(pricing.received, slippage, target)
+    quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)
+    return render_swap_quote(world, quote)
 
 
 @operation(
@@ -77,14 +76,13 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
     status=201,
     claim=claim("swap"),
     money=True,
-    errors=(*NO_QUOTE, "insufficient_balance", "slippage_exceeded"),
-    guessed={"quote_not_found": "S2", "quote_already_used": "S2", "unsupported_pair": "M15"},
+    errors=NO_QUOTE | specified("insufficient_balance", "slippage_exceeded"),
     statuses=("pending",),
 )
 def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
-    """Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the swap completes.
-    A quote is good for one execution within its 30 minutes. Refused with slippage_exceeded when the rate has since
-    moved beyond the quote's tolerance; then a fresh quote is needed.
+    """Executes an active swap quote. `from.amount` is held immediately, and `to.amount` is credited when the swap
+    completes. A quote can be executed once, within its 30 minutes. The request fails with slippage_exceeded if the rate
+    has moved beyond the quote's tolerance. Then you need a new quote.
     """
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency
@@ -98,13 +96,7 @@ def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransacti
             "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
         )
     use_quote(world, quote)
-    transaction = Transaction(
-        **quoted_fields(world, quote),
-        amount=quote.paid.amount,
-        net_amount=subtract(quote.paid.amount, quote.fee.total),
-        slippage=quote.slippage,
-        reference=call.body.reference,
-    )
+    transaction = replace(quoted(world, quote), slippage=quote.slippage, reference=call.body.reference)
     if assumes(world, "M8", "present_rate_is_credited"):
         transaction = replace(transaction, received=side(target, now_received))
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)

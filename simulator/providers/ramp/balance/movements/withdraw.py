@@ -1,6 +1,6 @@
-"""Withdraw: an asset of the balance into the fiat of a beneficiary.
+"""Withdraw: an asset of the balance becomes fiat for a beneficiary.
 
-Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals run through
+Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
 `make_withdraw_quote` and `execute_withdraw`.
 """
 
@@ -10,31 +10,32 @@ from decimal import Decimal
 
 from simulator.engine.records.records import existing, present
 from simulator.engine.rows.error import invalid
-from simulator.engine.rows.operation import Call, OperationDecorator
+from simulator.engine.rows.operation import Call, OperationDecorator, specified
 from simulator.engine.text.fields import check_decimals
 from simulator.engine.worlds.settings import assumes
-from simulator.kernel.money import Currency, subtract
+from simulator.kernel.copying import replace
+from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.providers.ramp.balance import bodies, shapes
-from simulator.providers.ramp.balance.errors import NO_AMOUNT, NO_ASSET, NO_QUOTE
 from simulator.providers.ramp.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.providers.ramp.balance.pricing import Pricing, price_withdraw, require_balance
-from simulator.providers.ramp.balance.quotes import claim, new_price_fields, quoted_fields, require_up
+from simulator.providers.ramp.balance.quotes import claim, open_wallet_quote, quoted, require_up
 from simulator.providers.ramp.balance.records import WalletQuote
 from simulator.providers.ramp.balance.rendering import render_withdraw, render_withdraw_quote
+from simulator.providers.ramp.balance.states import NO_QUOTE
 from simulator.providers.ramp.beneficiaries import BENEFICIARY_MISMATCH, Beneficiary, beneficiary
 from simulator.providers.ramp.fees import require_in_force
 from simulator.providers.ramp.profile import charge_limits, check_amount
 from simulator.providers.ramp.reference import COUNTRY_OF, UNSUPPORTED_ASSET, fiat
-from simulator.providers.ramp.transactions import Transaction, begin, holder, open_quote, use_quote
+from simulator.providers.ramp.transactions import Transaction, begin, holder, use_quote
 
 operation = OperationDecorator("Withdraw", group="wallet")
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
-    """400: an amount_currency that is neither side, or more decimals than that side has.
+    """Raise `ApiError` 400 for an amount_currency that is neither side, or too many decimals for its side.
 
-    Where a side is not supported at all, the business rules refuse it.
+    An unsupported side passes here, and the business rules refuse it.
     """
     body = call.body
     crypto = named_asset(body.symbol, body.network)
@@ -52,22 +53,15 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     status=201,
     check=check_withdraw_quote,
     money=True,
-    errors=("not_found", *NO_ASSET, "unsupported_pair", "beneficiary_mismatch", *NO_AMOUNT, "network_unavailable"),
-    guessed={
-        "not_found": "S23",
-        "unsupported_network": "H5",
-        "unsupported_asset": "M6",
-        "unsupported_pair": "H5",
-        "amount_too_low": "M13",
-        "amount_too_high": "M13",
-        "network_unavailable": "S22",
-    },
+    errors={"not_found": "S23", "unsupported_network": "H5", "unsupported_asset": "M6", "unsupported_pair": "H5"}
+    | specified("beneficiary_mismatch")
+    | {"amount_too_low": "M13", "amount_too_high": "M13", "network_unavailable": "S22"},
 )
 def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
-    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at a saved
-    beneficiary. The amount is what is debited or what the beneficiary receives, as `amount_currency` says. Refused when
-    the beneficiary is not paid in that currency, the amount is outside the limits of the fee product or of the account,
-    or the network is down. The balance is looked at when the quote is executed.
+    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat for a saved
+    beneficiary. The amount is the debit or the payout, as `amount_currency` says. The request fails if the beneficiary
+    has another currency, the amount is outside the limits of the fee product or of the account, or the network is down.
+    The balance is checked when you execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -95,16 +89,16 @@ def make_withdraw_quote(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> WalletQuote:
-    """Lock the price of a payout to a beneficiary; `amount` is the asset to debit, or the fiat to deliver.
+    """Lock the price of a payout to a beneficiary. `amount` is the asset to debit, or the fiat to deliver.
 
-    ApiError 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high,
+    Raise `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high, and
     503 network_unavailable.
     """
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
     check_amount(world, environment, pricing.received, money.code)
     require_up(world, environment, asset)
-    fields = new_price_fields(world, environment, "withdraw", pricing)
-    return open_quote(world, WalletQuote(**fields, method=recipient.method, beneficiary_id=recipient.id))
+    method = recipient.method
+    return open_wallet_quote(world, environment, "withdraw", pricing, method=method, beneficiary_id=recipient.id)
 
 
 def estimate_withdraw(
@@ -117,7 +111,7 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """What a withdrawal would cost and deliver now, without a quote; errors as for the quote but the last two."""
+    """Return the price of a withdrawal now. Raises the errors of `make_withdraw_quote` except the last two."""
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
@@ -133,22 +127,17 @@ def estimate_withdraw(
     status=201,
     claim=claim("withdraw"),
     money=True,
-    errors=(*NO_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
-    guessed={
-        "quote_not_found": "S2",
-        "quote_already_used": "S2",
-        "unsupported_pair": "M15",
-        "network_unavailable": "S22",
-        "not_found": "gone-beneficiary",
-        "amount_too_high": "M14",
-    },
+    errors=NO_QUOTE
+    | {"network_unavailable": "S22", "not_found": "gone-beneficiary"}
+    | specified("insufficient_balance")
+    | {"amount_too_high": "M14"},
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
-    """Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only says that it
-    was accepted; the event transaction.completed says that the beneficiary has the fiat, and a payout that fails is
-    held until it is refunded. It counts towards the limits of GET /profile/limits. The reference is for the caller
-    alone. Refused when the balance is too low or a limit is reached.
+    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that
+    it was accepted. The event transaction.completed confirms that the beneficiary has the fiat. The amount of a failed
+    payout stays held until it is refunded. The payout counts towards the limits of GET /profile/limits. The beneficiary
+    does not see the reference. The request fails if the balance is too low or a limit is reached.
     """
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)
@@ -163,10 +152,10 @@ def execute_withdraw(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Use a withdraw quote: the limits are charged, its amount is held, the payout is on its way.
+    """Use a withdraw quote: charge the limits, hold the amount and start the payout.
 
-    The quote is usable. ApiError 404 not_found (the beneficiary is gone), 422 insufficient_balance, amount_too_high,
-    503 network_unavailable.
+    The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance,
+    amount_too_high, and 503 network_unavailable.
     """
     environment = quote.environment
     currency = quote.paid.currency
@@ -179,10 +168,8 @@ def execute_withdraw(
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
     require_up(world, environment, currency)
     use_quote(world, quote)
-    transaction = Transaction(
-        **quoted_fields(world, quote),
-        amount=quote.paid.amount,
-        net_amount=subtract(quote.paid.amount, quote.fee.total),
+    transaction = replace(
+        quoted(world, quote),
         country=COUNTRY_OF[quote.received.code],
         beneficiary_id=recipient.id,
         account_number=recipient.account,

@@ -1,24 +1,23 @@
-"""Errors: the envelope, which status a code has, and the refusals that any client can bring about."""
+"""Errors: the envelope, the status of each code, and refusals that any client can cause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import always_guess, always_promise, guess, promise
+from simulator.conformance.laws import Refusal, always_guess, always_promise, changed, guess, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.provider import PROVIDER
 
-CHAPTER = "Errors"
 _CODES = collected(PROVIDER).errors
 
 
 @always_promise("errors.envelope", "Error envelope")
 def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """Every failure has the error envelope with a code and a message."""
+    """Every error response has the error envelope with a code and a message."""
     if answer.status >= 400:
         error = answer.body.get("error")
         held = isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "message"))
@@ -40,49 +39,29 @@ CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wal
 
 @always_promise("errors.known_code", "Errors")
 def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The code of a failure is one of the catalogue."""
-    # The specification does not show the codes for another method, for another status, and of a send or withdrawal.
+    """The code of an error is in the catalogue."""
+    # The specification does not list codes for unknown methods, for illegal transitions, or of sends and withdrawals.
     if answer.code is not None and answer.status not in (405, 409) and answer.operation not in CODES_NOT_SHOWN:
-        yield "error.code", None if answer.code in _CODES else f"{answer.code} is no code of the catalogue"
+        yield "error.code", None if answer.code in _CODES else f"{answer.code} is not in the catalogue"
 
 
 @always_guess("request_id.same", "H11")
 def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The request_id of an error is that of its header."""
+    """The request_id of an error equals the X-Request-Id header."""
     if answer.code is not None and answer.headers.get("x-request-id"):
-        told = answer.part("error").get("request_id")
-        same = told == answer.headers["x-request-id"]
-        yield "error.request_id", None if same else f"request_id is {told}, the header says another"
+        found = answer.part("error").get("request_id")
+        same = found == answer.headers["x-request-id"]
+        yield "error.request_id", None if same else f"request_id is {found}, the header has another"
 
 
 @always_promise("answer.internal_error", "Errors: internal_error")
 def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """No call of this run makes the service fail."""
-    yield "status", f"answers {answer.short}" if answer.status == 500 else None
-
-
-@promise("errors.not_found", "Errors: not_found, order_not_found, quote_not_found")
-def unknown(bench: Bench) -> None:
-    """An id that does not exist answers 404 with the code of its kind."""
-    for operation, code in (
-        ("GET /quotes/{id}", "quote_not_found"),
-        ("GET /transactions/{id}", "not_found"),
-        ("GET /orders/{order_id}", "order_not_found"),
-        ("GET /beneficiaries/{id}", "not_found"),
-        ("GET /wallets/{id}", "not_found"),
-        ("GET /wallets/{id}/deposits", "not_found"),
-        ("GET /wallets/{id}/lightning", "not_found"),
-        ("GET /fees/{id}", "not_found"),
-        ("GET /recurring-payments/{id}/review", "not_found"),
-        ("GET /recurring-payments/{id}/transactions", "not_found"),
-        ("GET /webhooks/{id}", "not_found"),
-        ("GET /webhooks/{id}/deliveries", "not_found"),
-    ):
-        bench.refuses(404, code, operation, path={"id": "none_00000000", "order_id": "none_00000000"})
+    """No call of this run causes an internal error."""
+    yield "status", f"returns {answer.short}" if answer.status == 500 else None
 
 
 def _bodies(bench: Bench) -> list[tuple[str, JsonObject, tuple[str, ...]]]:
-    """Operations with a body they accept and the fields of it that they cannot do without."""
+    """Return operations with a valid body and its required fields."""
     withdraw, payment = stock.withdraw_quote_body(bench), stock.recurring_body(bench)
     fee = {"product": "onramp", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"}
     return [
@@ -108,8 +87,7 @@ def missing(bench: Bench) -> None:
     """A body without a required field is refused with 400 missing_parameter."""
     for operation, body, names in _bodies(bench):
         for name in names:
-            left = {member: value for member, value in body.items() if member != name}
-            bench.refused(bench.call(operation, left), 400, "missing_parameter")
+            bench.refused(bench.call(operation, changed(body, name, None)), 400, "missing_parameter")
 
 
 @promise("errors.param", "Errors: param names it", "writes")
@@ -117,51 +95,33 @@ def param(bench: Bench) -> None:
     """param names the field that is missing or wrong."""
     for operation, body, names in _bodies(bench):
         for name in names:
-            answer = bench.call(operation, {member: value for member, value in body.items() if member != name})
-            bench.holds(answer.param == name, answer, f"param is {answer.param}, {name} is missing", "error.param")
+            answer = bench.call(operation, changed(body, name, None))
+            bench.holds(answer.param == name, answer, f"param is {answer.param}; {name} is missing", "error.param")
         if "amount" in body:
             answer = bench.call(operation, {**body, "amount": "ten"})
-            bench.holds(answer.param == "amount", answer, f"param is {answer.param}, amount is wrong", "error.param")
+            bench.holds(answer.param == "amount", answer, f"param is {answer.param}; amount is wrong", "error.param")
 
 
 @promise("errors.malformed", "Errors: invalid_parameter", "writes")
 def malformed(bench: Bench) -> None:
-    """An amount that is no decimal string is refused with 400 invalid_parameter."""
+    """An amount that is not a decimal string is refused with 400 invalid_parameter."""
     for operation, body, _ in _bodies(bench):
         if "amount" in body:
             for amount in ("ten", "", "-5"):
                 bench.refused(bench.call(operation, {**body, "amount": amount}), 400, "invalid_parameter")
 
 
-@guess("errors.amount_type", "H7", "writes")
-def amount_types(bench: Bench) -> None:
-    """An amount that is a JSON number, has an exponent or too many decimals is refused with 400 invalid_parameter."""
-    for amount in (5000, "5e3", "5000.001"):
-        bench.refuses(400, "invalid_parameter", "POST /quotes", {**stock.ONRAMP, "amount": amount})
-
-
 @promise("errors.body", "Errors: invalid_request", "writes")
 def body(bench: Bench) -> None:
-    """A body that is no JSON object is refused with 400 invalid_request."""
+    """A body that is not a JSON object is refused with 400 invalid_request."""
     for raw in (b"{", b"[]", b'"text"'):
         for operation in ("POST /quotes", "POST /wallet/send", "POST /beneficiaries"):
             bench.refused(bench.service.call(operation, raw=raw), 400, "invalid_request")
 
 
-RATES = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES"}
-
-
-@promise("errors.rates_query", "GET /rates: 400 invalid_request")
-def rates_queries(bench: Bench) -> None:
-    """GET /rates without one of its parameters is refused with 400 invalid_request."""
-    for name in RATES:
-        bench.refuses(400, "invalid_request", "GET /rates", query={key: RATES[key] for key in RATES if key != name})
-    bench.refuses(422, "unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"})
-
-
 @promise("errors.rate_limited", "Errors: rate_limited", "writes", "control")
 def rate_limited(bench: Bench) -> None:
-    """Too many requests are answered 429 rate_limited with Retry-After, and work again afterwards."""
+    """Too many requests return 429 rate_limited with Retry-After."""
     beside = bench.service.another()
     beside.patient = False
     token = beside.sign_in()
@@ -175,7 +135,7 @@ def rate_limited(bench: Bench) -> None:
 
 @guess("errors.route", "H3")
 def route(bench: Bench) -> None:
-    """An unknown path answers 404 not_found, a method that a path has not 405 with Allow."""
+    """An unknown path returns 404 not_found, an unknown method 405 with Allow."""
     bench.refused(bench.call("GET /nothing/here"), 404, "not_found")
     if bench.writes:
         wrong = bench.call("PUT /quotes", {})
@@ -186,7 +146,7 @@ def route(bench: Bench) -> None:
 
 @promise("errors.network_unavailable", "Errors: network_unavailable", "writes", "control")
 def network_unavailable(bench: Bench) -> None:
-    """What needs a network that is down is refused with 503 network_unavailable, and works when it is up again."""
+    """A request that needs a network is refused with 503 network_unavailable while the network is down."""
     with steering.network_status(bench.world, "celo", "down"):
         for operation, asked in (
             ("POST /quotes", stock.ONRAMP), ("POST /wallet/send", stock.SEND),
@@ -198,7 +158,52 @@ def network_unavailable(bench: Bench) -> None:
     bench.accepted(bench.call("POST /quotes", stock.ONRAMP))
 
 
-LAWS = (unknown, missing, param, malformed, amount_types, body, rates_queries, rate_limited, route, network_unavailable)
+RATES = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES"}
+UNKNOWN = (
+    ("quote_not_found", "GET /quotes/{id}"),
+    ("not_found", "GET /transactions/{id}"),
+    ("order_not_found", "GET /orders/{order_id}"),
+    ("not_found", "GET /beneficiaries/{id}"),
+    ("not_found", "GET /wallets/{id}"),
+    ("not_found", "GET /wallets/{id}/deposits"),
+    ("not_found", "GET /wallets/{id}/lightning"),
+    ("not_found", "GET /fees/{id}"),
+    ("not_found", "GET /recurring-payments/{id}/review"),
+    ("not_found", "GET /recurring-payments/{id}/transactions"),
+    ("not_found", "GET /webhooks/{id}"),
+    ("not_found", "GET /webhooks/{id}/deliveries"),
+)
+
+LAWS = (
+    refusals(
+        "errors.not_found", "Errors: not_found, order_not_found, quote_not_found",
+        "An unknown id returns 404 with the code of its kind.",
+        *(
+            Refusal(f"404 {code}", operation, path={"id": "none_00000000", "order_id": "none_00000000"})
+            for code, operation in UNKNOWN
+        ),
+        needs=(),
+    ),
+    missing, param, malformed,
+    refusals(
+        "errors.amount_type", "H7",
+        "A JSON number, an exponent or too many decimals as amount is refused with 400 invalid_parameter.",
+        *(
+            Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
+            for amount in (5000, "5e3", "5000.001")
+        ),
+        promise=False,
+    ),
+    body,
+    refusals(
+        "errors.rates_query", "GET /rates: 400 invalid_request",
+        "GET /rates without one of its parameters is refused with 400 invalid_request.",
+        *(Refusal("400 invalid_request", "GET /rates", query=changed(RATES, name, None)) for name in RATES),
+        Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}),
+        needs=(),
+    ),
+    rate_limited, route, network_unavailable,
+)  # fmt: skip
 
 
 ALWAYS = (envelope, status_of_code, known_code, request_id_same, internal_error)

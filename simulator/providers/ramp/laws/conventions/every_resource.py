@@ -1,4 +1,4 @@
-"""What the specification says of all of its resources at once."""
+"""Rules for the fields of all resources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("time.order", "created_at, updated_at")
 def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """Nothing was changed before it was made, nor expires before that."""
+    """updated_at and expires_at are not before created_at."""
     made = answer.body.get("created_at")
     for name in ("updated_at", "expires_at"):
         later = answer.body.get(name)
@@ -33,16 +33,16 @@ def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("transaction.no_hash", "Ramp transaction, Wallet transaction: tx_hash")
 def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A transaction has no tx_hash while it waits for a payment, or to be sent."""
-    # Not while it waits for a deposit: one that is seen and not yet confirmed is a transaction on the chain.
+    """A transaction has no tx_hash while it awaits a payment or is pending."""
+    # While it awaits a deposit it may have one: a detected, unconfirmed deposit is already on the chain.
     waiting = answer.body.get("status") in ("awaiting_payment", "pending")
     if waiting and "tx_hash" in answer.body:
-        told = answer.body["tx_hash"]
-        yield "tx_hash", None if told is None else f"tx_hash is {shown(told)} while the transaction waits"
+        found = answer.body["tx_hash"]
+        yield "tx_hash", None if found is None else f"tx_hash is {shown(found)} while the transaction waits"
 
 
 def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
-    """Every text under a name that ends with _at, and deposit_by, by its dotted place."""
+    """Yield every string named *_at or deposit_by with its dotted path."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             inner = f"{place}.{name}" if place else name

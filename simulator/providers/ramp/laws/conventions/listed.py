@@ -1,34 +1,34 @@
-"""The lists that laws judge: where each is, its filters, how a row shows that it fits, and rows to fill them."""
+"""The lists under test: their filters, how a row shows that it matches a filter, and rows to fill them with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from simulator.conformance.bench import Bench, Lacking
+from simulator.conformance.bench import Bench, MissingData
 from simulator.conformance.service import pages
 from simulator.engine.text.json import Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
 
-Fits = Callable[[Shown, str], bool]
+Matches = Callable[[Shown, str], bool]
 
 
-def _is(name: str) -> Fits:
+def _is(name: str) -> Matches:
     return lambda row, value: row.get(name) in value.split(",")
 
 
-def _same_network(name: str) -> Fits:
-    """Wallet transactions spell networks in upper case; either spelling is matched."""
+def _same_network(name: str) -> Matches:
+    """Return a filter that ignores case: wallet transactions spell networks in upper case."""
     return lambda row, value: str(row.get(name) or "").lower() == value.lower()
 
 
-def _swap_side(name: str, fits: Fits) -> Fits:
-    """A swap is found by either of its sides."""
+def _swap_side(name: str, matches: Matches) -> Matches:
+    """Return a filter that a swap matches by either of its sides."""
 
     def either(row: Shown, value: str) -> bool:
         sides = [row.get("from"), row.get("to")]
-        return fits(row, value) or any(isinstance(side, Mapping) and fits(side, value) for side in sides)
+        return matches(row, value) or any(isinstance(side, Mapping) and matches(side, value) for side in sides)
 
     return either
 
@@ -39,7 +39,7 @@ def _asset_of(row: Shown, value: str) -> bool:
 
 
 def amount_of(row: Shown) -> Decimal:
-    """What a list compares: the source amount, of a swap its from.amount, else the amount (decision L3)."""
+    """Return the amount that a list compares: the source amount, from.amount of a swap, or the amount (decision L3)."""
     side = row.get("from")
     value = row.get("source_amount") or (side.get("amount") if isinstance(side, Mapping) else None)
     return Decimal(str(value if value is not None else row["amount"]))
@@ -53,24 +53,24 @@ def _order_asset(row: Shown, value: str) -> bool:
     return value in [row.get("asset"), row.get("from_asset"), row.get("to_asset")]
 
 
-def _null_or(name: str) -> Fits:
-    """A fee product whose member is null is for all."""
+def _null_or(name: str) -> Matches:
+    """Return a filter that a null field matches, too: the fee product is for all values."""
     return lambda row, value: row.get(name) in (value, None)
 
 
-def _detail(name: str) -> Fits:
+def _detail(name: str) -> Matches:
     return lambda row, value: row.get("details", {}).get(name) == value
 
 
 @dataclass(frozen=True)
 class Listed:
-    """One list: where it is and what filters it takes, each with how a row shows that it fits."""
+    """One list operation."""
 
     operation: str
-    filters: Mapping[str, Fits]
+    filters: Mapping[str, Matches]
     sorts: tuple[str, ...] = ("created_at",)
     shown: str = ""
-    """How one row is read by its id."""
+    """The operation that reads a row by its id."""
     key: str = "id"
     dates: bool = True
 
@@ -129,7 +129,7 @@ VALUES = {
     "product": ("onramp", "swap,send", "deposit"),
     "payment_method": ("bank_account", "phone_number"),
 }  # fmt: skip
-"""Values that some list knows; one that a list refuses is for its own table to explain and is passed over."""
+"""Values of filters. A list may refuse some of them, which are then skipped."""
 
 SEARCHED = {
     "GET /transactions": ("reference", "id", "order_id", "tx_hash"),
@@ -138,14 +138,14 @@ SEARCHED = {
     "GET /wallets": ("reference",),
     "GET /recurring-payments": ("reference",),
 }  # fmt: skip
-"""The lists that are searched, and where a row bears the texts that find it."""
+"""The lists with a search, and the searched fields."""
 
 WHOLE = 500
-"""A list with more rows than this is not read whole."""
+"""Maximum number of rows of a list that is read whole."""
 
 
 def stocked(bench: Bench) -> None:
-    """Enough of everything for a list to have something to leave out."""
+    """Create enough rows for each filter to leave some out."""
     if not bench.writes or (bench.total("GET /transactions") >= 12 and bench.total("GET /beneficiaries") >= 5):
         return
     stock.onramp(bench)
@@ -153,10 +153,10 @@ def stocked(bench: Bench) -> None:
     stock.beneficiary(bench, stock.BANK_BENEFICIARY)
     stock.beneficiary(bench, stock.ADDRESS_BENEFICIARY)
     for _ in range(3):
-        bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
-    bench.done("POST /wallet/swap", {"quote_id": stock.swap_quote(bench).text("id")})
-    bench.done("POST /wallet/buy", stock.buy_details(stock.buy_quote(bench)))
-    bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
+        stock.sent(bench)
+    stock.swap(bench)
+    stock.buy(bench)
+    stock.withdrawal(bench)
     for network in ("stellar", "celo", "bitcoin"):
         stock.wallet(bench, network)
     stock.recurring(bench)
@@ -164,5 +164,5 @@ def stocked(bench: Bench) -> None:
 
 def whole(bench: Bench, one: Listed, query: Mapping[str, object] | None = None) -> list[Shown]:
     if bench.total(one.operation, query) > WHOLE:
-        raise Lacking(f"{one.operation} has more than {WHOLE} rows")
+        raise MissingData(f"{one.operation} has more than {WHOLE} rows")
     return [row for page in pages(bench.service, one.operation, query) for row in page.items]

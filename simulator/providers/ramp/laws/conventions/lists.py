@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import guess, promise
+from simulator.conformance.laws import Refusal, guess, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import Shown
 from simulator.providers.ramp.laws import stock
@@ -26,12 +26,12 @@ def _order_key(name: str) -> Callable[[Shown], object]:
 
 @promise("sort.order", COMMON)
 def order(bench: Bench) -> None:
-    """Rows come newest first, and in the order that sort_by and sort_order ask for."""
+    """Rows are sorted newest first, or as sort_by and sort_order say."""
     stocked(bench)
     if bench.writes:
-        # Amounts that text and numbers put in another order.
+        # Amounts whose order differs as strings and as numbers.
         for amount in ("3", "20"):
-            bench.done("POST /wallet/send", {**stock.SEND, "amount": amount})
+            stock.sent(bench, amount)
     for one in LISTS:
         for name in one.sorts:
             for query in ({"sort_by": name, "sort_order": "asc"}, {"sort_by": name, "sort_order": "desc"}, {}):
@@ -40,13 +40,12 @@ def order(bench: Bench) -> None:
                 page = bench.done(one.operation, query={**query, "size": 100})
                 keys = [_order_key(name)(row) for row in page.items]
                 falling = query.get("sort_order", "desc") == "desc"
-                right = _sorted(keys, falling)
-                words = f"{name} does not {'fall' if falling else 'rise'} from row to row"
-                bench.holds(right, page, words, "data")
+                words = f"rows are not in {'descending' if falling else 'ascending'} order of {name}"
+                bench.holds(_sorted(keys, falling), page, words, "data")
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    """Whether keys are in order. Texts may be in that of any collation: case and punctuation may count or not."""
+    """Return True if keys are in order, strings by any collation: case and punctuation may count or not."""
     ways: list[Callable[[object], object]] = [lambda key: key]
     if any(isinstance(key, str) for key in keys):
         ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
@@ -54,16 +53,8 @@ def _sorted(keys: list[object], falling: bool) -> bool:
     return any(one == sorted(one, reverse=falling) for one in ordered)  # type: ignore[type-var]  # keys of one list can be compared
 
 
-@promise("errors.sort_by", COMMON)
-def unknown_sorts(bench: Bench) -> None:
-    """An unknown sort_by is refused with 400 invalid_parameter."""
-    for one in LISTS:
-        if one.sorts:
-            bench.refuses(400, "invalid_parameter", one.operation, param="sort_by", query={"sort_by": "colour"})
-
-
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
-    """The list under each value of each of its filters that it takes."""
+    """Return a list under each value of each of its filters that it accepts."""
     found = []
     for name in one.filters:
         for value in VALUES[name]:
@@ -75,18 +66,18 @@ def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
 
 @promise("filter.holds", "Extra filters per list")
 def filter_holds(bench: Bench) -> None:
-    """Every row of a filtered list fits the filter."""
+    """Every row of a filtered list matches the filter."""
     stocked(bench)
     for one in LISTS:
         for name, value, page in _filtered(bench, one):
-            misfits = [row.get(one.key) for row in page.items if not one.filters[name](row, value)]
-            words = f"{len(misfits)} of {len(page.items)} rows do not fit {name}={value}"
-            bench.holds(not misfits, page, words, f"query.{name}")
+            wrong = sum(not one.filters[name](row, value) for row in page.items)
+            words = f"{wrong} of {len(page.items)} rows do not match {name}={value}"
+            bench.holds(not wrong, page, words, f"query.{name}")
 
 
 @promise("filter.complete", "Extra filters per list")
 def filter_complete(bench: Bench) -> None:
-    """A filtered list has every row of the whole list that fits."""
+    """A filtered list has every matching row of the whole list."""
     stocked(bench)
     for one in LISTS:
         every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
@@ -94,15 +85,15 @@ def filter_complete(bench: Bench) -> None:
             rows = every if name == "status" else [row for row in every if row.get("status") != "inactive"]
             due = sum(1 for row in rows if one.filters[name](row, value))
             total = page.number("pagination.total")
-            bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} fit", f"query.{name}")
+            bench.holds(total == due, page, f"{total} rows for {name}={value}, {due} match", f"query.{name}")
 
 
 @guess("filter.amount_bound", "L3", "writes")
 def amount_bound(bench: Bench) -> None:
-    """min_amount and max_amount are bounds that belong to what they let through."""
-    # Other amounts lie beside it, so that a bound on the wrong side shows.
+    """min_amount and max_amount are inclusive."""
+    # The other amounts are next to it, so that a bound on the wrong side is noticed.
     amount, below, above = "11.57", "11.56", "11.58"
-    sent = [bench.done("POST /wallet/send", {**stock.SEND, "amount": one}).text("id") for one in (below, amount, above)]
+    sent = [stock.sent(bench, one).text("id") for one in (below, amount, above)]
     for query, due in (
         ({"min_amount": amount, "max_amount": amount}, sent[1:2]), ({"max_amount": amount}, sent[:2]),
         ({"min_amount": amount}, sent[1:]),
@@ -110,22 +101,13 @@ def amount_bound(bench: Bench) -> None:
         page = bench.done("GET /transactions", query={**query, "type": "send", "size": 100})
         there = [str(row.get("id")) for row in page.items]
         found = [name for name in sent if name in there]
-        words = f"{len(found)} of the sends of {below}, {amount} and {above} are found, {len(due)} are due"
+        words = f"{len(found)} of the sends of {below}, {amount} and {above} are found, not {len(due)}"
         bench.holds(found == due, page, words, f"query.{'-'.join(query)}")
-
-
-@promise("errors.filter_value", "Errors: invalid_parameter")
-def wrong_values(bench: Bench) -> None:
-    """A filter value outside its set is refused with 400 invalid_parameter that names the filter."""
-    for one in LISTS:
-        for name in one.filters:
-            if name in ("type", "status", "order_type", "product", "payment_method"):
-                bench.refuses(400, "invalid_parameter", one.operation, param=name, query={name: "nonsense"})
 
 
 @promise("filter.dates", COMMON)
 def dates(bench: Bench) -> None:
-    """start_date and end_date bound created_at."""
+    """start_date and end_date are bounds of created_at."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -136,9 +118,9 @@ def dates(bench: Bench) -> None:
             due = sum(1 for row in rows if _within(row, name, middle))
             page = bench.done(one.operation, query={name: middle, "size": 100})
             total = page.number("pagination.total")
-            bench.holds(total == due, page, f"{total} rows for {name}={middle}, {due} fit", f"query.{name}")
+            bench.holds(total == due, page, f"{total} rows for {name}={middle}, {due} match", f"query.{name}")
             wrong = sum(1 for row in page.items if not _within(row, name, middle))
-            bench.holds(not wrong, page, f"{wrong} rows lie outside {name}={middle}", f"query.{name}")
+            bench.holds(not wrong, page, f"{wrong} rows are outside {name}={middle}", f"query.{name}")
 
 
 def _within(row: Shown, name: str, bound: str) -> bool:
@@ -148,7 +130,7 @@ def _within(row: Shown, name: str, bound: str) -> bool:
 
 @promise("filter.whole_days", COMMON)
 def whole_days(bench: Bench) -> None:
-    """A date without a time means the start of its day as start_date and the end of it as end_date, in UTC."""
+    """A date without a time is the start of the day as start_date and the end of the day as end_date, in UTC."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -164,15 +146,14 @@ DAILY = (
     ("GET /beneficiaries", stock.beneficiary), ("GET /transactions", stock.onramp), ("GET /orders", stock.onramp),
     ("GET /wallets", stock.wallet), ("GET /recurring-payments", stock.recurring),
 )  # fmt: skip
-"""Lists that have dates, each with what adds a row to it."""
+"""Lists with dates, each with a function that adds a row."""
 LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
-"""22:30 and 01:30 UTC lie on other days east and west of Greenwich: at 22:30 it is tomorrow in Nairobi, at 01:30
-yesterday in New York."""
+"""At 22:30 UTC it is already tomorrow in Nairobi, at 01:30 UTC it is still yesterday in New York."""
 
 
 @promise("filter.utc_days", COMMON, "writes", "control")
 def utc_days(bench: Bench) -> None:
-    """The day of a date without a time is that of UTC: it has the rows between its two midnights there."""
+    """A date without a time is a day in UTC."""
     day = bench.world.next_midnight()
     for moment in (LATE, EARLY):
         bench.world.advance_to(day + moment)
@@ -183,75 +164,49 @@ def utc_days(bench: Bench) -> None:
             bounds = {"start_date": f"{date}T00:00:00.000Z", "end_date": f"{date}T23:59:59.999Z"}
             due = bench.total(operation, bounds)
             page = bench.done(operation, query={"start_date": date, "end_date": date, "size": 100})
-            bench.holds(due > 0, page, f"no rows between the bounds of {date}", "data")
+            bench.holds(due > 0, page, f"no rows on {date}", "data")
             bench.equal(page, "pagination.total", due)
             wrong = sum(1 for row in page.items if str(row["created_at"])[:10] != date)
-            bench.holds(not wrong, page, f"{wrong} rows were not made on {date} in UTC", "query.start_date")
-
-
-@promise("errors.date_range", COMMON)
-def date_ranges(bench: Bench) -> None:
-    """An end_date before the start_date is refused with 400 invalid_date_range."""
-    for one in LISTS:
-        if one.dates:
-            bench.refuses(
-                400, "invalid_date_range", one.operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"}
-            )
-
-
-@promise("errors.malformed_date", COMMON)
-def malformed_dates(bench: Bench) -> None:
-    """A malformed date is refused with 400 invalid_parameter that names the parameter."""
-    for one in LISTS:
-        if one.dates:
-            for name in ("start_date", "end_date"):
-                bench.refuses(400, "invalid_parameter", one.operation, param=name, query={name: "yesterday"})
+            bench.holds(not wrong, page, f"{wrong} rows were not created on {date} in UTC", "query.start_date")
 
 
 @promise("search.holds", COMMON)
 def search(bench: Bench) -> None:
-    """search finds what bears the text, without regard to case, and nothing else."""
+    """search finds the rows that contain the string, ignoring case, and no others."""
     stocked(bench)
     for one in LISTS:
         if one.operation not in SEARCHED:
             continue
         rows = whole(bench, one)
         for field in SEARCHED[one.operation]:
-            text = next((found for row in rows if (found := _member(row, field))), None)
+            text = next((found for row in rows if (found := _string(row, field))), None)
             if text is not None:
                 _judge_search(bench, one, rows, field, text)
-        nothing = bench.done(one.operation, query={"search": "zz-nothing-bears-this"})
-        bench.holds(nothing.items == [], nothing, "rows are found that do not bear the text", "query.search")
+        nothing = bench.done(one.operation, query={"search": "zz-nothing-has-this"})
+        bench.holds(nothing.items == [], nothing, "rows without the string are found", "query.search")
 
 
 def _judge_search(bench: Bench, one: Listed, rows: list[Shown], field: str, text: str) -> None:
     for asked in (text, text.upper()):
         page = bench.done(one.operation, query={"search": asked, "size": 100})
-        due = sum(1 for row in rows if text.lower() in _member(row, field).lower())
+        due = sum(1 for row in rows if text.lower() in _string(row, field).lower())
         found = sum(1 for row in page.items if text.lower() in str(row).lower())
         held = found == len(page.items) and page.number("pagination.total") >= due
-        words = f"search={asked}, the {field} of a row, gives {len(page.items)} rows; {found} bear it, {due} are due"
+        words = f"search={asked}, the {field} of a row, finds {len(page.items)} rows; {found} contain it, {due} should"
         bench.holds(held, page, words, "query.search")
 
 
-def _member(row: Shown, place: str) -> str:
-    """The text at a dotted place of a row; empty where there is none."""
+def _string(row: Shown, place: str) -> str:
+    """Return the string at a dotted path of a row, or "" if there is none."""
     value: object = row
     for name in place.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     return str(value or "")
 
 
-@promise("search.too_short", COMMON)
-def short_searches(bench: Bench) -> None:
-    """A search for a single character is refused with 400."""
-    for operation in ("GET /transactions", "GET /beneficiaries"):
-        bench.refuses(400, "invalid_parameter", operation, param="search", query={"search": "a"})
-
-
 @promise("list.equals_get", "List responses; GET by id")
 def rows_as_read(bench: Bench) -> None:
-    """A row of a list is what GET by its id shows."""
+    """A row of a list is what GET by its id returns."""
     stocked(bench)
     for one in LISTS:
         if one.shown:
@@ -262,7 +217,48 @@ def rows_as_read(bench: Bench) -> None:
                     bench.like(full, full.body, row)
 
 
+def _invalid(operation: str, name: str, value: str) -> Refusal:
+    return Refusal("400 invalid_parameter", operation, query={name: value}, param=name)
+
+
+DATED = [one.operation for one in LISTS if one.dates]
+CLOSED_FILTERS = ("type", "status", "order_type", "product", "payment_method")
+"""Filters with a fixed set of values."""
+
 LAWS = (
-    order, unknown_sorts, filter_holds, filter_complete, amount_bound, wrong_values, dates, whole_days, utc_days,
-    date_ranges, malformed_dates, search, short_searches, rows_as_read,
+    order,
+    refusals(
+        "errors.sort_by", COMMON, "An unknown sort_by is refused with 400 invalid_parameter.",
+        *(_invalid(one.operation, "sort_by", "colour") for one in LISTS if one.sorts),
+        needs=(),
+    ),
+    filter_holds, filter_complete, amount_bound,
+    refusals(
+        "errors.filter_value", "Errors: invalid_parameter",
+        "An unknown value of a filter is refused with 400 invalid_parameter that names the filter.",
+        *(_invalid(one.operation, name, "nonsense") for one in LISTS for name in one.filters if name in CLOSED_FILTERS),
+        needs=(),
+    ),
+    dates, whole_days, utc_days,
+    refusals(
+        "errors.date_range", COMMON, "An end_date before the start_date is refused with 400 invalid_date_range.",
+        *(
+            Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
+            for operation in DATED
+        ),
+        needs=(),
+    ),
+    refusals(
+        "errors.malformed_date", COMMON,
+        "A malformed date is refused with 400 invalid_parameter that names the parameter.",
+        *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")),
+        needs=(),
+    ),
+    search,
+    refusals(
+        "search.too_short", COMMON, "A search for a single character is refused with 400.",
+        *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")),
+        needs=(),
+    ),
+    rows_as_read,
 )  # fmt: skip

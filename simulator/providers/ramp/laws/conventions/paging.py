@@ -1,4 +1,4 @@
-"""Pages: how lists are cut into pages, under filters and below a resource too."""
+"""Paging of lists, including filtered lists and lists below a resource."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import always_promise, promise
+from simulator.conformance.laws import Refusal, always_promise, promise, refusals
 from simulator.conformance.service import Answer
 from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.laws import stock
@@ -21,32 +21,35 @@ COMMON = "Common list parameters"
 
 @always_promise("page.total_pages", "Pagination envelope")
 def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A list tells of as many pages as its total fills, of none when it is empty."""
+    """total_pages is total divided by size, rounded up."""
     if answer.ok and "pagination" in answer.body:
         wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
-        told = answer.at("pagination.total_pages")
-        yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
+        got = answer.at("pagination.total_pages")
+        yield "pagination.total_pages", None if got == wanted else f"total_pages is {got}, not {wanted}"
 
 
 @always_promise("page.rows", "Pagination envelope")
 def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A page has as many rows as its total leaves for it, and its size allows."""
+    """A page has size rows. The last page has the rest."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
         got = len(answer.items)
-        yield "data", None if got == due else f"{got} rows on page {number} of size {size}; of {total} it has {due}"
+        yield (
+            "data",
+            None if got == due else f"{got} rows on page {number}, size {size}, total {total}; not {due}",
+        )
 
 
 LARGEST_WALKED = 40
-"""The largest page that a walk asks for; the specification allows 100 rows at most."""
+"""Maximum size of a page in a walk. The specification allows 100."""
 
 
 def _walk(
     bench: Bench, operation: str, key: str, keys: list[object], size: int,
     query: Mapping[str, object] | None = None, **ids: str,
 ) -> None:  # fmt: skip
-    """Judge that the pages of a size give these rows, each once and in this order."""
+    """Judge that pages of a size have these rows, each once and in this order."""
     seen: list[object] = []
     number = 1
     while True:
@@ -61,12 +64,12 @@ def _walk(
             break
         number += 1
     held = seen == keys
-    bench.holds(held, page, f"pages of {size} give {len(seen)} rows, not the {len(keys)} of the list", "data")
+    bench.holds(held, page, f"pages of {size} have {len(seen)} rows, not the {len(keys)} of the list", "data")
 
 
 @promise("page.partition", COMMON)
 def partition(bench: Bench) -> None:
-    """Pages have the size asked for, and together each row once."""
+    """Pages have the requested size, and together each row once."""
     stocked(bench)
     for one in LISTS:
         keys = [row[one.key] for row in whole(bench, one)]
@@ -88,7 +91,7 @@ NARROWED: tuple[tuple[str, Mapping[str, str]], ...] = (
 
 @promise("page.filtered", COMMON)
 def filtered(bench: Bench) -> None:
-    """The pages of a filtered list have together each row that fits once, in the order asked for."""
+    """The pages of a filtered list have together each matching row once, in the requested order."""
     stocked(bench)
     lists = {one.operation: one for one in LISTS}
     for operation, query in NARROWED:
@@ -99,15 +102,17 @@ def filtered(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Sublist:
-    """A list below a resource. `fill` makes one with three rows and returns the resource's id."""
+    """A list below a resource."""
 
     operation: str
     controlled: bool
+    """Whether it can be filled only in a world under control."""
     fill: Callable[[Bench, ExitStack], str]
+    """Create three rows and return the id of the resource."""
 
 
 def _thrice(bench: Bench, make: Callable[[], object]) -> None:
-    """Make three rows, at three times where the clock can be moved, since the order of equal times is not promised."""
+    """Create three rows, at three times if possible, because the order of equal times is not promised."""
     for _ in range(3):
         make()
         if bench.controlled:
@@ -123,7 +128,7 @@ def _invoices(bench: Bench, stack: ExitStack) -> str:
 
 def _deposits(bench: Bench, stack: ExitStack) -> str:
     home = stock.wallet(bench, "celo").text("id")
-    _thrice(bench, lambda: bench.world.act("deposit_arrives", home, asset="USDT", amount="30.77"))
+    _thrice(bench, lambda: stock.deposit(bench, home, "USDT", "30.77"))
     return home
 
 
@@ -148,24 +153,24 @@ SUBLISTS = (
 
 
 def _times(page: Answer) -> list[datetime]:
-    """When the rows of a page were made; a delivery is an attempt, and tells when that was."""
+    """Return the times of the rows of a page. A delivery has the time of its attempt."""
     return [instant(str(row.get("created_at") or row.get("attempted_at"))) for row in page.items]
 
 
 @promise("page.sublists", COMMON, "writes")
 def sublists(bench: Bench) -> None:
-    """A list below a resource has pages, an order and bounds of time as every list."""
+    """A list below a resource has pages, an order and date filters."""
     for one in SUBLISTS:
         if one.controlled and not bench.controlled:
             continue
         with ExitStack() as stack:
             name = one.fill(bench, stack)
             page = bench.done(one.operation, id=name)
-            bench.holds(len(page.items) == 3, page, f"{len(page.items)} rows, 3 were made", "data")
+            bench.holds(len(page.items) == 3, page, f"{len(page.items)} rows, not 3", "data")
             _walk(bench, one.operation, "id", [row["id"] for row in page.items], 2, id=name)
             rising = bench.done(one.operation, query={"sort_order": "asc"}, id=name)
             for shown, times in ((page, _times(page)[::-1]), (rising, _times(rising))):
-                bench.holds(times == sorted(times), shown, "rows do not stand in the order of their time", "data")
+                bench.holds(times == sorted(times), shown, "rows are not in the order of their time", "data")
             late = bench.done(one.operation, query={"start_date": "2999-01-01"}, id=name)
             bench.holds(late.items == [], late, "rows from after 2999", "query.start_date")
             large = bench.call(one.operation, query={"size": 101}, id=name)
@@ -183,7 +188,7 @@ def beyond(bench: Bench) -> None:
 
 @promise("page.default_size", COMMON)
 def defaults(bench: Bench) -> None:
-    """Without parameters a list answers page 1 of 20 rows."""
+    """Without parameters a list returns page 1 with up to 20 rows."""
     for one in LISTS:
         page = bench.done(one.operation)
         bench.equal(page, "pagination.page", 1)
@@ -191,16 +196,9 @@ def defaults(bench: Bench) -> None:
         bench.holds(len(page.items) <= 20, page, f"{len(page.items)} rows", "data")
 
 
-@promise("page.size_bound", COMMON)
-def too_large(bench: Bench) -> None:
-    """A page of more than 100 rows is refused with 400 invalid_parameter."""
-    for one in LISTS:
-        bench.refuses(400, "invalid_parameter", one.operation, param="size", query={"size": 101})
-
-
 @promise("page.limit", COMMON)
 def limit(bench: Bench) -> None:
-    """limit is another name of size, and size wins."""
+    """limit is an alias of size. If both are sent, size counts."""
     for one in LISTS:
         alone = bench.done(one.operation, query={"limit": 2})
         bench.equal(alone, "pagination.size", 2)
@@ -209,7 +207,15 @@ def limit(bench: Bench) -> None:
         bench.equal(both, "pagination.size", 3)
 
 
-LAWS = (partition, filtered, sublists, beyond, defaults, too_large, limit)
+LAWS = (
+    partition, filtered, sublists, beyond, defaults,
+    refusals(
+        "page.size_bound", COMMON, "A page size above 100 is refused with 400 invalid_parameter.",
+        *(Refusal("400 invalid_parameter", one.operation, query={"size": 101}, param="size") for one in LISTS),
+        needs=(),
+    ),
+    limit,
+)  # fmt: skip
 
 
 ALWAYS = (total_pages, page_rows)

@@ -1,4 +1,4 @@
-"""Orders: every transaction seen as an order, its numbers the same."""
+"""Orders: every transaction has an order with the same amounts."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ ORDER = "GET /orders/{order_id}"
 
 @always_promise("order.total_fees", "Order: total_fees")
 def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The fees of an order are its network fee and its exchange fee."""
+    """total_fees of an order is the sum of its network fee and its exchange fee."""
     if answer.operation == ORDER and answer.ok and answer.body.get("total_fees") is not None:
         parts = sum(Decimal(answer.body[name] or 0) for name in ("network_fee", "exchange_fee"))
         total = answer.number("total_fees")
-        yield "total_fees", None if parts == total else f"total_fees is {total}, its parts make {parts}"
+        yield "total_fees", None if parts == total else f"total_fees is {total}, the sum of its parts {parts}"
 
 
 def _transactions(bench: Bench) -> list[Answer]:
-    """One transaction of each kind."""
-    swap, buy, withdraw = stock.swap_quote(bench), stock.buy_quote(bench), stock.withdraw_quote(bench)
-    return [
-        stock.onramp(bench), stock.offramp(bench), bench.done("POST /wallet/send", stock.SEND),
-        bench.done("POST /wallet/swap", {"quote_id": swap.text("id")}),
-        bench.done("POST /wallet/buy", stock.buy_details(buy)),
-        bench.done("POST /wallet/withdraw", {"quote_id": withdraw.text("id")}),
-    ]  # fmt: skip
+    """Create a transaction of each kind."""
+    create = (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
+    return [one(bench) for one in create]
+
+
+def _order(bench: Bench, made: Answer) -> Answer:
+    return bench.done(ORDER, order_id=made.text("id"))
 
 
 @promise("order.exists", "The id returned by a wallet operation is used to poll order details", "writes")
 def exists(bench: Bench) -> None:
-    """Each transaction has an order, found by the transaction's id and by the order's own number."""
+    """Each transaction has an order, which is found by the transaction's id and by its order_id."""
     for made in _transactions(bench):
         by_id = bench.call(ORDER, order_id=made.text("id"))
         if bench.accepted(by_id, 200, after=(made,)):
@@ -47,12 +46,9 @@ def exists(bench: Bench) -> None:
 def as_transaction(bench: Bench) -> None:
     """An order has the type, the fee and the assets of its transaction."""
     for made in _transactions(bench):
-        order = bench.done(ORDER, order_id=made.text("id"))
+        order = _order(bench, made)
         bench.equal(order, "order_type", made.text("type"), after=(made,))
-        fees, fee = order.number("total_fees"), made.number("fee.total")
-        bench.holds(
-            fees == fee, order, f"total_fees is {fees}, the transaction's fee {fee}", "total_fees", after=(made,)
-        )
+        bench.amounts(order, {"total_fees": made.number("fee.total")}, after=(made,))
         asset = made.body.get("asset") or made.body.get("symbol")
         if asset is None:
             bench.equal(order, "from_asset", made.part("from")["symbol"], after=(made,))
@@ -63,36 +59,34 @@ def as_transaction(bench: Bench) -> None:
 
 @guess("order.amounts", "S18", "writes")
 def amounts(bench: Bench) -> None:
-    """An order's total is what the account or the payer is debited, its receive_amount what is delivered."""
+    """total_amount is the debited amount, receive_amount the delivered one."""
     onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),
         (send, "amount", "net_amount"), (swap, "from.amount", "to.amount"), (buy, "", "amount"),
         (withdraw, "amount", "destination_amount"),
     ):  # fmt: skip
-        order = bench.done(ORDER, order_id=made.text("id"))
-        for name, place in (("total_amount", paid), ("receive_amount", got)):
-            if place:
-                told, due = order.number(name), made.number(place)
-                bench.holds(told == due, order, f"{name} is {told}, {place} is {due}", name, after=(made,))
+        places = {"total_amount": paid, "receive_amount": got}
+        due = {name: made.number(place) for name, place in places.items() if place}
+        bench.amounts(_order(bench, made), due, after=(made,))
 
 
 @guess("order.status", "S18", "writes")
 def status(bench: Bench) -> None:
-    """An order is pending while its transaction waits and successful when that is completed."""
+    """An order is pending while its transaction waits, and successful once it is completed."""
     made = stock.onramp(bench)
-    bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "pending", after=(made,))
+    bench.equal(_order(bench, made), "status", "pending", after=(made,))
     if bench.controlled:
         bench.world.act("payment_arrives", made.text("id"))
         bench.world.act("complete", made.text("id"))
-        bench.equal(bench.done(ORDER, order_id=made.text("id")), "status", "successful", after=(made,))
+        bench.equal(_order(bench, made), "status", "successful", after=(made,))
 
 
 @promise("order.listed", "GET /orders", "writes")
 def order_listed(bench: Bench) -> None:
-    """The newest order stands first in the list and has the members of the order."""
+    """The newest order is first in the list and has the fields of the order."""
     made = stock.onramp(bench)
-    order = bench.done(ORDER, order_id=made.text("id"))
+    order = _order(bench, made)
     page = bench.done("GET /orders", query={"size": 1})
     first = page.items[0]
     bench.holds(first.get("order_id") == order.text("order_id"), page, "another order is the newest", "data")
@@ -103,9 +97,9 @@ def order_listed(bench: Bench) -> None:
 def legs(bench: Bench) -> None:
     """The legs of an order name the order and its transaction."""
     for made in _transactions(bench):
-        order = bench.done(ORDER, order_id=made.text("id"))
+        order = _order(bench, made)
         legs_shown = order.body["transactions"]
-        bench.holds(bool(legs_shown), order, "an order without legs", "transactions", after=(made,))
+        bench.holds(bool(legs_shown), order, "the order has no legs", "transactions", after=(made,))
         for leg in legs_shown:
             held = leg.get("order_id") in (order.text("order_id"), order.text("id"))
             bench.holds(held, order, "a leg of another order", "transactions.order_id", after=(made,))

@@ -1,25 +1,30 @@
-"""Ramps: what confirming a quote makes, what it refuses, and the way to completion, expiry and refund."""
+"""Ramps: confirming a quote, refusals, and the transitions to completion, expiry and refund."""
 
 from __future__ import annotations
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import promise
+from simulator.conformance.laws import changed, promise
 from simulator.conformance.service import Answer
+from simulator.engine.text.json import JsonObject
 from simulator.providers.ramp.laws import stock
 
 CONFIRM = "POST /quotes/{id}/confirm"
-TRANSACTION = "GET /transactions/{id}"
+QUOTE = "GET /quotes/{id}"
+
+
+def _quoted(bench: Bench) -> list[tuple[Answer, JsonObject]]:
+    """Create an onramp quote and an offramp quote. Return each with the body that confirms it."""
+    return [
+        (stock.onramp_quote(bench), stock.onramp_details()),
+        (stock.offramp_quote(bench), stock.offramp_details(bench)),
+    ]
 
 
 def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
-    """Quotes with the transactions they became."""
-    on, off = stock.onramp_quote(bench), stock.offramp_quote(bench)
-    off_celo = stock.offramp_quote(bench, network="celo")
-    return [
-        (on, bench.done(CONFIRM, stock.onramp_details(), id=on.text("id"))),
-        (off, bench.done(CONFIRM, stock.offramp_details(bench), id=off.text("id"))),
-        (off_celo, bench.done(CONFIRM, stock.offramp_details(bench, "celo"), id=off_celo.text("id"))),
-    ]
+    """Confirm quotes and return them with their transactions."""
+    celo = stock.offramp_quote(bench, network="celo")
+    quotes = [*_quoted(bench), (celo, stock.offramp_details(bench, "celo"))]
+    return [(quote, stock.confirm(bench, quote, body)) for quote, body in quotes]
 
 
 @promise("ramp.created", "States: Ramp transaction", "writes")
@@ -32,13 +37,13 @@ def first_state(bench: Bench) -> None:
 
 @promise("ramp.variant", "Ramp transaction: Onramp only, Offramp only", "writes")
 def what_only_one_has(bench: Bench) -> None:
-    """payment_instructions and wallet_address are an onramp's, deposit and beneficiary_id an offramp's."""
+    """Only an onramp has payment_instructions and wallet_address, only an offramp has deposit and beneficiary_id."""
     for quote, made in _confirmed(bench):
         mine, others = ["payment_instructions", "wallet_address"], ["deposit", "beneficiary_id"]
         if quote.text("type") == "offramp":
             mine, others = others, mine
         for name in mine:
-            bench.holds(bool(made.body.get(name)), made, f"{name} is not given", name, after=(quote,))
+            bench.holds(bool(made.body.get(name)), made, f"{name} is missing", name, after=(quote,))
         for name in others:
             bench.holds(name not in made.body, made, f"{name} belongs to the other type", name, after=(quote,))
 
@@ -57,65 +62,67 @@ def copies_the_quote(bench: Bench) -> None:
 @promise("ramp.request_kept", "Ramp transaction", "writes")
 def copies_the_request(bench: Bench) -> None:
     """A transaction has the reference, the address and the beneficiary of the request."""
-    for quote, body in (
-        (stock.onramp_quote(bench), stock.onramp_details()),
-        (stock.offramp_quote(bench), stock.offramp_details(bench)),
-    ):
-        made = bench.done(CONFIRM, body, id=quote.text("id"))
-        for name in ("reference", "wallet_address", "beneficiary_id"):
-            if name in body:
-                bench.equal(made, name, body[name], after=(quote,))
+    for quote, body in _quoted(bench):
+        made = stock.confirm(bench, quote, body)
+        kept = [name for name in ("reference", "wallet_address", "beneficiary_id") if name in body]
+        bench.echoes(made, body, *kept, after=(quote,))
 
 
 @promise("offramp.deposit", "Ramp transaction: deposit", "writes")
 def deposit(bench: Bench) -> None:
-    """The deposit asked for is the quote's source amount by its expires_at, with a memo on stellar alone."""
+    """The requested deposit is the quote's source amount by its expires_at. It has a memo only on stellar."""
     for quote, made in _confirmed(bench)[1:]:
-        bench.equal(made, "deposit.deposit_by", quote.text("expires_at"), after=(quote,))
-        bench.equal(made, "deposit.asset", quote.text("asset"), after=(quote,))
-        bench.equal(made, "deposit.network", quote.text("network"), after=(quote,))
-        bench.equal(made, "deposit.amount", quote.text("source_amount"), after=(quote,))
+        for name, place in (
+            ("deposit_by", "expires_at"), ("asset", "asset"), ("network", "network"), ("amount", "source_amount"),
+        ):  # fmt: skip
+            bench.equal(made, f"deposit.{name}", quote.text(place), after=(quote,))
         stellar = quote.text("network") == "stellar"
         there = bool(made.part("deposit").get("memo"))
-        bench.holds(there is stellar, made, "memo is for stellar, and only there", "deposit.memo", after=(quote,))
+        bench.holds(there is stellar, made, "only stellar has a memo", "deposit.memo", after=(quote,))
 
 
 @promise("quote.confirmed", "States: Ramp quote", "writes")
 def uses_the_quote(bench: Bench) -> None:
-    """A confirmed quote shows that it is confirmed."""
+    """A confirmed quote has the status confirmed."""
     for quote, made in _confirmed(bench):
-        answer = bench.call("GET /quotes/{id}", id=quote.text("id"))
+        answer = bench.call(QUOTE, id=quote.text("id"))
         bench.equal(answer, "status", "confirmed", after=(quote, made))
 
 
 @promise("quote.used_refused", "States: Ramp quote", "writes")
 def once(bench: Bench) -> None:
-    """Confirming a confirmed quote answers 409 quote_already_used and makes nothing."""
+    """Confirming a confirmed quote returns 409 quote_already_used and creates nothing."""
     for quote, made in _confirmed(bench):
         before = bench.total("GET /transactions")
         body = stock.onramp_details() if quote.text("type") == "onramp" else stock.offramp_details(bench)
         again = bench.call(CONFIRM, body, id=quote.text("id"))
         bench.refused(again, 409, "quote_already_used", after=(quote, made))
-        bench.holds(bench.total("GET /transactions") == before, again, "a second transaction was made", "data")
+        bench.holds(bench.total("GET /transactions") == before, again, "a second transaction was created", "data")
+
+
+def _refused(bench: Bench, quote: Answer, body: JsonObject, error: str, status: str) -> Answer:
+    """Judge that a quote cannot be confirmed, and the status that it has then."""
+    code, _, word = error.partition(" ")
+    refused = bench.call(CONFIRM, body, id=quote.text("id"))
+    bench.refused(refused, int(code), word, after=(quote,))
+    bench.equal(bench.done(QUOTE, id=quote.text("id")), "status", status, after=(quote, refused))
+    return refused
 
 
 @promise("quote.expired_refused", "States: Ramp quote", "writes", "control")
 def expired(bench: Bench) -> None:
-    """Confirming an expired quote answers 422 quote_expired and makes nothing."""
-    quotes = [(stock.onramp_quote(bench), stock.onramp_details()),
-              (stock.offramp_quote(bench), stock.offramp_details(bench))]  # fmt: skip
+    """Confirming an expired quote returns 422 quote_expired and creates nothing."""
+    quotes = _quoted(bench)
     bench.world.advance("31m")
     before = bench.total("GET /transactions")
     for quote, body in quotes:
-        refused = bench.call(CONFIRM, body, id=quote.text("id"))
-        bench.refused(refused, 422, "quote_expired", after=(quote,))
-        bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "expired", after=(quote, refused))
-        bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was made", "data")
+        refused = _refused(bench, quote, body, "422 quote_expired", "expired")
+        bench.holds(bench.total("GET /transactions") == before, refused, "a transaction was created", "data")
 
 
 @promise("quote.usable", "Quotes lock rate and fees for exactly 30 minutes", "writes", "control")
 def last_second(bench: Bench) -> None:
-    """A quote can be confirmed until its 30 minutes are over, at the rate it had."""
+    """A quote can be confirmed for 30 minutes, at its rate."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m59s")
     made = bench.call(CONFIRM, stock.onramp_details(), id=quote.text("id"))
@@ -125,21 +132,17 @@ def last_second(bench: Bench) -> None:
 
 @promise("confirm.not_found", "Confirm errors", "writes")
 def unknown(bench: Bench) -> None:
-    """Confirming a quote that does not exist answers 404 quote_not_found."""
+    """Confirming an unknown quote returns 404 quote_not_found."""
     answer = bench.call(CONFIRM, stock.onramp_details(), id="qt_0000000000000000")
     bench.refused(answer, 404, "quote_not_found")
 
 
 @promise("errors.invalid_wallet_address", "Confirm errors", "writes")
 def address(bench: Bench) -> None:
-    """An address that is none of the network is refused with 422 invalid_wallet_address and leaves the quote active."""
-    on, off = stock.onramp_quote(bench), stock.offramp_quote(bench)
-    wrong_on = {**stock.onramp_details(), "wallet_address": stock.ADDRESSES["stellar"]}
-    wrong_off = {**stock.offramp_details(bench), "refund_address": stock.ADDRESSES["celo"]}
-    for quote, body in ((on, wrong_on), (off, wrong_off)):
-        refused = bench.call(CONFIRM, body, id=quote.text("id"))
-        bench.refused(refused, 422, "invalid_wallet_address", after=(quote,))
-        bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active", after=(quote, refused))
+    """An address of another network is refused with 422 invalid_wallet_address and leaves the quote active."""
+    wrong = {"wallet_address": stock.ADDRESSES["stellar"]}, {"refund_address": stock.ADDRESSES["celo"]}
+    for (quote, body), change in zip(_quoted(bench), wrong, strict=True):
+        _refused(bench, quote, {**body, **change}, "422 invalid_wallet_address", "active")
 
 
 @promise("errors.beneficiary_mismatch", "Confirm errors", "writes")
@@ -153,33 +156,23 @@ def beneficiary(bench: Bench) -> None:
 
 @promise("confirm.missing", "Onramp confirm body, Offramp confirm body", "writes")
 def required(bench: Bench) -> None:
-    """A field that confirming needs is named by missing_parameter when it is absent."""
-    for quote, body, names in (
-        (stock.onramp_quote(bench), stock.onramp_details(), ("wallet_address", "payer")),
-        (stock.offramp_quote(bench), stock.offramp_details(bench), ("beneficiary_id", "refund_address")),
-    ):
+    """A missing field of a confirmation is refused with 400 missing_parameter and named in param."""
+    required = ("wallet_address", "payer"), ("beneficiary_id", "refund_address")
+    for (quote, body), names in zip(_quoted(bench), required, strict=True):
         for name in names:
-            left = {member: value for member, value in body.items() if member != name}
-            answer = bench.call(CONFIRM, left, id=quote.text("id"))
+            answer = bench.call(CONFIRM, changed(body, name, None), id=quote.text("id"))
             bench.refused(answer, 400, "missing_parameter", param=name, after=(quote,))
-
-
-def _shows(bench: Bench, name: str, status: str) -> Answer:
-    answer = bench.done(TRANSACTION, id=name)
-    bench.equal(answer, "status", status)
-    return answer
 
 
 @promise("ramp.expires", "States: Ramp transaction", "writes", "control")
 def ramp_expires(bench: Bench) -> None:
-    """A ramp that got no funds in its window is expired."""
-    for make in (stock.onramp, stock.offramp):
-        made = make(bench)
-        name = made.text("id")
+    """A ramp without funds expires at the end of its window."""
+    for create in (stock.onramp, stock.offramp):
+        made = create(bench)
         bench.world.advance("29m50s")
-        _shows(bench, name, made.text("status"))
+        stock.shows(bench, made, made.text("status"))
         bench.world.advance("11s")
-        _shows(bench, name, "expired")
+        stock.shows(bench, made, "expired")
 
 
 @promise("onramp.way", "States: Ramp transaction", "writes", "control")
@@ -187,44 +180,44 @@ def onramp_way(bench: Bench) -> None:
     """A paid onramp is processing, then completed with its tx_hash."""
     name = stock.onramp(bench).text("id")
     bench.world.act("payment_arrives", name)
-    _shows(bench, name, "processing")
+    stock.shows(bench, name, "processing")
     bench.world.act("complete", name)
-    done = _shows(bench, name, "completed")
+    done = stock.shows(bench, name, "completed")
     bench.holds(bool(done.body.get("tx_hash")), done, "a completed onramp has no tx_hash", "tx_hash")
 
 
 @promise("offramp.way", "States: Ramp transaction", "writes", "control")
 def offramp_way(bench: Bench) -> None:
-    """An offramp whose deposit arrived is processing, then completed."""
+    """An offramp is processing once its deposit has arrived, then completed."""
     for network in ("stellar", "celo"):
         name = stock.offramp(bench, network).text("id")
         bench.world.act("deposit_arrives", name)
-        _shows(bench, name, "processing")
+        stock.shows(bench, name, "processing")
         bench.world.act("complete", name)
-        _shows(bench, name, "completed")
+        stock.shows(bench, name, "completed")
 
 
 @promise("ramp.refund", "States: Ramp transaction", "writes", "control")
 def refund(bench: Bench) -> None:
-    """A payout that cannot finish makes a ramp failed, a refund makes it refunded."""
+    """A ramp whose payout cannot finish is failed, then refunded."""
     name = stock.offramp(bench).text("id")
     bench.world.act("deposit_arrives", name)
     bench.world.act("fail", name, failure_code="payout_failed")
-    _shows(bench, name, "failed")
+    stock.shows(bench, name, "failed")
     bench.world.act("refund", name)
-    _shows(bench, name, "refunded")
+    stock.shows(bench, name, "refunded")
 
 
 @promise("ramp.forward", "Statuses only move forward", "writes", "control")
 def forward(bench: Bench) -> None:
-    """What is completed stays so when its window lapses, and what is under way does not expire."""
+    """A ramp that is completed or processing does not expire."""
     done, under_way = stock.onramp(bench).text("id"), stock.onramp(bench).text("id")
     for name in (done, under_way):
         bench.world.act("payment_arrives", name)
     bench.world.act("complete", done)
     bench.world.advance("3h")
-    _shows(bench, done, "completed")
-    _shows(bench, under_way, "processing")
+    stock.shows(bench, done, "completed")
+    stock.shows(bench, under_way, "processing")
 
 
 LAWS = (

@@ -7,22 +7,24 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from simulator.conformance.bench import Bench
-from simulator.conformance.laws import guess, promise
+from simulator.conformance.laws import changed, guess, promise
 from simulator.conformance.service import Answer
 from simulator.engine.text.json import JsonObject
-from simulator.providers.ramp.laws import stock
+from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.laws.money.quotes import instant
 
 PATH = "/recurring-payments/{id}"
-SCHEDULE = f"PUT {PATH}/schedule"
+SCHEDULE, REVIEW, ACTIVATE = f"PUT {PATH}/schedule", f"GET {PATH}/review", f"POST {PATH}/activate"
+PAUSE, RESTART = f"POST {PATH}/pause", f"POST {PATH}/restart"
 RECURRING = f"GET {PATH}"
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 
 
 def _daily(bench: Bench, days: int = 1, **more: object) -> JsonObject:
-    """Every day at nine from tomorrow on, or so many days ahead, by the service's clock as far as a client sees it."""
-    made = instant(bench.done("POST /wallet/swap/quote", stock.SWAP_QUOTE).text("created_at"))
-    start = (made + timedelta(days=days)).date().isoformat()
+    """Return a schedule of runs every day at nine, from tomorrow or so many days ahead."""
+    # The service's clock as far as a client sees it.
+    now = instant(stock.swap_quote(bench).text("created_at"))
+    start = (now + timedelta(days=days)).date().isoformat()
     return {
         "frequency": "daily", "start_date": start, "time": "09:00", "timezone": "Africa/Nairobi",
         "end": {"type": "never"}, **more,
@@ -35,143 +37,146 @@ def _scheduled(bench: Bench, days: int = 1, **more: object) -> str:
     return name
 
 
+def _activated(bench: Bench, name: str) -> Answer:
+    bench.done(REVIEW, id=name)
+    return bench.done(ACTIVATE, {}, id=name)
+
+
 def active(bench: Bench, days: int = 1, **more: object) -> str:
-    """A payment that is active, by its id."""
+    """Create an active payment and return its id."""
     name = _scheduled(bench, days, **more)
-    bench.done(f"GET {PATH}/review", id=name)
-    bench.done(f"POST {PATH}/activate", {}, id=name)
+    _activated(bench, name)
     return name
+
+
+def _shows(bench: Bench, name: str, **due: object) -> Answer:
+    """Judge fields of a payment, and return it."""
+    shown = bench.done(RECURRING, id=name)
+    bench.echoes(shown, due)
+    return shown
+
+
+def _has_next_run(bench: Bench, answer: Answer) -> None:
+    bench.holds(bool(answer.body.get("next_run_at")), answer, "no next run", "next_run_at")
 
 
 @promise("recurring.draft", "States: Recurring payment", "writes")
 def draft(bench: Bench) -> None:
-    """A recurring payment is a draft without schedule or next run, with what was asked for."""
+    """A new recurring payment is a draft with the values of the request, without schedule and next run."""
     body = stock.recurring_body(bench)
     made = bench.done("POST /recurring-payments", body)
-    bench.equal(made, "status", "draft")
-    for name in ("schedule", "next_run_at"):
-        bench.equal(made, name, None)
-    bench.equal(made, "runs_completed", 0)
-    for name in ("name", "type", "source", "recipient", "reference"):
-        bench.equal(made, name, body[name])
+    bench.echoes(made, {"status": "draft", "schedule": None, "next_run_at": None, "runs_completed": 0})
+    bench.echoes(made, body, "name", "type", "source", "recipient", "reference")
 
 
 @promise("recurring.scheduled", "PUT /recurring-payments/{id}/schedule: status stays draft", "writes")
 def scheduled(bench: Bench) -> None:
-    """A schedule is kept, and the payment stays a draft without a next run."""
+    """A scheduled payment is still a draft without a next run."""
     name = stock.recurring(bench).text("id")
     answer = bench.done(SCHEDULE, _daily(bench), id=name)
-    bench.equal(answer, "status", "draft")
-    bench.equal(answer, "next_run_at", None)
+    bench.echoes(answer, {"status": "draft", "next_run_at": None})
     kept = bool(answer.body.get("schedule"))
     bench.holds(kept, answer, "the payment has no schedule after it was set", "schedule")
 
 
 @guess("recurring.schedule_shown", "schedule-fields", "writes")
 def schedule_shown(bench: Bench) -> None:
-    """A schedule is shown with the fields that were asked for."""
+    """A schedule has the fields of the request."""
     name = stock.recurring(bench).text("id")
     asked = _daily(bench, end={"type": "after_occurrences", "occurrences": 4})
     answer = bench.done(SCHEDULE, asked, id=name)
-    for member, value in asked.items():
-        bench.equal(answer, f"schedule.{member}", value)
+    for field, value in asked.items():
+        bench.equal(answer, f"schedule.{field}", value)
 
 
 @promise("recurring.schedule_fields", "PUT /recurring-payments/{id}/schedule", "writes")
 def schedule_fields(bench: Bench) -> None:
-    """A schedule says what its frequency needs: day_of_week, day_of_month; and how it ends."""
+    """A schedule needs its end, its start and the fields of its frequency: day_of_week or day_of_month."""
     name = stock.recurring(bench).text("id")
     daily = _daily(bench)
-    for body, param in (
-        ({**daily, "frequency": "weekly"}, "day_of_week"), ({**daily, "frequency": "biweekly"}, "day_of_week"),
-        ({**daily, "frequency": "monthly"}, "day_of_month"),
-        ({member: value for member, value in daily.items() if member != "end"}, "end"),
-        ({member: value for member, value in daily.items() if member != "start_date"}, "start_date"),
+    for change, code, param in (
+        ({"frequency": "weekly"}, "missing_parameter", "day_of_week"),
+        ({"frequency": "biweekly"}, "missing_parameter", "day_of_week"),
+        ({"frequency": "monthly"}, "missing_parameter", "day_of_month"),
+        ({"end": None}, "missing_parameter", "end"),
+        ({"start_date": None}, "missing_parameter", "start_date"),
+        ({"start_date": "2020-01-01"}, "invalid_parameter", "start_date"),
     ):  # fmt: skip
-        bench.refused(bench.call(SCHEDULE, body, id=name), 400, "missing_parameter", param=param)
-    past = bench.call(SCHEDULE, {**daily, "start_date": "2020-01-01"}, id=name)
-    bench.refused(past, 400, "invalid_parameter", param="start_date")
+        ((field, value),) = change.items()
+        bench.refused(bench.call(SCHEDULE, changed(daily, field, value), id=name), 400, code, param=param)
 
 
 @promise("recurring.activate", "States: Recurring payment, activate", "writes")
 def activate(bench: Bench) -> None:
-    """A reviewed payment is activated and tells its next run."""
+    """A reviewed payment can be activated and has a next run."""
     name = _scheduled(bench)
-    bench.done(f"GET {PATH}/review", id=name)
-    answer = bench.done(f"POST {PATH}/activate", {}, id=name)
+    answer = _activated(bench, name)
     bench.equal(answer, "id", name)
     for shown in (answer, bench.done(RECURRING, id=name)):
-        bench.equal(shown, "status", "active")
-        bench.equal(shown, "runs_completed", 0)
-        bench.holds(bool(shown.body.get("next_run_at")), shown, "no next run", "next_run_at")
+        bench.echoes(shown, {"status": "active", "runs_completed": 0})
+        _has_next_run(bench, shown)
 
 
 @promise("recurring.next_run", "Recurring payment: schedule, next_run_at", "writes")
 def next_run(bench: Bench) -> None:
-    """The next run is at the time of the schedule in its time zone, on start_date."""
+    """The first run is on start_date, at the time of the schedule in its time zone."""
     name, plan = stock.recurring(bench).text("id"), _daily(bench)
     bench.done(SCHEDULE, plan, id=name)
-    bench.done(f"GET {PATH}/review", id=name)
-    answer = bench.done(f"POST {PATH}/activate", {}, id=name)
-    day = plan["start_date"]
-    due = datetime.fromisoformat(f"{day}T09:00:00+03:00")
+    answer = _activated(bench, name)
+    due = datetime.fromisoformat(f"{plan['start_date']}T09:00:00+03:00")
     got = instant(answer.text("next_run_at"))
-    bench.holds(got == due, answer, f"next_run_at is {got}, {due} is due", "next_run_at")
+    bench.holds(got == due, answer, f"next_run_at is {got}, not {due}", "next_run_at")
 
 
 MONTHLY = (
     (31, ("01-31", "02-{}", "03-31")), (30, ("01-30", "02-{}", "03-30")), (29, ("01-29", "02-{}", "03-29")),
 )  # fmt: skip
-"""The day of a monthly schedule that starts with a year, and its first three runs; February has its last day."""
+"""The day of a monthly schedule from the start of a year, and its first three runs. `{}` is the last of February."""
 
 
 @promise("recurring.short_months", f"PUT {PATH}/schedule", "writes")
 def short_months(bench: Bench) -> None:
-    """A monthly payment runs on the last day of a month that has not got its day."""
+    """A monthly payment runs on the last day of a month that lacks its day."""
     name = stock.recurring(bench).text("id")
     plan = _daily(bench, frequency="monthly")
     year = int(str(plan["start_date"])[:4]) + 1
     february = monthrange(year, 2)[1]
     for day, due in MONTHLY:
         bench.done(SCHEDULE, {**plan, "start_date": f"{year}-01-01", "day_of_month": day}, id=name)
-        answer = bench.done(f"GET {PATH}/review", id=name)
+        answer = bench.done(REVIEW, id=name)
         # At nine in Nairobi it is the same day in UTC.
         runs = [text[:10] for text in answer.body["next_runs"]]
         wanted = [f"{year}-{one.format(february)}" for one in due]
         bench.holds(runs == wanted, answer, f"next_runs are {runs}, not {wanted}", "next_runs")
     bench.done(SCHEDULE, {**plan, "start_date": f"{year}-02-01", "day_of_month": 31}, id=name)
-    bench.done(f"GET {PATH}/review", id=name)
-    answer = bench.done(f"POST {PATH}/activate", {}, id=name)
+    answer = _activated(bench, name)
     due_on = f"{year}-02-{february}"
     bench.holds(answer.text("next_run_at")[:10] == due_on, answer, f"the next run is not on {due_on}", "next_run_at")
 
 
 @guess("recurring.on_date", "S19", "writes")
 def on_date(bench: Bench) -> None:
-    """A schedule that ends on a date has its last run on that very day."""
+    """A schedule that ends on a date can have its last run on that date."""
     plan = _daily(bench)
     last = (date.fromisoformat(str(plan["start_date"])) + DAY).isoformat()
     name = active(bench, end={"type": "on_date", "date": last})
-    bench.equal(bench.done(RECURRING, id=name), "total_runs", 2)
+    _shows(bench, name, total_runs=2)
     if bench.controlled:
         past(bench, name, 2)
-        shown = bench.done(RECURRING, id=name)
-        bench.equal(shown, "status", "completed")
-        bench.equal(shown, "runs_completed", 2)
+        _shows(bench, name, status="completed", runs_completed=2)
 
 
 @promise("recurring.review", "Review object", "writes")
 def review(bench: Bench) -> None:
-    """A review tells the figures of a run, whether the balance covers it, the next three runs, and a masked account."""
+    """A review has the amounts of a run, the balance check, the next three runs, and a masked account."""
     name = _scheduled(bench)
-    answer = bench.done(f"GET {PATH}/review", id=name)
+    answer = bench.done(REVIEW, id=name)
     runs = [instant(text) for text in answer.body["next_runs"]]
     held = len(runs) == 3 and runs[1] - runs[0] == runs[2] - runs[1] == timedelta(days=1)
     bench.holds(held, answer, f"next_runs are {answer.body['next_runs']}", "next_runs")
-    total = answer.number("per_run.estimated_total_debit")
-    covers = answer.number("balance_check.available") >= total
+    covers = answer.number("balance_check.available") >= answer.number("per_run.estimated_total_debit")
     bench.equal(answer, "balance_check.covers_next_run", covers)
-    bench.holds(answer.number("per_run.amount") == Decimal(stock.CRYPTO), answer, "another amount", "per_run.amount")
+    bench.amounts(answer, {"per_run.amount": Decimal(stock.CRYPTO)})
     account = answer.text("recipient.account")
     held = stock.PHONES["KES"].lstrip("+") not in account
     bench.holds(held, answer, f"account is {account}, which is not masked", "recipient.account")
@@ -179,10 +184,10 @@ def review(bench: Bench) -> None:
 
 @promise("recurring.review_warns", "Review object: warnings", "writes", "control")
 def review_warns(bench: Bench) -> None:
-    """A review warns when the balance does not cover the next run."""
+    """A review warns if the balance does not cover the next run."""
     name = _scheduled(bench)
-    bench.world.act("set_balance", symbol="USDC", network="CELO", amount="1")
-    answer = bench.done(f"GET {PATH}/review", id=name)
+    steering.set_balance(bench.world, "1")
+    answer = bench.done(REVIEW, id=name)
     held = "insufficient_balance_for_next_run" in answer.body["warnings"]
     bench.holds(held, answer, f"warnings are {answer.body['warnings']}", "warnings")
     bench.equal(answer, "balance_check.covers_next_run", False)
@@ -190,52 +195,51 @@ def review_warns(bench: Bench) -> None:
 
 @promise("recurring.paused", "States: Recurring payment, pause", "writes")
 def paused(bench: Bench) -> None:
-    """A paused payment has no next run and keeps the reason."""
+    """A paused payment has no next run, and shows the reason."""
     name = active(bench)
-    answer = bench.done(f"POST {PATH}/pause", {"reason": "holiday"}, id=name)
+    answer = bench.done(PAUSE, {"reason": "holiday"}, id=name)
     bench.equal(answer, "pause_reason", "holiday")
     for shown in (answer, bench.done(RECURRING, id=name)):
-        bench.equal(shown, "status", "paused")
-        bench.equal(shown, "next_run_at", None)
+        bench.echoes(shown, {"status": "paused", "next_run_at": None})
 
 
 @promise("recurring.restarted", "States: Recurring payment, restart", "writes")
 def restarted(bench: Bench) -> None:
-    """A restarted payment is active and has a next run again."""
+    """A restarted payment is active and has a next run."""
     name = active(bench)
-    bench.done(f"POST {PATH}/pause", {}, id=name)
-    bench.done(f"POST {PATH}/restart", {}, id=name)
-    shown = bench.done(RECURRING, id=name)
-    bench.equal(shown, "status", "active")
-    bench.holds(bool(shown.body.get("next_run_at")), shown, "no next run", "next_run_at")
+    bench.done(PAUSE, {}, id=name)
+    bench.done(RESTART, {}, id=name)
+    _has_next_run(bench, _shows(bench, name, status="active"))
 
 
 def _illegal(bench: Bench) -> list[tuple[str, str, JsonObject, str]]:
-    """Payments with a move that their status does not allow, and the status that has to stay."""
+    """Create payments. Return the id, a transition that is illegal in its status, and that status."""
     held, busy, fresh = active(bench), active(bench), stock.recurring(bench).text("id")
-    bench.done(f"POST {PATH}/pause", {}, id=held)
-    daily = _daily(bench)
+    bench.done(PAUSE, {}, id=held)
     return [
-        (held, f"POST {PATH}/pause", {}, "paused"), (busy, f"POST {PATH}/restart", {}, "active"),
-        (busy, f"POST {PATH}/activate", {}, "active"), (busy, SCHEDULE, daily, "active"),
-        (fresh, f"POST {PATH}/pause", {}, "draft"), (fresh, f"POST {PATH}/restart", {}, "draft"),
-        (fresh, f"POST {PATH}/activate", {}, "draft"),
+        (held, PAUSE, {}, "paused"), (busy, RESTART, {}, "active"), (busy, ACTIVATE, {}, "active"),
+        (busy, SCHEDULE, _daily(bench), "active"), (fresh, PAUSE, {}, "draft"), (fresh, RESTART, {}, "draft"),
+        (fresh, ACTIVATE, {}, "draft"),
     ]  # fmt: skip
+
+
+def _refused(bench: Bench, name: str, operation: str, body: JsonObject, status: str) -> None:
+    answer = bench.call(operation, body, id=name)
+    held = 400 <= answer.status < 500
+    bench.holds(held, answer, f"returns {answer.short} although the payment is {status}", "status")
+    bench.equal(bench.done(RECURRING, id=name), "status", status, after=(answer,))
 
 
 @promise("recurring.illegal_move", "States: Recurring payment", "writes")
 def illegal_move(bench: Bench) -> None:
-    """A move that the status does not allow is refused and changes nothing."""
+    """An illegal transition is refused and changes nothing."""
     for name, operation, body, status in _illegal(bench):
-        answer = bench.call(operation, body, id=name)
-        held = 400 <= answer.status < 500
-        bench.holds(held, answer, f"answers {answer.short} to what is {status}", "status")
-        bench.equal(bench.done(RECURRING, id=name), "status", status, after=(answer,))
+        _refused(bench, name, operation, body, status)
 
 
 @guess("recurring.illegal_code", "S20", "writes")
 def illegal_code(bench: Bench) -> None:
-    """A move that the status does not allow answers 409 invalid_state."""
+    """An illegal transition returns 409 invalid_state."""
     for name, operation, body, _ in _illegal(bench):
         bench.refused(bench.call(operation, body, id=name), 409, "invalid_state")
 
@@ -243,14 +247,11 @@ def illegal_code(bench: Bench) -> None:
 @promise("recurring.unreviewed", "States: Recurring payment, reviewed draft", "writes")
 def unreviewed(bench: Bench) -> None:
     """A payment that was not reviewed since its schedule was set cannot be activated."""
-    name = _scheduled(bench)
-    answer = bench.call(f"POST {PATH}/activate", {}, id=name)
-    bench.holds(400 <= answer.status < 500, answer, f"answers {answer.short}", "status")
-    bench.equal(bench.done(RECURRING, id=name), "status", "draft", after=(answer,))
+    _refused(bench, _scheduled(bench), ACTIVATE, {}, "draft")
 
 
 def past(bench: Bench, name: str, runs: int) -> None:
-    """Move the clock an hour past the run of that number from now on, of a daily payment."""
+    """Advance the clock to one hour after the next run of a daily payment, or after a later one."""
     first = instant(bench.done(RECURRING, id=name).text("next_run_at"))
     bench.world.advance_to(first + timedelta(days=runs - 1, hours=1))
 
@@ -261,77 +262,69 @@ def _runs(bench: Bench, name: str) -> Answer:
 
 @promise("recurring.run", "Recurring payment: Run behaviour", "writes", "control")
 def run(bench: Bench) -> None:
-    """At its time a run makes a transaction that the payment lists, with the run's number in its reference."""
+    """A run creates a transaction, which the payment lists, with the number of the run in its reference."""
     name = active(bench)
     before = bench.done(RECURRING, id=name)
-    bench.world.control.post("/clock/advance", {"to": before.text("next_run_at")})
+    bench.world.advance_to(before.text("next_run_at"))
     page = _runs(bench, name)
     references = [row["reference"] for row in page.items]
     due = [f"{before.text('reference')}-1"]
     bench.holds(references == due, page, f"references are {references}, not {due}", "data")
-    after = bench.done(RECURRING, id=name)
-    bench.equal(after, "runs_completed", 1)
+    after = _shows(bench, name, runs_completed=1)
     moved = instant(after.text("next_run_at")) - instant(before.text("next_run_at"))
-    bench.holds(moved == timedelta(days=1), after, f"the next run lies {moved} later", "next_run_at")
+    bench.holds(moved == timedelta(days=1), after, f"the next run is {moved} later", "next_run_at")
     order = bench.done("GET /orders/{order_id}", order_id=str(page.items[0]["id"]))
     bench.equal(order, "recurring_payment", name)
-    listed = bench.done("GET /orders", query={"recurring_payment": name})
-    bench.equal(listed, "pagination.total", 1)
-    filtered = bench.done("GET /transactions", query={"recurring_payment_id": name})
-    bench.equal(filtered, "pagination.total", 1)
+    for operation, query in (("GET /orders", "recurring_payment"), ("GET /transactions", "recurring_payment_id")):
+        bench.equal(bench.done(operation, query={query: name}), "pagination.total", 1)
 
 
 @promise("recurring.no_early_run", "Recurring payment: Run behaviour", "writes", "control")
 def no_early_run(bench: Bench) -> None:
-    """Before its time, and while the payment is paused, nothing runs; missed runs are not paid later."""
+    """Nothing runs before its time or while the payment is paused. Missed runs are not made up for."""
     name = active(bench)
-    bench.done(f"POST {PATH}/pause", {}, id=name)
-    # Not a whole number of days: the clock may stand at the very time of the runs.
+    bench.done(PAUSE, {}, id=name)
+    # Not a whole number of days: the clock may be at the very time of the runs.
     bench.world.advance("5d7m")
     bench.equal(_runs(bench, name), "pagination.total", 0)
-    bench.done(f"POST {PATH}/restart", {}, id=name)
+    bench.done(RESTART, {}, id=name)
     bench.world.advance_to(instant(bench.done(RECURRING, id=name).text("next_run_at")) - MINUTE)
     bench.equal(_runs(bench, name), "pagination.total", 0)
 
 
 @promise("recurring.auto_pause", "Limits: Recurring run auto-pause", "writes", "control")
 def auto_pause(bench: Bench) -> None:
-    """Three failed runs in a row pause a payment, two do not."""
+    """Three failed runs in a row pause a payment. Two do not."""
     name = active(bench)
-    bench.world.act("set_balance", symbol="USDC", network="CELO", amount="0")
+    steering.set_balance(bench.world, "0")
     past(bench, name, 2)
-    bench.equal(bench.done(RECURRING, id=name), "status", "active")
+    _shows(bench, name, status="active")
     past(bench, name, 1)
-    shown = bench.done(RECURRING, id=name)
-    bench.equal(shown, "status", "paused")
-    bench.equal(shown, "runs_completed", 0)
+    _shows(bench, name, status="paused", runs_completed=0)
     bench.equal(_runs(bench, name), "pagination.total", 0)
 
 
 @promise("recurring.completes", "States: Recurring payment, last scheduled run finishes", "writes", "control")
 def completes(bench: Bench) -> None:
-    """After its last run a payment is completed and runs no more."""
+    """After its last run a payment is completed and does not run again."""
     name = active(bench, end={"type": "after_occurrences", "occurrences": 2})
-    bench.equal(bench.done(RECURRING, id=name), "total_runs", 2)
+    _shows(bench, name, total_runs=2)
     past(bench, name, 2)
-    shown = bench.done(RECURRING, id=name)
-    bench.equal(shown, "status", "completed")
-    bench.equal(shown, "runs_completed", 2)
+    _shows(bench, name, status="completed", runs_completed=2)
     bench.world.advance("3d")
     bench.equal(_runs(bench, name), "pagination.total", 2)
 
 
 @promise("recurring.deleted", "States: Recurring payment, delete", "writes", "control")
 def deleted(bench: Bench) -> None:
-    """A deleted payment runs no more, and its past transactions are kept."""
+    """A deleted payment does not run again. Its past transactions remain."""
     name = active(bench)
     past(bench, name, 1)
     made = str(_runs(bench, name).items[0]["id"])
     bench.done(f"DELETE {PATH}", id=name)
     before = bench.total("GET /transactions")
     bench.world.advance("3d")
-    page = bench.done("GET /transactions", query={"size": 1})
-    bench.equal(page, "pagination.total", before)
+    bench.equal(bench.done("GET /transactions", query={"size": 1}), "pagination.total", before)
     bench.accepted(bench.call("GET /transactions/{id}", id=made), 200)
 
 

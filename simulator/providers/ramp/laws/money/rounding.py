@@ -1,4 +1,4 @@
-"""Rounding and precision: amounts that leave remainders, down to the last place of each currency."""
+"""Rounding and precision: amounts that leave remainders, down to the last decimal of each currency."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
 
 @dataclass(frozen=True)
 class Priced:
-    """One quoting operation with a body it accepts, and the calculator's request for the same fee."""
+    """An operation that quotes, with a valid body and the calculator's request for the same fee."""
 
     operation: str
     body: JsonObject
     asked: JsonObject
     first: str
-    """The first amount to try. The next ones are larger by its last place."""
+    """The first amount to try. Each next one is larger by one unit of its last decimal."""
 
     @property
     def product(self) -> str:
@@ -52,7 +52,7 @@ USDC: JsonObject = {"currency": "USDC", "network": "celo", "fiat_currency": "KES
 
 def _priced(bench: Bench) -> list[Priced]:
     ramp, quote = "POST /quotes", "POST /wallet/{}/quote"
-    # Two assets that differ in worth: a rate of one leaves no remainder.
+    # Two assets of different value: a rate of one leaves no remainder.
     to_celo = {**stock.SWAP_QUOTE, "to": {"symbol": "CELO", "network": "CELO"}}
     on_stellar = {**stock.ONRAMP, "network": "stellar"}
     payout = {**USDC, "product": "withdraw", "payment_method": "phone_number"}
@@ -75,7 +75,7 @@ def _amounts(row: Priced) -> list[Decimal]:
 
 @guess("fee.rounded_up", "H9", "writes")
 def fee_rounded_up(bench: Bench) -> None:
-    """A fee is rounded up to the last place of its currency, by the calculator and on the quote."""
+    """A fee is rounded up to the last decimal of its currency, by the calculator and on the quote."""
     for row in _priced(bench):
         step = last_place(str(row.asked["currency"]), row.network)
         terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
@@ -85,18 +85,18 @@ def fee_rounded_up(bench: Bench) -> None:
         amount = next((one for one, exact in fees.items() if 0 < exact % step < step / 2), None)
         if amount is None:
             continue
-        told = bench.done(CALCULATE, {**row.asked, "amount": f"{amount:f}"})
-        if told.at("breakdown.min_fee_applied") or told.at("breakdown.max_fee_applied"):
+        calculated = bench.done(CALCULATE, {**row.asked, "amount": f"{amount:f}"})
+        if calculated.at("breakdown.min_fee_applied") or calculated.at("breakdown.max_fee_applied"):
             continue
         due = rounded(fees[amount], step, up=True)
-        for answer in (told, bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})):
+        for answer in (calculated, bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})):
             name = "fee.processing_fee" if "processing_fee" in answer.part("fee") else "fee.app_fee"
-            words = f"{name} is {answer.number(name)}, {fees[amount]} rounded up is {due}"
+            words = f"{name} is {answer.number(name)}, not {due} ({fees[amount]} rounded up)"
             bench.holds(answer.number(name) == due, answer, words, name, after=(terms,))
 
 
 def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
-    """Where a quote shows what is received, what that is before rounding, and its last place."""
+    """Return the place of the received amount in a quote, the amount before rounding, and its last decimal."""
     rate, fee = quote.number("rate"), quote.number("fee.total")
     if row.product == "swap":
         exact = (quote.number("from.amount") - fee) * rate
@@ -111,22 +111,22 @@ def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
 
 
 TRIES = 12
-"""So many amounts in a row hardly all leave less than half a step."""
+"""So many amounts in a row that some leave more than half a step."""
 
 
 @guess("quote.rounded_down", "H9", "writes")
 def rounded_down(bench: Bench) -> None:
-    """What is received is rounded down to the last place of its currency, however near the next step is."""
+    """The received amount is rounded down to the last decimal of its currency."""
     for row in _priced(bench):
         for amount in _amounts(row)[:TRIES]:
             quote = bench.done(row.operation, {**row.body, "amount": f"{amount:f}"})
             place, exact, step = _received(row, quote)
             due, got = rounded(exact, step), quote.number(place)
-            bench.holds(got == due, quote, f"{place} is {got}, {exact:.12f} rounded down is {due}", place)
+            bench.holds(got == due, quote, f"{place} is {got}, not {due} ({exact:.12f} rounded down)", place)
             if row.product == "swap":
                 least = due * (100 - quote.number("slippage")) / 100
                 due, got = rounded(least, step), quote.number("minimum_received")
-                words = f"minimum_received is {got}, {least} rounded down is {due}"
+                words = f"minimum_received is {got}, not {due} ({least} rounded down)"
                 bench.holds(got == due, quote, words, "minimum_received")
             # More than half a step over: rounding to the nearest would have rounded this one up.
             if exact - rounded(exact, step) > step / 2:
@@ -138,7 +138,7 @@ SPENT: tuple[tuple[str, str, str], ...] = (
     ("CUSD", "CELO", "20.654321"), ("USDC", "CELO", "20.123457"), ("USDT", "CELO", "20.765431"),
     ("BTC", "BITCOIN", "0.00123457"),
 )  # fmt: skip
-"""An amount of each balance, down to its last place."""
+"""An amount of each balance, down to its last decimal."""
 
 
 def _sent(bench: Bench) -> list[Answer]:
@@ -151,17 +151,17 @@ def _sent(bench: Bench) -> list[Answer]:
 
 
 def _judge(bench: Bench, made: list[Answer], due: Mapping[tuple[str, str], Decimal]) -> None:
-    """Judge what is available of each asset that was sent."""
+    """Judge the available amount of each asset that was sent."""
     left = stock.balances(bench)
     for (symbol, network, _), answer in zip(SPENT, made, strict=True):
         got, wanted = left[symbol, network], due[symbol, network]
-        words = f"{got} {symbol} on {network} are available, {wanted} are due"
+        words = f"{got} {symbol} on {network} are available, not {wanted}"
         bench.holds(got == wanted, answer, words, f"available.{symbol}.{network}")
 
 
 @guess("balance.exact", "M11", "writes", "control")
 def balance_exact(bench: Bench) -> None:
-    """A send takes its amount from what is available, down to the last place of the asset, on every network."""
+    """A send debits exactly its amount from the available balance, on every network."""
     before = stock.balances(bench)
     made = _sent(bench)
     _judge(bench, made, {(symbol, network): before[symbol, network] - Decimal(paid) for symbol, network, paid in SPENT})
@@ -169,13 +169,12 @@ def balance_exact(bench: Bench) -> None:
 
 @promise("balance.failed_send", "A failed send leaves funds in the balance", "writes", "control")
 def failed_send(bench: Bench) -> None:
-    """A send that failed shows it, and what is available is what it was before, down to the last place."""
+    """A failed send has the status failed, and the available balance is exactly restored."""
     before = stock.balances(bench)
     made = _sent(bench)
     for answer in made:
         bench.world.act("fail", answer.text("id"))
-        shown = bench.done("GET /transactions/{id}", id=answer.text("id"))
-        bench.equal(shown, "status", "failed", after=(answer,))
+        stock.shows(bench, answer, "failed")
     _judge(bench, made, before)
 
 

@@ -1,4 +1,4 @@
-"""An examination under way: requests to the receiver, what it answers, and what each rule makes of that."""
+"""A certification run: requests to the receiver, its responses, and the verdict on each."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
 
 _UNREACHABLE = ("connection refused", "could not be resolved", "could not be reached", "could not be made")
+"""Errors of the courier that mean that there is no receiver."""
 _SHOWN = 200
 QUICK_SECONDS = 5.0
-"""How long an answer may take, of the ten seconds of the service: who needs more while nothing else goes on will need
-all of them under load."""
+"""How long a response may take. The service waits ten seconds, which a slower receiver will exceed under load."""
 SLACK_MS = 10_000
-"""How far from the edge of the five minutes its sides are tried: for the way there, and for two clocks that differ."""
+"""Distance from the limit of five minutes at which timestamps are tried, for transport and clock differences."""
 
 
 class NothingAnswers(Exception):
-    """Nothing answers at the receiver's address; the text says how it failed."""
+    """There is no receiver at the URL."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and what came back: `sent` says what it was, `status` is None without an answer."""
+    """A request and its response."""
 
     sent: str
+    """Describes the request."""
     headers: Headers
     body: bytes
     status: int | None
+    """None if there was no response."""
     error: str | None
     milliseconds: int
     location: str
@@ -54,16 +56,16 @@ class Exchange:
     @property
     def got(self) -> str:
         if self.status is None:
-            return self.error or "no answer"
+            return self.error or "no response"
         to = f" to {self.location}" if self.location else ""
         said = f": {self.answer}" if self.answer and not self.ok else ""
         return f"{self.status}{to} after {self.milliseconds} ms{said}"
 
 
 class Broken(Exception):
-    """A rule does not hold: what was sent, what came back, and a word of advice where the rule's own is not enough.
+    """A rule does not hold.
 
-    `exchange` is the one that broke it, None where the books did.
+    `advice` precedes the advice of the rule. `exchange` is None if the books broke the rule.
     """
 
     def __init__(self, sent: str, got: str, *, advice: str | None = None, exchange: Exchange | None = None) -> None:
@@ -77,110 +79,105 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the books must say of an order after a rule: `amount` is 0 where nothing was delivered.
-
-    `alternatives`: other sets of names, each of which may list the order as a whole. `is_optional`: books that do not
-    list it are right too.
-    """
+    """The amount that the books must have for an order after a rule."""
 
     rule: str
     order: str
     amount: Decimal
+    """0 if nothing was delivered."""
     currency: str
-    story: str
+    history: str
+    """The events of the order, in words."""
     alternatives: tuple[tuple[str, ...], ...] = ()
+    """Other sets of names. The lines of a set together may list the order."""
     is_optional: bool = False
+    """Whether the books may omit it."""
 
 
 @dataclass
-class Exam:
-    """One receiver under examination, at `url`.
-
-    `patience_seconds`: how long an answer is waited for; `quick_seconds`: how long it may take; `outage_seconds`: how
-    long an outage waits for what the receiver does after its answer.
-    """
+class Session:
+    """One receiver under test."""
 
     url: str
     stage: Stage
     post: Post
     patience_seconds: float
+    """Timeout of a request."""
     quick_seconds: float
+    """How long a response may take."""
     outage_seconds: float
+    """How long an outage lasts after a response, for calls that the receiver makes in the background."""
     answered: bool = False
     exchanges: list[Exchange] = field(default_factory=list)
-    """Those of the rule that is examined just now."""
+    """The exchanges of the current rule."""
     claims: list[Claim] = field(default_factory=list)
     _rule: str = ""
 
     @cached_property
     def material(self) -> Material:
-        """What requests are made of."""
+        """Keys, clock and events to make requests from."""
         key = self.stage.key
-        signing, altered = self.stage.service.provider.signing, self.stage.service.examined.altered
+        signing, altered = self.stage.service.provider.signing, self.stage.service.playbook.altered
         own = self.stage.keys["webhook_key"]
         other = self.stage.other_key if key == own else _other_key(signing.signature, key)
         return Material(signing, key, other, self.stage.now_ms, self.event, self.forged, altered, slack_ms=SLACK_MS)
 
     @cached_property
     def waiting(self) -> Order:
-        """An order that true events tell of, and whose first event the receiver has had."""
-        order, first = self.stage.order("waiting"), self.story[0]
+        """An order for genuine events. The receiver has received its first event."""
+        order, first = self.stage.order("waiting"), self.history[0]
         order.live(first)
         self.send(first.event, order.event(first.event))
         return order
 
     @cached_property
     def unpaid(self) -> Order:
-        """An order that forged events say came to its good end."""
+        """An order that is completed only in forged events."""
         return self.stage.order("forged")
 
     @property
-    def story(self) -> tuple[Step, ...]:
-        """The life of an order."""
-        return self.stage.service.examined.story
+    def history(self) -> tuple[Step, ...]:
+        """The steps of an order."""
+        return self.stage.service.playbook.history
 
     def event(self) -> JsonObject:
-        """A true event with an id of its own: the latest of an order that nothing has happened to yet."""
-        silent = [step for step in self.story if not step.action] or self.story[:1]
+        """Return a genuine event with a fresh id, of an order that is not paid yet."""
+        silent = [step for step in self.history if not step.action] or self.history[:1]
         return {**self.waiting.event(silent[-1].event), "id": self.stage.event_id()}
 
     def forged(self) -> JsonObject:
-        """An event that says of an order which nothing has happened to that it came to its good end."""
-        examined = self.stage.service.examined
-        shown = self.stage.call("GET", f"{examined.path}{self.unpaid.id}")
-        return self.stage.envelope(self.story[-1].event, {**shown, **examined.forged})
+        """Return a forged completion event, with a fresh id, of an order that was never paid."""
+        playbook = self.stage.service.playbook
+        shown = self.stage.call("GET", f"{playbook.path}{self.unpaid.id}")
+        return self.stage.envelope(self.history[-1].event, {**shown, **playbook.forged})
 
     def begin(self, rule: str) -> None:
         self._rule, self.exchanges = rule, []
 
     def order(self, label: str = "") -> Order:
-        """An order of its own, named after the rule."""
+        """Create an order, named after the rule."""
         return self.stage.order(f"{self._rule}{label}")
 
-    def claim(self, order: Order, story: str, *, paid_out: bool = True) -> None:
-        """From now on the books have to say this of an order."""
+    def claim(self, order: Order, history: str, *, paid_out: bool = True) -> None:
+        """Require the amount of an order in the books, or 0 if it was not paid out."""
         amount = order.amount if paid_out else Decimal(0)
-        self.claims.append(Claim(self._rule, order.reference, amount, order.currency, story))
-
-    def claim_unpaid(self, story: str) -> None:
-        """From now on the books must not say that anything was delivered for what only forgeries tell of."""
-        self.claim(self.unpaid, story, paid_out=False)
+        self.claims.append(Claim(self._rule, order.reference, amount, order.currency, history))
 
     def schedule(self) -> Schedule:
-        """A standing order of its own, named after the rule, that has run twice. Unplayed."""
+        """Create a standing order, named after the rule, that has run twice. Raise `Unplayed`."""
         return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
 
-    def claim_runs(self, schedule: Schedule, story: str) -> None:
-        """From now on books that list anything of the standing order have to list both runs."""
-        told = schedule.amount, schedule.currency, story, schedule.names
-        self.claims.append(Claim(self._rule, schedule.reference, *told, is_optional=True))
+    def claim_runs(self, schedule: Schedule, history: str) -> None:
+        """Require both runs of a standing order in the books, if they list any of it."""
+        due = schedule.amount, schedule.currency, history, schedule.names
+        self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
 
     def send(self, sent: str, event: JsonObject) -> Exchange:
         """Send an event as the service does."""
         return self.send_together([(sent, event)])[0]
 
     def send_together(self, events: Sequence[tuple[str, JsonObject]]) -> list[Exchange]:
-        """Send events so that none waits for the answer to another."""
+        """Send events concurrently."""
         ready = [(sent, dumps(event)) for sent, event in events]
         return self._exchanged(
             (sent, signed_headers(self.material.signing.signature, self.material.key, self.stage.now_ms(), body), body)
@@ -188,23 +185,22 @@ class Exam:
         )
 
     def judge(self, cases: Iterator[Case]) -> None:
-        """Send requests one after another, each to be accepted or refused as it is genuine or not."""
+        """Send requests in order. Genuine ones must be accepted, others refused. Raise `Broken`."""
         for case in cases:
             exchange = self.transmit(case)
             (self.accepted if case.genuine else self.refused)(exchange)
 
     def transmit(self, case: Case) -> Exchange:
-        """Send a request as it is."""
         return self._exchanged([(case.what, case.headers, case.body)])[0]
 
     def accepted(self, *exchanges: Exchange) -> None:
-        """Hold answers to 2xx. Broken."""
+        """Require 2xx. Raise `Broken`."""
         for one in exchanges:
             if not one.ok:
                 raise Broken.by(one, _why_not_accepted(one))
 
     def refused(self, exchange: Exchange) -> None:
-        """Hold an answer to 4xx. Broken."""
+        """Require 4xx. Raise `Broken`."""
         status = exchange.status
         if status is not None and 400 <= status < 500:
             return
@@ -223,7 +219,7 @@ class Exam:
 
 
 def _other_key(signature: Signature, key: str) -> str:
-    """A key of the other environment, as far as prefixes tell."""
+    """Return the key with the prefix of the other environment."""
     prefixes = signature.key_prefixes
     own = signature.environment_of(key) or next(iter(prefixes))
     other = next(prefix for environment, prefix in prefixes.items() if environment != own)
@@ -239,17 +235,16 @@ def _exchange(sent: str, headers: Headers, body: bytes, outcome: Outcome) -> Exc
 
 def _why_not_accepted(exchange: Exchange) -> str | None:
     if exchange.status is None:
-        return "The receiver gave no answer. If it has ended or hangs, its own log says why."
+        return "The receiver did not respond. If it has exited or hangs, see its log."
     if exchange.status >= 500:
-        return f"It broke while it handled the event ({exchange.status}): its own log says where."
+        return f"The receiver failed while it handled the event ({exchange.status}). See its log."
     return None
 
 
 def _why_not_refused(exchange: Exchange) -> str | None:
     if exchange.status is None or exchange.status >= 500:
         return (
-            "It broke over the request instead of refusing it. Check before you read: whatever the headers hold, the "
-            "verifier has to say no and the receiver 4xx, for example 401. A broken receiver is an open door to "
-            "whoever wants it down."
+            "The receiver failed on the request instead of refusing it. Verify before you read: for any headers, the "
+            "verifier must return false and the receiver 4xx, for example 401. Otherwise anyone can bring it down."
         )
     return None

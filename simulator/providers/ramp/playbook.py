@@ -1,11 +1,11 @@
-"""What is played to a receiver that is certified: the life of an onramp, and a recurring payment that runs twice."""
+"""The orders that `rampsim certify` plays to a receiver: an onramp, and a recurring payment that runs twice."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.certification.service import Ask, Examined, Standing, Step
+from simulator.certification.service import Ask, Playbook, Standing, Step
 from simulator.engine.clients.control import ControlClient
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
@@ -19,7 +19,7 @@ _PAYER = {
 }  # fmt: skip
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
-"""A transfer inside the service is completed at once, so no action has to settle it."""
+"""A transfer inside the service completes immediately, so it needs no action."""
 
 
 def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
@@ -32,7 +32,7 @@ def _order(call: Ask, reference: str) -> JsonObject:
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
-    """Create a recurring payment, let it run twice and pause it.
+    """Create a recurring payment, let it run twice and pause it. Return its id.
 
     Between the runs the schedule moves by a minute, so the clock of a running world advances by two minutes at most.
     """
@@ -52,7 +52,7 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
 
 def _afford(call: Ask, control: ControlClient) -> None:
-    """Top the balance up to what two runs cost, where it is lower."""
+    """Raise the balance to the cost of two runs if it is lower."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:
@@ -68,13 +68,13 @@ def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
     call("GET", f"{path}/review", None)
 
 
-EXAMINED = Examined(
+PLAYBOOK = Playbook(
     kind="onramp",
     path="/transactions/",
     sign_in=_sign_in,
     order=_order,
-    told="an onramp of 5000 KES and a recurring send of 1 XLM",
-    story=(
+    needed="an onramp of 5000 KES and a recurring send of 1 XLM",
+    history=(
         Step("transaction.created"),
         Step("transaction.awaiting_payment"),
         Step("transaction.processing", "payment_arrives"),
