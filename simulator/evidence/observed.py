@@ -123,7 +123,7 @@ def _verdict(path: Path, identifier: str, row: Any, switches: Switches) -> Verdi
 
 
 def observations(files: Sequence[Observed]) -> dict[str, Observation]:
-    """Return what several files have observed, by assumption. Raise `BadObserved` if two disagree."""
+    """Return the observations of several files, by assumption. Raise `BadObserved` if two disagree."""
     by_id: dict[str, tuple[Observed, Verdict]] = {}
     for file in files:
         for identifier, verdict in file.verdicts.items():

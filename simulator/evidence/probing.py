@@ -28,7 +28,7 @@ _MOST_FAILURES = 3
 
 @dataclass(frozen=True)
 class Options:
-    """What a run may do."""
+    """The limits of a run."""
 
     spends: tuple[str, ...]
     """The effects on the account that are allowed."""

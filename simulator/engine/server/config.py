@@ -72,7 +72,7 @@ class Config:
     """Directories whose files are scenarios, read again when they change."""
     allowed_origins: tuple[str, ...] = ()
     observed: Mapping[str, alternatives.Observation] = field(default_factory=dict)
-    """What was observed at the real service, by the id of the assumption."""
+    """The observations of the real service, by the id of the assumption."""
 
 
 def make_config(

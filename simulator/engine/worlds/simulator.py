@@ -68,7 +68,7 @@ class Inherited:
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     observed: Mapping[str, Observation] = field(default_factory=dict)
-    """By the id of an assumption, what was observed at the real service."""
+    """The observations of the real service, by the id of the assumption."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start of a clock of this mode."""
