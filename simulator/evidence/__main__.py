@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 from simulator.evidence.flow import read_steps
 from simulator.evidence.search import Search, computed
@@ -19,16 +18,12 @@ def _say(line: str) -> None:
 def main() -> None:
     probing = TOOLING.probing()
     search = Search(probing, TOOLING.alternatives(), read_steps(probing.steps), deep="--deep" in sys.argv)
-
-    def save(document: dict[str, Any]) -> None:
-        """Write a document. Each level of the search improves it."""
-        probing.probes.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
     try:
-        document = computed(search, _say, save)
+        document = computed(search, _say)
     finally:
         search.close()
-    save(document)
+    content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    probing.probes.write_text(content, encoding="utf-8")
     _say(f"{len(document['probes'])} probes, {search.played} runs")
 
 

@@ -21,7 +21,7 @@ Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "no-probe",
 )  # fmt: skip
-"""The most telling reason first."""
+"""In order of priority."""
 _MOST_FAILURES = 3
 """So many flows in a row that the target does not respond to end the run."""
 

@@ -320,11 +320,7 @@ def _fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list
     return chosen
 
 
-def computed(
-    search: Search,
-    report: Callable[[str], None] = lambda _: None,
-    save: Callable[[dict[str, Any]], None] = lambda _: None,
-) -> dict[str, Any]:
+def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Search for the probes of all assumptions. Return the content of the probes file."""
     left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives}
     open_webhook = set(left)
@@ -359,7 +355,6 @@ def computed(
                     found.append(probe)
                     open_webhook -= told
                     left -= told
-        save(_document(search, found + by_event, left))
         report(f"{len(left)} alternatives left, {len(open_webhook)} without a probe by responses alone")
     by_event = [
         one for one in by_event if any((one["assumption"], name) in open_webhook for name in one["alternatives"])
