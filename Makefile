@@ -18,7 +18,7 @@ PIP := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 EVERYTHING := ".[dev,judges]"
 INSTALL = $(PIP) uv && { $(UV) $(1) 2> $(VENV)/.uv.log || $(PIP) $(1); }
 
-.PHONY: help run test t changed dev long check lint format types hooks imports conform contract contracts clients same judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
+.PHONY: probes evidence help run test t changed dev long check lint format types hooks imports conform contract contracts clients same judges browser wheel wheel-check clone-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -55,6 +55,12 @@ long: $(VENV)/.dev  ## The campaigns in their whole length that the tests run in
 
 check: $(VENV)/.packages  ## All that CI runs, two things at a time: a quarter of an hour
 	@bash .ci/check
+
+probes: $(VENV)/.dev  ## Compute the probes that tell assumptions from their alternatives, a minute; ARGS=--deep for all flows
+	$(BIN)/python -m simulator.evidence $(ARGS)
+
+evidence: $(VENV)/.dev  ## Probe hidden services and count what is decided, and what wrongly
+	$(BIN)/python -m tests.tools.evidence.hidden 10
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

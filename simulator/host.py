@@ -81,7 +81,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     simulator = Simulator()
     folder = _folder(simulator, config.scenario_directories)
     names = _scenarios(simulator, config)
-    simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
+    simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names, config.observed)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
     default = Blueprint(
         id=DEFAULT_WORLD,

@@ -22,6 +22,7 @@ from simulator.cli.tools import (
     conforming,
     docs,
     exploring,
+    probing,
     recipes,
     scenarios,
 )
@@ -78,6 +79,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "explore": lambda: exploring.explore,
         "conform": lambda: conforming.conform,
         "compare": lambda: comparing.compare,
+        "probe": lambda: probing.probe,
     },
     "Help": {
         "docs": lambda: docs.docs,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simulator.conformance.laws import RequestHooks, Rulebook
     from simulator.engine.control.operation import ControlOperation
     from simulator.engine.worlds.alternatives import Alternatives
+    from simulator.evidence.provided import Probing
     from simulator.exploration.arming import FaultClass
 
 
@@ -72,6 +73,8 @@ class Tooling:
     """The data behind the test kit's strategies."""
     why_no_account: Callable[[str], str]
     """Returns why no ledger account can hold a currency, or "" if one can."""
+    probing: Callable[[], Probing]
+    """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
     """Request data that choose an outcome, for the documentation and the tools of agents."""
     rules: Path

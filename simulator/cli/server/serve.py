@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -14,6 +15,9 @@ from simulator.cli import config_option
 from simulator.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, fail, say
 from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.alternatives import Observation
 
 
 def _options(command: Any) -> Any:
@@ -31,7 +35,7 @@ def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
     state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
     control_tokens: str | None, allowed_host: tuple[str, ...], allow_origin: tuple[str, ...],
-    idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
+    idle_timeout: str, request_timeout: str, assume: tuple[str, ...], observed: tuple[str, ...],
     end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
     """Start the simulator and run until it is interrupted.
@@ -58,6 +62,7 @@ def serve(
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
+                    observed=_observations(observed),
                     idle_worlds=idle_worlds, scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
@@ -72,6 +77,26 @@ def serve(
             _end_with_stdin(server)
         # With --end-with-stdin, the server belongs to the program that started it, so other commands must not find it.
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
+
+
+def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
+    """Read the observed files. An old file gives a warning."""
+    if not paths:
+        return {}
+    import datetime
+
+    from simulator.evidence import observed
+    from simulator.service import TOOLING
+
+    today = datetime.datetime.now(datetime.UTC).date()
+    try:
+        files = [observed.read(Path(path), TOOLING.alternatives()) for path in paths]
+        found = observed.observations(files)
+    except observed.BadObserved as error:
+        _refuse([f"--observed: {error}"])
+    for warning in filter(None, (file.warning(today) for file in files)):
+        say(f"rampsim: {warning}", err=True)
+    return found
 
 
 def _refuse(problems: list[str]) -> NoReturn:

@@ -181,6 +181,11 @@ SERVE = (
         sort="list",
     ),
     Setting(
+        "--observed",
+        "Observed file of `rampsim probe` whose alternatives apply; repeatable. --assume overrides it.",
+        sort="list",
+    ),
+    Setting(
         "--end-with-stdin",
         "Stop when standard input ends, for example because the parent process ended.",
         sort="switch",

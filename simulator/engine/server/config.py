@@ -71,6 +71,8 @@ class Config:
     scenario_directories: tuple[Path, ...] = ()
     """Directories whose files are scenarios, read again when they change."""
     allowed_origins: tuple[str, ...] = ()
+    observed: Mapping[str, alternatives.Observation] = field(default_factory=dict)
+    """The observations of the real service, by the id of the assumption."""
 
 
 def make_config(
@@ -97,6 +99,7 @@ def make_config(
     idle_worlds: str = "60",
     scenario_directories: tuple[str, ...] = (),
     allowed_origins: tuple[str, ...] = (),
+    observed: Mapping[str, alternatives.Observation] | None = None,
 ) -> Config:
     """Validate everything. Raise `ConfigError` with all problems.
 
@@ -145,17 +148,18 @@ def make_config(
             "Add --advertise http://HOST:PORT."
         )
     validated = _settings(settings, problems)
-    if assume:
+    seen = {one: row.alternative for one, row in (observed or {}).items() if row.alternative is not None}
+    if assume or seen:
         assumptions, found = alternatives.chosen(switches(), assume)
         problems += [f"--assume: {problem}" for problem in found]
-        validated = {**validated, "assumptions": assumptions}
+        validated = {**validated, "assumptions": {**seen, **assumptions}}
     if problems:
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins,
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed or {},
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ The rows belong to the provider (`Provider.alternatives`). The code of a rule ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -39,6 +39,14 @@ class Switch:
             f"there is no alternative `{name}` of {self.id}{did_you_mean(name, self.alternatives)} "
             f"(there {'are' if len(self.alternatives) > 1 else 'is'} {', '.join(self.alternatives)})"
         )
+
+
+class Observation(NamedTuple):
+    """The behaviour of the real service on one assumption."""
+
+    alternative: str | None
+    """None if the assumption holds."""
+    date: str
 
 
 Switches: TypeAlias = Mapping[str, Switch]

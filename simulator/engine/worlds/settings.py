@@ -48,7 +48,13 @@ ASSUMED = TableKey("assumptions", str)
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
     """Return True if an alternative of an assumption is in force; both are spelled as in the provider's rows."""
+    if consulted:
+        consulted[-1].add(assumption)
     return world.store[ASSUMED].get(assumption) == alternative
+
+
+consulted: list[set[str]] = []
+"""The last set collects the ids that `assumes` was called with. Only the search for probes adds one."""
 
 
 def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], path: str) -> None:
@@ -58,7 +64,7 @@ def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], 
 
 def assumes_anything(world: World) -> bool:
     """Return True if any alternative is in force."""
-    return bool(world.store[ASSUMED].rows)
+    return bool(world.store[ASSUMED].rows or consulted)
 
 
 def settings_of(world: World) -> SettingSet:

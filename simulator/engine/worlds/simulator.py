@@ -29,6 +29,7 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.worlds import quotas
+from simulator.engine.worlds.alternatives import Observation
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
@@ -66,6 +67,8 @@ class Inherited:
     """The start of the clock; None for `MANUAL_START` under a manual clock, else the present."""
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
+    observed: Mapping[str, Observation] = field(default_factory=dict)
+    """The observations of the real service, by the id of the assumption."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start of a clock of this mode."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import calls_under
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.alternatives import ShownSwitch, shown
+from simulator.engine.worlds.alternatives import Observation, ShownSwitch, Switch, shown
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
 
@@ -17,6 +20,10 @@ operation = calls_under("Worlds")
 class SwitchEntry(ShownSwitch):
     in_force: str | None
     """The alternative that this world has chosen; null for the default."""
+    standing: Literal["assumed", "observed"]
+    """`observed` if the real service was observed to behave like this."""
+    observed_at: str | None
+    """The date of the observation; null if it is assumed."""
 
 
 class SwitchList(TypedDict):
@@ -54,4 +61,11 @@ async def list_assumptions(call: ControlCall) -> SwitchList:
     """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()
-    return {"data": [{**shown(switch), "in_force": chosen.get(switch.id)} for switch in switches]}
+    return {"data": [_entry(switch, chosen.get(switch.id), call.simulator.inherited.observed) for switch in switches]}
+
+
+def _entry(switch: Switch, in_force: str | None, observed: Mapping[str, Observation]) -> SwitchEntry:
+    seen = observed.get(switch.id)
+    if seen is None or seen.alternative != in_force:
+        return {**shown(switch), "in_force": in_force, "standing": "assumed", "observed_at": None}
+    return {**shown(switch), "in_force": in_force, "standing": "observed", "observed_at": seen.date}

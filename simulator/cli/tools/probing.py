@@ -1,0 +1,244 @@
+"""`rampsim probe`: decide the assumptions against a running service."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import click
+
+from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+from simulator.cli.progress import Line
+from simulator.cli.remote import is_address, refuse_foreign
+
+if TYPE_CHECKING:
+    from simulator.engine.clients.control import ControlClient
+    from simulator.evidence.probing import Decisions, Options, Planned
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command()
+@click.option("--target", metavar="URL", help="Base URL that ends with /v1.")
+@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
+@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
+@click.option(
+    "--spend", type=click.Choice(["none", "sandbox"]), default="none", show_default=True,
+    help="none: reads, quotes and refused calls; sandbox: also create resources and transactions.",
+)  # fmt: skip
+@click.option("--calls", type=click.IntRange(min=1), default=400, show_default=True, help="Most calls.")
+@click.option("--wait", default="0s", show_default=True, help="Most wall time to wait, such as 90s or 2h.")
+@click.option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
+@click.option("--skip", multiple=True, metavar="ID", help="Leave this assumption out; repeatable.")
+@click.option(
+    "--control", default="auto", show_default=True, metavar="auto|none|URL",
+    help="Origin of the control API of a simulator to steer; auto: the target's, if it is a simulator on loopback.",
+)  # fmt: skip
+@click.option("--plan", "plan_only", is_flag=True, help="Print the plan without any call.")
+@click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="assumptions.json of `rampsim explore --assumptions`: decide these first.")  # fmt: skip
+@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
+@click.option("--allow-live", is_flag=True, help="Accept live keys, with --spend none only.")
+def probe(
+    target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
+    only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
+    as_json: Path | None, out: Path | None, allow_live: bool,
+) -> None:  # fmt: skip
+    """Decide the assumptions against a running service.
+
+    Each probe is a computed sequence of calls for which the assumption and its alternatives predict different
+    responses. By default the run reads, requests quotes, and makes calls that are refused.
+
+    Exits with 1 if the service differs from an assumption, and with 3 if no service responds.
+    """
+    from simulator.evidence.flow import read_steps
+    from simulator.evidence.probing import Options, plan, read_probes
+    from simulator.kernel.clock import parse_duration
+    from simulator.service import TOOLING
+
+    probing, switches = TOOLING.probing(), TOOLING.alternatives()
+    _check_ids((*only, *skip))
+    try:
+        wait_seconds = parse_duration(wait) / 1000
+    except ValueError:
+        fail([f"--wait: {wait!r} is not a duration like 90s or 2h"], EXIT_USAGE)
+    for wanted in (as_json, out):
+        if wanted is not None and not wanted.absolute().parent.is_dir():
+            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+    client = None if plan_only and control == "auto" else _control(control, target)
+    options = Options(
+        spends=probing.spends if spend == "sandbox" else probing.free,
+        wait_seconds=wait_seconds,
+        steers=client is not None,
+        sees_events=client is not None,
+        only=only,
+        skip=skip,
+        first=_first(priorities),
+    )
+    document, steps = read_probes(probing), read_steps(probing.steps)
+    planned = plan(document, switches, steps, options)
+    if plan_only:
+        _print_plan(planned, document, options)
+        return
+    if target is None or not is_address(target):
+        fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
+    if not (public_key and secret_key):
+        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
+    _refuse_live(secret_key, public_key, spend, allow_live)
+    _run(target.rstrip("/"), (public_key, secret_key), planned, options, client, calls, as_json, out, allow_live)
+
+
+def _check_ids(ids: tuple[str, ...]) -> None:
+    from simulator.engine.text.strict import did_you_mean
+    from simulator.service import TOOLING
+
+    switches = TOOLING.alternatives()
+    for one in ids:
+        if one not in switches:
+            fail([f"there is no switchable assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
+
+
+def _first(path: Path | None) -> tuple[str, ...]:
+    """Return the ids that an `assumptions.json` of explore has, in its order."""
+    if path is None:
+        return ()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        fail([f"{path}: is not JSON"], EXIT_USAGE)
+    found: dict[str, None] = {}
+    left = [content]
+    while left:
+        value = left.pop(0)
+        if isinstance(value, dict):
+            if isinstance(value.get("id"), str):
+                found[value["id"]] = None
+            left.extend(value.values())
+        elif isinstance(value, list):
+            left.extend(value)
+    return tuple(found)
+
+
+def _control(control: str, target: str | None) -> ControlClient | None:
+    """Return the client of the simulator to steer, or None."""
+    from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
+
+    if control == "none":
+        return None
+    url = control
+    if control == "auto":
+        parts = urlsplit(target or "")
+        if parts.hostname not in _LOOPBACK:
+            return None
+        url = f"{parts.scheme}://{parts.netloc}"
+    else:
+        refuse_foreign(control)
+    client = ControlClient(url, timeout_seconds=60)
+    try:
+        client.get("/clock")
+    except (Unreachable, CallRefused) as error:
+        if control == "auto":
+            return None
+        fail([f"--control: {error}"], EXIT_UNREACHABLE)
+    return client
+
+
+def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool) -> None:
+    from simulator.service import LIVE_KEYS
+
+    if not (LIVE_KEYS.is_real(secret_key) or LIVE_KEYS.is_real(public_key)):
+        return
+    if not allow_live:
+        fail(["the keys are live keys. Use keys of a sandbox, or --allow-live with --spend none"], EXIT_USAGE)
+    if spend != "none":
+        fail(["--allow-live needs --spend none: live keys move real money"], EXIT_USAGE)
+
+
+def _print_plan(planned: list[Planned], document: Any, options: Options) -> None:
+    from simulator.evidence.probing import blocked
+    from simulator.service import TOOLING
+
+    for row in planned:
+        ids = ", ".join(probe["id"] for probe in row.probes)
+        wait = max(probe["wait_seconds"] for probe in row.probes)
+        waits = f", waits {wait} s" if wait else ""
+        say(f"{ids}: {row.calls} call{'' if row.calls == 1 else 's'}, creates: {row.probes[0]['spend']}{waits}")
+        say(f"    {' -> '.join(row.flow)}")
+    open_ = blocked(document, TOOLING.alternatives(), options)
+    say(f"\n{sum(row.calls for row in planned)} calls at most. Not fully decidable with these options:")
+    for identifier, reasons in open_.items():
+        say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
+
+
+def _run(
+    target: str, keys: tuple[str, str], planned: list[Planned], options: Options, client: ControlClient | None,
+    calls: int, as_json: Path | None, out: Path | None, allow_live: bool,
+) -> None:  # fmt: skip
+    from simulator.evidence import observed
+    from simulator.evidence.flow import read_steps
+    from simulator.evidence.probing import Decisions, decide, read_probes
+    from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+    from simulator.service import LIVE_KEYS, TOOLING
+
+    probing, switches = TOOLING.probing(), TOOLING.alternatives()
+    decisions = Decisions(read_probes(probing), switches, options)
+    earlier: list[Any] = []
+    if out is not None and out.exists():
+        try:
+            for verdict in observed.read(out, switches).verdicts.values():
+                decisions.take(verdict)
+        except observed.BadObserved as error:
+            fail([f"--out: {error}"], EXIT_USAGE)
+    service = RemoteService(
+        target, keys, calls=calls, wait_seconds=options.wait_seconds, control=client,
+        live_keys=None if allow_live else LIVE_KEYS,
+    )  # fmt: skip
+    environment = "production" if LIVE_KEYS.is_real(keys[1]) else "sandbox"
+    begun = time.monotonic()
+
+    def save() -> None:
+        if out is not None:
+            observed.write(out, target, environment, decisions.verdicts.values(), [*earlier, *service.exchanges])
+
+    line = Line()
+    try:
+        service.sign_in()
+        ended = decide(planned, decisions, service, probing, read_steps(probing.steps), decided=save, report=line.say)
+    except (NotTheService, SpentBudget) as error:
+        line.clear()
+        fail([str(error)], EXIT_UNREACHABLE)
+    finally:
+        line.clear()
+    save()
+    _report(decisions, service.calls, ended)
+    if as_json is not None:
+        report = {
+            "version": 1,
+            "target": target,
+            "seconds": round(time.monotonic() - begun, 1),
+            "calls": service.calls,
+            "assumptions": [asdict(one) for one in decisions.verdicts.values()],
+            "facts": {},
+            "exchanges": service.exchanges,
+        }
+        as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if any(one.verdict in ("differs", "neither") for one in decisions.verdicts.values()):
+        raise SystemExit(EXIT_REFUSED)
+
+
+def _report(decisions: Decisions, calls: int, ended: str) -> None:
+    counts: dict[str, int] = {}
+    for one in decisions.verdicts.values():
+        name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
+        counts[name] = counts.get(name, 0) + 1
+        more = one.alternative or one.seen or one.reason or ""
+        say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
+    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {calls} calls")
+    if ended:
+        say(f"The run ended early: {ended}", err=True)

@@ -1,0 +1,1 @@
+"""Evidence: making the simulator agree with the real service."""

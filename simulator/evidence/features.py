@@ -1,0 +1,167 @@
+"""Features: what a trace shows, in a form that two services can be compared by.
+
+A feature is independent of ids, amounts and times: the status and code of a refusal, which fields there are, the form
+of a string, which of two numbers is larger, whether two strings are equal, how often an event came. A probe compares a
+few of them, so accounts, rates and fees may differ between the simulator and the service.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import combinations
+from typing import Any, TypeAlias
+
+from simulator.evidence.flow import Exchange, Step, Trace
+
+Features: TypeAlias = dict[str, str]
+"""By name. A feature that a trace lacks is absent."""
+
+Formula: TypeAlias = Callable[[Mapping[str, Decimal]], tuple[Decimal, Decimal] | None]
+"""Computes two numbers to compare from the numbers of a body by path; None if the body lacks one of them."""
+
+ABSENT = "absent"
+_DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_WORD = re.compile(r"[a-z]+(_[a-z]+)*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
+_MOST_NUMBERS = 14
+_OWN_HEADERS = re.compile(r"idempot|retry-after|allow$|x-request-id")
+
+
+def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
+    """Return all features of a trace, those of events included (their names begin with `event `)."""
+    found: Features = {}
+    numbers: dict[str, dict[str, Decimal]] = {}
+    strings: dict[str, dict[str, str]] = {}
+    for exchange in trace:
+        name = exchange.step.name
+        if exchange.reply is not None:
+            found[f"{name} status"] = str(exchange.reply.status)
+            for header, value in exchange.reply.headers.items():
+                if _OWN_HEADERS.search(header):
+                    found[f"{name} header {header}"] = _form(value)
+            _read(f"{name} body", exchange.reply.body, exchange.step, found, numbers, strings)
+        counts: dict[str, int] = {}
+        for event in exchange.events:
+            kind = str(event.get("type"))
+            counts[kind] = counts.get(kind, 0) + 1
+            if counts[kind] == 1:
+                _read(
+                    f"event {name} {kind}", event.get("data", {}).get("object"), exchange.step, found, numbers, strings
+                )
+        for kind, count in counts.items():
+            found[f"event {name} {kind} count"] = str(count)
+    found.update(_within(numbers, formulas))
+    found.update(_equal_strings(strings))
+    found.update(_across(numbers, strings))
+    return found
+
+
+def _read(
+    place: str, value: Any, step: Step, found: Features, numbers: dict[str, dict[str, Decimal]],
+    strings: dict[str, dict[str, str]],
+) -> None:  # fmt: skip
+    if isinstance(value, list):  # a list without an envelope compares with one that has it
+        found[f"{place} bare"] = "true"
+        value = {"data": value}
+    for path, leaf in _leaves(value, step.rows):
+        key = f"{place}{path}"
+        found[key] = _form(leaf)
+        if isinstance(leaf, str) and not _DECIMAL.fullmatch(leaf):
+            strings.setdefault(place, {})[path] = leaf
+        elif isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
+            numbers.setdefault(place, {})[path] = Decimal(str(leaf))
+
+
+def _leaves(value: Any, rows: Sequence[str], path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield path, value
+        for key, one in value.items():
+            yield from _leaves(one, rows, f"{path}.{key}")
+    elif isinstance(value, list):
+        yield path, value
+        if rows:
+            for one in value:
+                if isinstance(one, Mapping):
+                    yield from _leaves(one, (), f"{path}[{'/'.join(str(one.get(key)) for key in rows)}]")
+        else:
+            yield f"{path} length", str(min(len(value), 3))
+            if value:
+                yield from _leaves(value[0], rows, f"{path}[0]")
+    else:
+        yield path, value
+
+
+def _form(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "object"
+    if isinstance(value, list):
+        return "list"
+    if isinstance(value, int | float):
+        return "number"
+    text = str(value)
+    if _WORD.fullmatch(text) and len(text) < 40:
+        return text
+    if _DECIMAL.fullmatch(text):
+        decimals = len(text.partition(".")[2])
+        return "decimal of two or more places" if decimals >= 2 else "decimal of fewer places"
+    if found := _DATE.fullmatch(text):
+        return f"time{' with fraction' if found[1] else ''} {'Z' if found[2] == 'Z' else 'offset'}"
+    if re.fullmatch(r"[A-Z][a-z]{2}, .* GMT", text):
+        return "http date"
+    return "text " + re.sub(r"[^A-Za-z0-9]+", lambda m: m[0][:1], re.sub(r"[A-Za-z0-9]+", "x", text))[:24]
+
+
+def _sign(a: Decimal, b: Decimal) -> str:
+    return "<" if a < b else ">" if a > b else "="
+
+
+def _within(numbers: Mapping[str, Mapping[str, Decimal]], formulas: Mapping[str, Formula]) -> Iterator[tuple[str, str]]:
+    """Compare numbers of one body: which is larger, and which is the sum of two others."""
+    for place, by_path in numbers.items():
+        rows: dict[str, list[tuple[str, Decimal]]] = {}
+        for path, number in by_path.items():
+            rows.setdefault(path.rpartition("]")[0], []).append((path, number))
+        for row in rows.values():
+            chosen = sorted(row[:_MOST_NUMBERS])
+            wholes: dict[Decimal, list[str]] = {}
+            for path, number in chosen:
+                wholes.setdefault(number, []).append(path)
+            for (one, a), (other, b) in combinations(chosen, 2):
+                yield f"{place}{one} : {other}", _sign(a, b)
+                for whole in wholes.get(a + b, ()) if a > 0 and b > 0 else ():
+                    yield f"{place}{one} + {other} = {whole}", "true"
+        for name, formula in formulas.items():
+            if (pair := formula(by_path)) is not None:
+                yield f"{place} {name}", _sign(*pair)
+
+
+def _equal_strings(strings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    for place, by_path in strings.items():
+        long = [(path, text) for path, text in by_path.items() if len(text) >= 8]
+        for (one, a), (other, b) in combinations(long, 2):
+            if a == b:
+                yield f"{place}{one} = {other}", "true"
+
+
+def _across(
+    numbers: Mapping[str, Mapping[str, Decimal]], strings: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Compare the same field in the bodies of two steps."""
+    for (first, a), (second, b) in combinations(numbers.items(), 2):
+        for path in a.keys() & b.keys():
+            yield f"{first}{path} : {second}", _sign(a[path], b[path])
+    for (first, c), (second, d) in combinations(strings.items(), 2):
+        for path in c.keys() & d.keys():
+            yield f"{first}{path} = {second}", str(c[path] == d[path]).lower()
+
+
+def differences(one: Features, other: Features) -> set[str]:
+    """Return the names of the features in which two traces differ."""
+    return {name for name in one.keys() | other.keys() if one.get(name, ABSENT) != other.get(name, ABSENT)}
+
+
+__all__ = ["ABSENT", "Exchange", "Features", "differences", "features_of"]

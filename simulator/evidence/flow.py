@@ -1,0 +1,205 @@
+"""Flows: sequences of calls, waits and outside events, and the traces that they leave at a target.
+
+A step is data. `${step.field}` in it refers to the response of an earlier step, `${account.…}` to the account and the
+surroundings of a run. A target plays steps: a world of the simulator, or a service over HTTP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from simulator.kernel.dataclass import dataclass
+
+ACCOUNT = "account"
+"""The name under which steps refer to the account."""
+
+_REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call, wait or outside event."""
+
+    name: str
+    call: str = ""
+    """Method and path of a call, with its query."""
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wait: str = ""
+    """A duration, or a time, to wait for."""
+    act: str = ""
+    """The name of an action."""
+    target: str = ""
+    """The id of the resource that the action is about."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+    """Steps that come before it although it does not refer to them."""
+    spend: str = "nothing"
+    """The effect on a real account, one of `Probing.spends`."""
+    weight: int = 1
+    """The cost of the step in the search."""
+    undo: str = ""
+    """The call that deletes what the step created."""
+    rows: tuple[str, ...] = ()
+    """The fields that identify the rows of a list."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The names of the earlier steps that it depends on."""
+        said = repr((self.call, self.body, self.headers, self.wait, self.target, self.parameters))
+        referred = [name for name, _ in _REFERENCE.findall(said) if name != ACCOUNT]
+        return tuple(dict.fromkeys([*referred, *self.after]))
+
+
+Steps: TypeAlias = Mapping[str, Step]
+Flow: TypeAlias = tuple[str, ...]
+"""The names of its steps, in order."""
+
+
+def steps_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Step]:
+    """Return the steps of parsed rows by name."""
+    steps = {}
+    for row in rows:
+        given = {"parameters" if key == "with" else key: value for key, value in row.items()}
+        for key in ("after", "rows"):
+            given[key] = tuple(given.get(key, ()))
+        steps[given["name"]] = Step(**given)
+    return steps
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The response to a call. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    """The parsed JSON, or None."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One step as it was played."""
+
+    step: Step
+    reply: Reply | None = None
+    """The response to a call; None for waits and outside events."""
+    refused: bool = False
+    """Whether the target could not carry out a wait or an outside event."""
+    events: Sequence[Mapping[str, Any]] = ()
+    """The envelopes that arrived with the step, in order."""
+
+
+Trace: TypeAlias = Sequence[Exchange]
+
+
+class Target(Protocol):
+    """A service that plays steps."""
+
+    @property
+    def account(self) -> Mapping[str, str]:
+        """The values that `${account.…}` refers to."""
+        ...
+
+    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply: ...
+
+    def wait(self, until: str) -> bool:
+        """Let time pass: a duration, or until a timestamp. Return False if it cannot."""
+        ...
+
+    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+        """Cause an outside event. Return False if it cannot."""
+        ...
+
+    def events(self) -> list[Mapping[str, Any]]:
+        """Return the envelopes that have arrived since the last call."""
+        ...
+
+
+class Unresolved(Exception):
+    """A reference to a response that lacks the field."""
+
+
+def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
+    """Play a flow to its end, or to the first step that cannot be played; return what was seen."""
+    values: dict[str, Any] = {ACCOUNT: target.account}
+    trace: list[Exchange] = []
+    target.events()
+    for step in flow:
+        try:
+            exchange = _played(step, target, values)
+        except Unresolved:
+            break
+        trace.append(exchange)
+        if exchange.reply is not None:
+            values[step.name] = exchange.reply.body
+        if exchange.refused:
+            break
+    return trace
+
+
+def _played(step: Step, target: Target, values: Mapping[str, Any]) -> Exchange:
+    if step.wait:
+        done = target.wait(filled(step.wait, values))
+        return Exchange(step, refused=not done, events=target.events())
+    if step.act:
+        done = target.act(step.act, filled(step.target, values), filled(step.parameters, values))
+        return Exchange(step, refused=not done, events=target.events())
+    method, _, path = filled(step.call, values).partition(" ")
+    reply = target.call(method, path, filled(step.body, values), filled(step.headers, values))
+    return Exchange(step, reply, events=target.events())
+
+
+def filled(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return a value with its references replaced. Raises Unresolved."""
+    if isinstance(value, str):
+        return _REFERENCE.sub(lambda found: _at(values, found[1], found[2]), value)
+    if isinstance(value, Mapping):
+        return {key: filled(one, values) for key, one in value.items()}
+    if isinstance(value, list):
+        return [filled(one, values) for one in value]
+    return value
+
+
+def _at(values: Mapping[str, Any], name: str, path: str) -> str:
+    value: Any = values.get(name)
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            raise Unresolved(f"{name}.{path}")
+        value = value[key]
+    return str(value)
+
+
+def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the steps that a step depends on and then itself, each once, without those already done."""
+    seen = set(done)
+
+    def visit(one: str) -> Iterator[str]:
+        if one in seen:
+            return
+        seen.add(one)
+        for need in steps[one].needs:
+            yield from visit(need)
+        yield one
+
+    yield from visit(name)
+
+
+def read_steps(path: Path) -> dict[str, Step]:
+    """Return the steps of a YAML file by name."""
+    from ruamel.yaml import YAML
+
+    rows: list[dict[str, Any]] = YAML(typ="safe").load(path)
+    return steps_of(rows)
+
+
+def read_flows(path: Path) -> list[Flow]:
+    """Return the flows of a YAML file."""
+    from ruamel.yaml import YAML
+
+    rows: list[list[str]] = YAML(typ="safe").load(path)
+    return [tuple(row) for row in rows]

@@ -1,0 +1,161 @@
+"""A world of the simulator as a target, in this process and without sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from simulator.engine.clients.exchange import Headers
+from simulator.engine.webhooks import Outcome
+from simulator.engine.worlds import settings
+from simulator.evidence.flow import Reply
+from simulator.host import create_app
+from simulator.service import TOOLING
+from simulator.testing.links.asgi import Conversation, scope_of
+
+START = "2026-01-05T08:00:00.000Z"
+HOOK = "http://localhost/probe-hook"
+DEAD_HOOK = "http://localhost/probe-dead"
+
+
+class _Receivers:
+    """A webhook transport. Its receivers accept everything, except below `DEAD_HOOK`."""
+
+    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
+        return Outcome(500 if url.startswith(DEAD_HOOK) else 200, None, 1, headers)
+
+    async def close(self) -> None:
+        pass
+
+
+class Simulators:
+    """An application whose worlds are targets."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._app = create_app(transport=_Receivers())
+
+    def world(
+        self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Mapping[str, Any] | None = None
+    ) -> LocalWorld:
+        """Create a world with these alternatives."""
+        body = {
+            "clock": {"mode": "manual", "now": START},
+            "seed": seed,
+            "settings": {**(settings_ or {}), "assumptions": dict(assumptions)},
+        }
+        return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
+
+    def send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        raw = b"" if body is None else json.dumps(body).encode()
+        given = {"host": "localhost", **({"content-type": "application/json"} if raw else {})}
+        given |= {name.lower(): value for name, value in headers.items()}
+        path, _, query = path.partition("?")
+        lines = [(name.encode(), value.encode()) for name, value in given.items()]
+        talk = Conversation(raw)
+        self._loop.run_until_complete(
+            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
+        )
+        answer = talk.answer()
+        parsed = None
+        with suppress(ValueError):
+            parsed = json.loads(answer.body)
+        return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
+
+    def close(self) -> None:
+        self._loop.run_until_complete(asyncio.sleep(0))
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(task)
+        self._loop.close()
+
+
+class LocalWorld:
+    """One world, called through its base URL."""
+
+    def __init__(self, simulators: Simulators, created: Mapping[str, Any]) -> None:
+        self._simulators, self._id = simulators, created["id"]
+        self._environment, keys = next(iter(created["credentials"].items()))
+        self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        self._token = ""
+        self._seen = 0
+        self.account = {
+            **invented(created["clock"]["now"], "1"),
+            "public_key": keys["public_key"],
+            "user_id": created["platform_users"][0]["user_id"],
+            "hook": HOOK,
+            "dead_hook": DEAD_HOOK,
+        }
+        self.account |= TOOLING.probing().surroundings(self.read)
+
+    def read(self, path: str) -> Any:
+        """Return the body of a GET."""
+        return self.call("GET", path, None, {}).body
+
+    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        reply = self._once(method, path, body, headers)
+        if reply.status == 401 and path != "/auth/token":
+            self._token = ""
+            reply = self._once(method, path, body, headers)
+        return reply
+
+    def _once(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        if not self._token and path != "/auth/token":
+            signed = self._simulators.send("POST", "/v1/auth/token", self._keys, {})
+            self._token = signed.body["access_token"]
+        return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
+
+    def wait(self, until: str) -> bool:
+        return self.control("POST", "/clock/advance", advance_body(until)).status == 200
+
+    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+        body = {**({"target": target} if target else {}), **parameters}
+        return self.control("POST", f"/actions/{action}", body).status == 200
+
+    def events(self) -> list[Mapping[str, Any]]:
+        rows: list[Mapping[str, Any]] = self.control("GET", f"/events?environment={self._environment}", None).body[
+            "data"
+        ]
+        new = rows[self._seen :]
+        self._seen = len(rows)
+        return new
+
+    def change_data(self, change: Callable[..., None]) -> None:
+        """Give the world other reference data."""
+        change(self.read, self.act)
+
+    def control(self, method: str, path: str, body: Any) -> Reply:
+        return self._simulators.send(method, f"/_simulator{path}", body, {"X-Simulator-World": self._id})
+
+    def close(self) -> None:
+        self.control("DELETE", f"/worlds/{self._id}", None)
+
+
+def invented(now: str, run: str) -> dict[str, str]:
+    """Return the values of a flow that do not come from the account. `run` makes its references unique; digits only."""
+    return {
+        "wrong_secret": "sk_test_wrong",
+        "two_megabytes": "x" * 2_000_000,
+        "key": f"probe-{run}",
+        "reference": f"probe-{run}",
+        "today": now[:10],
+        "soon": f"{(int(now[11:13]) + 4) % 24:02}:00",
+    }
+
+
+def advance_body(until: str) -> dict[str, str]:
+    """Return the body that advances a clock by a duration, or to a timestamp."""
+    return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
+
+
+def recorded() -> set[str]:
+    """Begin to record the assumptions that the simulator consults, in the returned set."""
+    settings.consulted[:] = [set()]
+    return settings.consulted[-1]
+
+
+__all__ = ["LocalWorld", "Simulators", "advance_body", "invented", "recorded"]

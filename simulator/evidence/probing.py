@@ -1,0 +1,299 @@
+"""Deciding assumptions against a target: the plan of the flows, their runs, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+from simulator.engine.text.json import loads
+from simulator.engine.worlds.alternatives import Switches
+from simulator.evidence.features import ABSENT, Features, features_of
+from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
+from simulator.evidence.provided import Probing
+from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in, tells
+from simulator.kernel.dataclass import dataclass
+
+Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
+_REASONS = (
+    "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "no-probe",
+)  # fmt: skip
+"""In order of priority."""
+_MOST_FAILURES = 3
+"""So many flows in a row that the target does not respond to end the run."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The limits of a run."""
+
+    spends: tuple[str, ...]
+    """The effects on the account that are allowed."""
+    wait_seconds: float = 0
+    steers: bool = False
+    """True if the target is a simulator whose clock and outside events may be steered."""
+    sees_events: bool = False
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    """The assumptions to decide first."""
+
+
+@dataclass
+class Verdict:
+    """The verdict on one assumption."""
+
+    id: str
+    assumed: str
+    verdict: Result = "undecided"
+    alternative: str | None = None
+    seen: str | None = None
+    reason: str | None = None
+    probe: str | None = None
+    exchanges: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One flow and the probes that share it."""
+
+    name: str
+    flow: tuple[str, ...]
+    calls: int
+    probes: tuple[Mapping[str, Any], ...]
+
+
+def read_probes(probing: Probing) -> Mapping[str, Any]:
+    """Return the content of the probes file."""
+    content: Mapping[str, Any] = loads(probing.probes.read_bytes())
+    return content
+
+
+def obstacle(probe: Mapping[str, Any], options: Options) -> str:
+    """Return why a probe cannot run with these options, or ""."""
+    if probe["spend"] not in options.spends:
+        return "needs-spend"
+    if probe["needs_event"] and not options.steers:
+        return "needs-event"
+    if probe["needs_webhook"] and not options.sees_events:
+        return "needs-event"
+    if probe["wait_seconds"] > options.wait_seconds and not options.steers:
+        return "needs-time"
+    return ""
+
+
+def plan(document: Mapping[str, Any], switches: Switches, steps: Steps, options: Options) -> list[Planned]:
+    """Return the flows to run, those that decide most assumptions per call first."""
+    wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
+    by_flow: dict[str, list[Mapping[str, Any]]] = {}
+    for probe in document["probes"]:
+        if probe["assumption"] in wanted and not obstacle(probe, options):
+            by_flow.setdefault(probe["flow"], []).append(probe)
+    rows = []
+    for name, probes in by_flow.items():
+        flow = tuple(document["flows"][name])
+        calls = sum(bool(steps[one.rstrip(AGAIN)].call) for one in flow)
+        rows.append(Planned(name, flow, calls, tuple(probes)))
+
+    def rank(row: Planned) -> tuple[bool, float, str]:
+        assumptions = {probe["assumption"] for probe in row.probes}
+        return not assumptions & set(options.first), row.calls / len(assumptions), row.name
+
+    return sorted(rows, key=rank)
+
+
+def blocked(document: Mapping[str, Any], switches: Switches, options: Options) -> dict[str, list[str]]:
+    """Return by assumption the reasons for which some of its alternatives stay open with these options."""
+    found: dict[str, list[str]] = {}
+    for switch in switches.values():
+        for alternative in switch.alternatives:
+            probes = [
+                probe
+                for probe in document["probes"]
+                if probe["assumption"] == switch.id and alternative in probe["alternatives"]
+            ]
+            obstacles = [obstacle(probe, options) for probe in probes]
+            if not probes:
+                found.setdefault(switch.id, []).append("no-probe")
+            elif all(obstacles):
+                found.setdefault(switch.id, []).append(obstacles[0])
+    return found
+
+
+class Decisions:
+    """The verdicts of a run, which narrow with every probe."""
+
+    def __init__(self, document: Mapping[str, Any], switches: Switches, options: Options) -> None:
+        self._switches = switches
+        self._blocked = blocked(document, switches, options)
+        wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
+        self._open: dict[str, set[str]] = {one: {AS_ASSUMED, *switches[one].alternatives} for one in wanted}
+        self._reasons: dict[str, set[str]] = {one: set(self._blocked.get(one, ())) for one in wanted}
+        self.verdicts = {one: Verdict(one, switches[one].assumed) for one in wanted}
+        for one in wanted:
+            self._settle(one)
+
+    def is_open(self, identifier: str) -> bool:
+        return identifier in self.verdicts and self.verdicts[identifier].verdict == "undecided"
+
+    def useful(self, probe: Mapping[str, Any]) -> bool:
+        """Return True if a probe can exclude a side that is still possible."""
+        identifier = probe["assumption"]
+        if not self.is_open(identifier):
+            return False
+        if not self._rests(probe):
+            return False
+        sides = [probe["predictions"][side] for side in self._open[identifier]]
+        return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
+
+    def _rests(self, probe: Mapping[str, Any]) -> bool:
+        """Return True if what a probe rests on is decided."""
+        everything: set[str] = {"?"}
+        return all(
+            self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
+        )
+
+    def take(self, verdict: Verdict) -> None:
+        """Take over a verdict of an earlier run."""
+        if verdict.id in self.verdicts:
+            self.verdicts[verdict.id] = verdict
+
+    def failed(self, identifier: str, reason: str) -> None:
+        if self.is_open(identifier):
+            self._reasons[identifier].add(reason)
+            self._settle(identifier)
+
+    def judge(
+        self,
+        probe: Mapping[str, Any],
+        flow: Sequence[str],
+        trace: Sequence[Exchange],
+        features: Features,
+        at: list[int],
+    ) -> None:
+        """Narrow the sides of an assumption by a probe that was played."""
+        identifier = probe["assumption"]
+        if reason := _unprepared(probe, trace):
+            self.failed(identifier, reason)
+            return
+        verdict = self.verdicts[identifier]
+        names = next(iter(probe["predictions"].values()))
+        seen = {name: features.get(name, ABSENT) for name in names}
+        predictions = probe["predictions"]
+        matching = {
+            side
+            for side in self._open[identifier]
+            if all(value in predictions[side][name] for name, value in seen.items())
+        }
+        if not matching and {one.step.name for one in trace} < set(flow):
+            self.failed(identifier, "needs-permission")  # a step lacked a value, so this is not a behaviour
+            return
+        if not matching and any(one.reply is not None and one.reply.status >= 500 for one in trace):
+            self.failed(identifier, "unreachable")  # a failure of the service is not a behaviour
+            return
+        self._open[identifier] = matching
+        verdict.probe, verdict.exchanges = probe["id"], at
+        if not matching:
+            verdict.seen = "; ".join(f"{name}: {value}" for name, value in seen.items())
+        self._settle(identifier)
+
+    def _settle(self, identifier: str) -> None:
+        verdict, sides = self.verdicts[identifier], self._open[identifier]
+        verdict.reason = None
+        if not sides:
+            verdict.verdict = "neither"
+        elif sides == {AS_ASSUMED}:
+            verdict.verdict = "holds"
+        elif len(sides) == 1:
+            verdict.verdict, verdict.alternative = "differs", next(iter(sides))
+        else:
+            reasons = self._reasons[identifier]
+            verdict.reason = next((one for one in _REASONS if one in reasons), "no-probe")
+
+
+def _unprepared(probe: Mapping[str, Any], trace: Sequence[Exchange]) -> str:
+    """Return why the steps of a flow did not prepare the ground for its probe, or ""."""
+    played = {one.step.name: one for one in trace}
+    for name, succeeds in probe["expected"].items():
+        exchange = played.get(name)
+        if exchange is None:
+            return "needs-permission"
+        if exchange.refused:
+            return "needs-time" if exchange.step.wait else "needs-event"
+        if exchange.reply is not None and (exchange.reply.status < 400) != succeeds:
+            return "needs-permission"
+    return ""
+
+
+def decide(
+    planned: Iterable[Planned],
+    decisions: Decisions,
+    target: RemoteService,
+    probing: Probing,
+    steps: Steps,
+    *,
+    decided: Callable[[], None] = lambda: None,
+    report: Callable[[str], None] = lambda _: None,
+) -> str:
+    """Run the flows. Return why the run ended early in one line, or "". `decided` is called after each flow."""
+    failures, ended = 0, ""
+    tried: set[str] = set()
+    rows = list(planned)
+    for row in (*rows, *rows):  # some probes rest on assumptions that other probes decide
+        probes = [probe for probe in row.probes if probe["id"] not in tried and decisions.useful(probe)]
+        if not probes:
+            continue
+        tried |= {probe["id"] for probe in probes}
+        if ended:
+            for probe in probes:
+                decisions.failed(probe["assumption"], "budget" if failures == 0 else "unreachable")
+            continue
+        report(f"{row.name}: {' '.join(row.flow)}")
+        before = len(target.exchanges)
+        try:
+            trace = _played(row, target, steps)
+        except SpentBudget as error:
+            failures, ended = 0, str(error)
+            for probe in probes:
+                decisions.failed(probe["assumption"], "budget")
+            continue
+        except NotTheService as error:
+            failures += 1
+            for probe in probes:
+                decisions.failed(probe["assumption"], "unreachable")
+            if failures >= _MOST_FAILURES:
+                ended = str(error)
+            continue
+        failures = 0
+        features = features_of(trace, probing.formulas)
+        for probe in probes:
+            decisions.judge(probe, row.flow, trace, features, list(range(before, len(target.exchanges))))
+        decided()
+    return ended
+
+
+def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Exchange]:
+    target.prepare()
+    target.saved()
+    try:
+        trace = play(steps_in(row.flow, steps), target)
+        with suppress(SpentBudget, NotTheService):  # what was seen counts all the same
+            _undo(trace, target)
+        return trace
+    finally:
+        target.restored()
+
+
+def _undo(trace: Sequence[Exchange], target: RemoteService) -> None:
+    """Delete what a flow created, the newest first."""
+    values = {one.step.name: one.reply.body for one in trace if one.reply is not None and one.reply.status < 400}
+    for one in reversed(trace):
+        if one.step.undo and one.step.name in values:
+            try:
+                method, _, path = str(filled(one.step.undo, values)).partition(" ")
+            except Unresolved:
+                continue
+            target.call(method, path, None, {})

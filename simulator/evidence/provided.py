@@ -1,0 +1,34 @@
+"""The data that probes need from a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from simulator.kernel.dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Probing:
+    """Data for the probes that tell the assumptions of a service from their alternatives."""
+
+    steps: Path
+    """The steps that probes consist of, in YAML."""
+    flows: Path
+    """Flows that the search tries before others, in YAML."""
+    probes: Path
+    """The computed probes, in JSON."""
+    spends: tuple[str, ...]
+    """The effects of a step on a real account, least first."""
+    free: tuple[str, ...]
+    """The effects that need no permission."""
+    formulas: Mapping[str, Callable[[Mapping[str, Decimal]], tuple[Decimal, Decimal] | None]]
+    """Comparisons between computed numbers of a body, by name. A formula returns None if a number is missing."""
+    surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
+    """Return the values that depend on the account. The argument returns the parsed body of a GET, or None."""
+    other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Mapping[str, Any]], bool]], None], ...]
+    """Each changes the reference data of a world. The arguments read a path, and run an action on a target."""
+    histories: tuple[tuple[str, ...], ...] = ()
+    """Steps that an account may have made before; each tuple is a flow."""

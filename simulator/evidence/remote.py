@@ -1,0 +1,208 @@
+"""A service over HTTP as a target, and the simulator behind it if it may be steered."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+from typing import Any
+
+from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
+from simulator.engine.clients.guard import LiveKeys
+from simulator.engine.clients.synchronous import NoResponse, SyncClient
+from simulator.evidence.flow import Reply
+from simulator.evidence.local import advance_body, invented
+from simulator.kernel.clock import parse_duration, parse_timestamp
+from simulator.service import TOOLING
+
+MOST_BYTES = 4_000_000
+_TIMEOUT_SECONDS = 30.0
+_MOST_RETRIES = 5
+_LONGEST_PAUSE_SECONDS = 120.0
+
+
+class NotTheService(Exception):
+    """The target is not the service, or stopped responding as it. The message is one line."""
+
+
+class SpentBudget(Exception):
+    """No call is left."""
+
+
+class RemoteService:
+    """A service at a base URL. It signs in by itself, obeys 429 and counts its calls.
+
+    With a control client the target is a simulator: time and outside events are its own.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        keys: tuple[str, str],
+        *,
+        calls: int,
+        wait_seconds: float = 0,
+        control: ControlClient | None = None,
+        live_keys: LiveKeys | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10)
+        self._base_url = base_url
+        self._keys = {"public_key": keys[0], "secret_key": keys[1]}
+        self._control, self._sleep = control, sleep
+        self._token = self._snapshot = ""
+        self._run = time.time_ns() // 1_000_000
+        self._seen: set[str] = set()
+        self.calls_left, self.wait_left = calls, wait_seconds
+        self.calls = 0
+        self.exchanges: list[dict[str, Any]] = []
+        """The calls of all flows, without headers and secrets."""
+        self.account: dict[str, str] = {}
+
+    def sign_in(self) -> None:
+        """Exchange the keys for a token. Raise `NotTheService`."""
+        reply = self._send("POST", "/auth/token", self._keys, {})
+        token = reply.body.get("access_token") if isinstance(reply.body, Mapping) else None
+        if not isinstance(token, str):
+            raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
+        self._token = token
+
+    def prepare(self) -> None:
+        """Read the account for the next flow, whose references are new."""
+        if not self._token:
+            self.sign_in()
+        self._run += 1
+        if not self.account:
+            self.account.update(TOOLING.probing().surroundings(self.read))
+            if self._control is not None:
+                with suppress(CallRefused, KeyError, IndexError):
+                    self.account["user_id"] = self._control.get("/worlds/default")["platform_users"][0]["user_id"]
+        self.account |= {**invented(self._now(), str(self._run)), "public_key": self._keys["public_key"]}
+
+    def _now(self) -> str:
+        if self._control is not None:
+            return str(self._control.get("/clock")["now"])
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+    def read(self, path: str) -> Any:
+        """Return the body of a GET."""
+        return self.call("GET", path, None, {}).body
+
+    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        reply = self._sent(method, path, body, headers)
+        if reply.status == 401 and path != "/auth/token":
+            self.sign_in()
+            reply = self._sent(method, path, body, headers)
+        seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
+        code = reply.body.get("error") if isinstance(reply.body, Mapping) else None
+        self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
+        return reply
+
+    def _sent(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        authorized = {} if path == "/auth/token" else {"Authorization": f"Bearer {self._token}"}
+        for attempt in range(_MOST_RETRIES):
+            reply = self._send(method, path, body, {**authorized, **headers})
+            if reply.status != 429 or attempt == _MOST_RETRIES - 1:
+                break
+            self._pause(reply.headers.get("retry-after", "1"))
+        return reply
+
+    def _pause(self, retry_after: str) -> None:
+        """Wait as a 429 requires. Raise `SpentBudget` for a pause that is too long."""
+        if retry_after.isdecimal():
+            seconds = float(retry_after)
+        else:
+            try:
+                seconds = (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds()
+            except (TypeError, ValueError):
+                seconds = 1.0
+        if seconds > _LONGEST_PAUSE_SECONDS:
+            raise SpentBudget(f"429 requires a pause of {seconds:.0f} s")
+        self._sleep(max(seconds, 0.0))
+
+    def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+        if self.calls_left <= 0:
+            raise SpentBudget("no call is left")
+        self.calls_left -= 1
+        self.calls += 1
+        content = None if body is None else json.dumps(body).encode()
+        sent = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
+        sent = {name.title(): value for name, value in sent.items()}
+        try:
+            with self._client.open(method, path, content, sent, _TIMEOUT_SECONDS) as response:
+                raw = response.read(MOST_BYTES + 1)
+                status, pairs = response.status, response.getheaders()
+        except (NoResponse, OSError, HTTPException) as error:
+            raise NotTheService(f"{self._base_url}: no complete response to {method} {_bare(path)} ({error})") from None
+        if len(raw) > MOST_BYTES:
+            raise NotTheService(f"{self._base_url}: the response to {method} {_bare(path)} exceeds 4 MB")
+        parsed = None
+        try:
+            parsed = json.loads(raw) if raw else None
+        except (ValueError, RecursionError):
+            raise NotTheService(
+                f"{self._base_url}: the response to {method} {_bare(path)} is not JSON (status {status})"
+            ) from None
+        if status >= 500 and not (isinstance(parsed, Mapping) and isinstance(parsed.get("error"), Mapping)):
+            raise NotTheService(f"{self._base_url}: {method} {_bare(path)} returned {status}")
+        return Reply(status, {name.lower(): value for name, value in pairs}, parsed)
+
+    def wait(self, until: str) -> bool:
+        if self._control is not None:
+            return self._steered("/clock/advance", advance_body(until))
+        body = advance_body(until)
+        now = time.time()
+        seconds = parse_timestamp(body["to"]) / 1000 - now if "to" in body else parse_duration(body["by"]) / 1000
+        if seconds > self.wait_left:
+            return False
+        self.wait_left -= max(seconds, 0)
+        self._sleep(max(seconds, 0))
+        return True
+
+    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+        body = {**({"target": target} if target else {}), **parameters}
+        return self._control is not None and self._steered(f"/actions/{action}", body)
+
+    def _steered(self, path: str, body: Mapping[str, Any]) -> bool:
+        assert self._control is not None
+        try:
+            self._control.post(path, body)
+        except CallRefused:
+            return False
+        except Unreachable as error:
+            raise NotTheService(str(error)) from None
+        return True
+
+    def events(self) -> list[Mapping[str, Any]]:
+        if self._control is None:
+            return []
+        rows: list[Mapping[str, Any]] = self._control.get("/events", limit=200)["data"]
+        new = [row for row in rows if row["id"] not in self._seen]
+        self._seen |= {row["id"] for row in new}
+        return new
+
+    def saved(self) -> None:
+        """Save the state of a steered simulator, so that a flow leaves nothing behind."""
+        if self._control is not None:
+            self._snapshot = self._control.post("/snapshots", {"name": "probe"})["id"]
+            self._seen.clear()  # a restored world repeats the ids of its events
+
+    def restored(self) -> None:
+        """Put a steered simulator back into its saved state."""
+        if self._control is not None:
+            self._control.post(f"/snapshots/{self._snapshot}/restore")
+            self._control.delete(f"/snapshots/{self._snapshot}")
+
+
+def _bare(path: str) -> str:
+    return path.partition("?")[0]
+
+
+def _described(reply: Reply) -> str:
+    error = reply.body.get("error") if isinstance(reply.body, Mapping) else None
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return f"{reply.status} {code}" if code else str(reply.status)

@@ -1,0 +1,389 @@
+"""The search for probes: flows and robust features that tell an assumption from its alternatives.
+
+A feature is robust if it keeps its value on each side when other assumptions are switched, and when the reference data
+of the account differ. `python -m simulator.evidence` writes the result; it is deterministic.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+from simulator.engine.worlds.alternatives import Switches
+from simulator.evidence.features import ABSENT, Features, differences, features_of
+from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
+from simulator.evidence.local import START, LocalWorld, Simulators, invented, recorded
+from simulator.evidence.provided import Probing
+from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.copying import replace
+
+Assumed: TypeAlias = tuple[tuple[str, str], ...]
+"""The alternatives in force, sorted: (id, alternative)."""
+Prediction: TypeAlias = Mapping[str, Sequence[str]]
+"""The possible values of each feature on one side."""
+AGAIN = "'"
+"""Ends the name of a step that a flow repeats."""
+AS_ASSUMED = ""
+"""The side of a probe on which nothing is switched."""
+
+_MOST_STEPS = 10
+_COMBINATIONS = 20
+_SHARE_SWITCHED = 0.3
+_MOST_BREAKING = 3
+"""The alternatives of other assumptions that a probe may rest on."""
+_MOST_VALUES = 3
+"""The values that a feature may have on one side."""
+_MOST_ATTEMPTS = 8
+"""The flows of a level in which the search looks for robust features of one assumption."""
+_LEAST_SHARE_PLAYED = 0.6
+"""The share of the contexts in which the preparing steps of a probe must succeed."""
+
+
+class Run(NamedTuple):
+    """One flow, played in one world."""
+
+    features: Features
+    succeeded: Mapping[str, bool]
+    """By the name of a played step: whether it was not refused."""
+    consulted: frozenset[str]
+    """The assumptions that the simulator consulted."""
+    waited_seconds: int
+
+
+def steps_in(flow: Flow, steps: Steps) -> list[Step]:
+    """Return the steps of a flow. A repeated step has its own name."""
+    return [replace(steps[name.rstrip(AGAIN)], name=name) for name in flow]
+
+
+class Search:
+    """Plays flows in worlds of the simulator and finds the probes."""
+
+    def __init__(self, probing: Probing, switches: Switches, steps: Steps, *, deep: bool = False) -> None:
+        """`deep`: also try all flows with one change, which takes hours."""
+        self.probing, self.switches, self.steps = probing, switches, steps
+        self._is_deep = deep
+        self._simulators = Simulators()
+        self._ran: dict[tuple[Flow, Assumed, int, int], Run] = {}
+        self.played = 0
+
+    def close(self) -> None:
+        self._simulators.close()
+
+    def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
+        """Play a flow in a new world. `data` is the index of other reference data or of a history, -1 for none."""
+        key = (flow, tuple(sorted(assumed.items())), data, seed)
+        if key not in self._ran:
+            self._ran[key] = self._play(flow, assumed, data, seed)
+        return self._ran[key]
+
+    def _play(self, flow: Flow, assumed: Mapping[str, str], data: int, seed: int) -> Run:
+        self.played += 1
+        consulted = recorded()
+        world = self._simulators.world(assumed, seed=seed)
+        try:
+            if data >= 0:
+                self._prepare(world, data)
+            begun = _now(world)
+            trace = play(steps_in(flow, self.steps), world)
+            waited = _now(world) - begun
+        finally:
+            world.close()
+        succeeded = {one.step.name: not one.refused and (one.reply is None or one.reply.status < 400) for one in trace}
+        features = features_of(trace, self.probing.formulas)
+        return Run(features, succeeded, frozenset(consulted), waited // 1000)
+
+    def _prepare(self, world: LocalWorld, data: int) -> None:
+        changes, histories = self.probing.other_data, self.probing.histories
+        if data < len(changes):
+            world.change_data(changes[data])
+            return
+        history = histories[data - len(changes)]
+        play(steps_in(history, self.steps), world)
+        world.account |= invented(START, str(data))
+        world.account |= self.probing.surroundings(world.read)
+
+    def flows(self) -> Iterator[list[Flow]]:
+        """Yield the flows to try, level by level, the cheapest of a level first."""
+        levels = (self._alone, self._known)
+        for level in (*levels, self._with_one_change, self._read_twice) if self._is_deep else levels:
+            yield sorted(
+                {flow for flow in level() if len(flow) <= _MOST_STEPS}, key=lambda flow: (self.cost(flow), flow)
+            )
+
+    def cost(self, flow: Flow) -> tuple[int, int, int]:
+        """Return what a flow costs a real account: outside events first, then effects, then steps."""
+        steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
+        acts = sum(bool(step.act) for step in steps)
+        effect = max(self.probing.spends.index(step.spend) for step in steps)
+        return acts, effect, sum(step.weight for step in steps)
+
+    def _known(self) -> Iterator[Flow]:
+        yield from read_flows(self.probing.flows)
+
+    def _alone(self) -> Iterator[Flow]:
+        for name in self.steps:
+            yield tuple(closure(name, self.steps))
+
+    @cached_property
+    def _changes(self) -> list[str]:
+        nothing = self.probing.spends[0]
+        return [name for name, step in self.steps.items() if step.act or step.wait or step.spend != nothing]
+
+    def _with_one_change(self) -> Iterator[Flow]:
+        """Yield flows in which one change comes before the last call."""
+        for last, step in self.steps.items():
+            if not step.call:
+                continue
+            base = list(closure(last, self.steps))
+            for change in self._changes:
+                if change not in base:
+                    extra = [name for name in closure(change, self.steps, base) if name not in base[:-1]]
+                    yield from self._possible((*base[:-1], *extra, last))
+
+    def _read_twice(self) -> Iterator[Flow]:
+        """Yield flows that read before and after a change."""
+        for read, step in self.steps.items():
+            if not step.call.startswith("GET"):
+                continue
+            for change in self._changes:
+                base = list(closure(change, self.steps))
+                if read not in base:
+                    before = [*base[:-1], *closure(read, self.steps, base[:-1])]
+                    yield from self._possible((*before, base[-1], read + AGAIN))
+
+    def _possible(self, flow: Flow) -> Iterator[Flow]:
+        if len(flow) == len(set(flow)) and all(
+            need in flow[:at] for at, name in enumerate(flow) for need in self.steps[name.rstrip(AGAIN)].needs
+        ):
+            yield flow
+
+    def probe(self, flow: Flow, identifier: str) -> dict[str, Any] | None:
+        """Return the probe of an assumption that a flow makes, or None.
+
+        A probe may rest on another assumption: `unless` has the alternatives with which it tells nothing.
+        """
+        if (found := self._probe(flow, identifier, {})) is not None:
+            return found
+        unless = self._breaking(flow, identifier)
+        return self._probe(flow, identifier, unless) if unless else None
+
+    def _breaking(self, flow: Flow, identifier: str) -> dict[str, list[str]]:
+        """Return the fewest alternatives of other assumptions that keep a feature from being robust."""
+        sides = (AS_ASSUMED, *self.switches[identifier].alternatives)
+        first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
+        pairs = [(a, b) for a, b in combinations(sides, 2) if a == AS_ASSUMED]
+        found: dict[str, list[tuple[str, str]]] = {}
+        for a, b in pairs:
+            for name in differences(first[a].features, first[b].features):
+                found[name] = []
+        for assumed, data, seed in self._contexts(flow, identifier, first):
+            if len(assumed) > 1:
+                break
+            runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
+            for name in list(found):
+                if any(runs[s].features.get(name, ABSENT) != first[s].features.get(name, ABSENT) for s in sides):
+                    if not assumed:
+                        del found[name]
+                    else:
+                        found[name] += assumed.items()
+        fewest = min((sorted(broken) for broken in found.values() if broken), key=len, default=[])
+        unless: dict[str, list[str]] = {}
+        for other, alternative in fewest if len(fewest) <= _MOST_BREAKING else ():
+            unless.setdefault(other, []).append(alternative)
+        return unless
+
+    def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
+        """Return the probe of an assumption that a flow makes, or None if it has no robust features.
+
+        The features keep their value in every context in which the preparing steps of the flow succeed.
+        """
+        switch = self.switches[identifier]
+        sides = (AS_ASSUMED, *switch.alternatives)
+        first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
+        expected = {
+            name: first[AS_ASSUMED].succeeded[name]
+            for name in flow
+            if len({one.succeeded.get(name) for one in first.values()}) == 1 and name in first[AS_ASSUMED].succeeded
+        }
+        names = {name for one in first.values() for name in one.features}
+        values = {side: {name: {one.features.get(name, ABSENT)} for name in names} for side, one in first.items()}
+        names -= _same(first)
+        contexts = played = 0
+        for assumed, data, seed in self._contexts(flow, identifier, first):
+            if any(assumed.get(other) in broken for other, broken in unless.items()):
+                continue
+            contexts += 1
+            runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
+            if any(one.succeeded.get(name) != ok for one in runs.values() for name, ok in expected.items()):
+                continue
+            played += 1
+            for name in names:
+                for side in sides:
+                    values[side][name].add(runs[side].features.get(name, ABSENT))
+            names = {name for name in names if _is_robust([values[side][name] for side in sides])}
+            if not names:
+                return None
+        if played < contexts * _LEAST_SHARE_PLAYED:
+            return None
+        predictions = {side: {name: sorted(values[side][name]) for name in names} for side in sides}
+        chosen = _fewest(names, predictions)
+        told = [one for one in switch.alternatives if (AS_ASSUMED, one) in _told(chosen, predictions)]
+        if not told:
+            return None
+        steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
+        return {
+            "assumption": identifier,
+            "alternatives": told,
+            "flow": list(flow),
+            "spend": self.probing.spends[max(self.probing.spends.index(step.spend) for step in steps)],
+            "wait_seconds": max(one.waited_seconds for one in first.values()),
+            "needs_event": any(step.act for step in steps),
+            "needs_webhook": any(map(_is_of_event, chosen)),
+            "unless": dict(unless),
+            "expected": expected,
+            "predictions": {side: {name: predictions[side][name] for name in chosen} for side in sides},
+        }
+
+    def _contexts(
+        self, flow: Flow, identifier: str, first: Mapping[str, Run]
+    ) -> Iterator[tuple[Mapping[str, str], int, int]]:
+        """Yield other assumptions, other reference data and other seeds. What the flow never consulted is left out."""
+        consulted = frozenset().union(*(one.consulted for one in first.values()))
+        for data in range(len(self.probing.other_data) + len(self.probing.histories)):
+            yield {}, data, 1
+        yield {}, -1, 2
+        for other, switch in self.switches.items():
+            if other != identifier and other in consulted:
+                for alternative in switch.alternatives:
+                    yield {other: alternative}, -1, 1
+        for at in range(_COMBINATIONS):
+            yield combination(self.switches, f"{identifier} {at}", without=identifier), -1, 1
+
+
+def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
+    """Return random alternatives for a share of the assumptions."""
+    chance = random.Random(seed)
+    return {
+        identifier: chance.choice(list(switch.alternatives))
+        for identifier, switch in switches.items()
+        if chance.random() < share and identifier != without
+    }
+
+
+def _now(world: LocalWorld) -> int:
+    return parse_timestamp(world.control("GET", "/clock", None).body["now"])
+
+
+def _switched(assumed: Mapping[str, str], identifier: str, side: str) -> dict[str, str]:
+    return {**assumed, identifier: side} if side else dict(assumed)
+
+
+def _same(runs: Mapping[str, Run]) -> set[str]:
+    """Return the features that have the same value on all sides."""
+    names = {name for one in runs.values() for name in one.features}
+    return {name for name in names if len({one.features.get(name, ABSENT) for one in runs.values()}) == 1}
+
+
+def _is_robust(values: Sequence[set[str]]) -> bool:
+    """Return True if a feature has few values on each side, and two sides have none in common.
+
+    Other assumptions choose among a few statuses, codes and forms, so one value would be too strict.
+    """
+    return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
+
+
+def tells(name: str, one: Prediction, other: Prediction) -> bool:
+    """Return True if a feature has no value in common on two sides."""
+    return set(one[name]).isdisjoint(other[name])
+
+
+def _told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tuple[str, str]]:
+    """Return the pairs of sides that some of the features tell apart."""
+    pairs = list(combinations(predictions, 2))
+    return {(a, b) for name in names for a, b in pairs if tells(name, predictions[a], predictions[b])}
+
+
+def _fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[str]:
+    """Choose few features that tell all the pairs of sides apart that any of the features tell apart.
+
+    Features of responses come before those of events, and short names before long ones.
+    """
+    order = sorted(names, key=lambda name: (_is_of_event(name), name.count(" "), len(name), name))
+    chosen: list[str] = []
+    for name in order:
+        if _told([*chosen, name], predictions) > _told(chosen, predictions):
+            chosen.append(name)
+    return chosen
+
+
+def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Search for the probes of all assumptions. Return the content of the probes file."""
+    left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives}
+    open_webhook = set(left)
+    found: list[dict[str, Any]] = []
+    by_event: list[dict[str, Any]] = []
+    for level in search.flows():
+        attempts: Counter[str] = Counter()
+        for flow in level:
+            if not open_webhook:
+                break
+            usual = search.run(flow, {})
+            for identifier in sorted({one for one, _ in open_webhook if one in usual.consulted}):
+                alternatives = [name for one, name in open_webhook if one == identifier]
+                if not any(
+                    _differs(usual, search.run(flow, {identifier: name}), also_events=(identifier, name) in left)
+                    for name in sorted(alternatives)
+                ):
+                    continue
+                attempts[identifier] += 1
+                if attempts[identifier] > _MOST_ATTEMPTS:
+                    continue
+                probe = search.probe(flow, identifier)
+                if probe is None:
+                    continue
+                report(f"{identifier}: {' '.join(flow)} tells {', '.join(probe['alternatives'])}")
+                told = {(identifier, name) for name in probe["alternatives"]}
+                if probe["needs_webhook"]:
+                    if told & left:
+                        by_event.append(probe)
+                        left -= told
+                elif told & open_webhook:
+                    found.append(probe)
+                    open_webhook -= told
+                    left -= told
+        report(f"{len(left)} alternatives left, {len(open_webhook)} without a probe by responses alone")
+    by_event = [
+        one for one in by_event if any((one["assumption"], name) in open_webhook for name in one["alternatives"])
+    ]
+    return _document(search, found + by_event, left)
+
+
+def _differs(one: Run, other: Run, *, also_events: bool) -> bool:
+    return any(also_events or not _is_of_event(name) for name in differences(one.features, other.features))
+
+
+def _is_of_event(name: str) -> bool:
+    return name.startswith("event ") or " : event " in name or " = event " in name
+
+
+def _document(search: Search, probes: list[dict[str, Any]], left: set[tuple[str, str]]) -> dict[str, Any]:
+    order = list(search.switches)
+    probes.sort(key=lambda probe: (order.index(probe["assumption"]), search.cost(tuple(probe["flow"]))))
+    flows: dict[str, list[str]] = {}
+    numbers: dict[str, int] = {}
+    rows = []
+    for probe in probes:
+        flow = probe["flow"]
+        name = next((name for name, one in flows.items() if one == flow), f"f{len(flows) + 1}")
+        flows[name] = flow
+        numbers[probe["assumption"]] = number = numbers.get(probe["assumption"], 0) + 1
+        rows.append({"id": f"{probe['assumption']}-{number}", **probe, "flow": name})
+    undecidable = [
+        {"assumption": one, "alternative": name, "why": "No flow of the known steps tells it apart."}
+        for one, name in sorted(left, key=lambda pair: (order.index(pair[0]), pair[1]))
+    ]
+    return {"version": 1, "flows": flows, "probes": rows, "undecidable": undecidable}

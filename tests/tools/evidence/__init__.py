@@ -1,0 +1,11 @@
+"""Tests of `simulator.evidence`."""
+
+import socket
+
+
+def free_port() -> int:
+    """Return a port of loopback that is free now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,77 @@
+"""The observed file: what is read, refused and merged."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from simulator.evidence import observed
+from simulator.evidence.probing import Verdict
+from simulator.service import TOOLING
+
+SWITCHES = TOOLING.alternatives()
+
+
+def written(path: Path, *verdicts: Verdict) -> Path:
+    observed.write(path, "https://api.example.test/v1", "sandbox", verdicts, [])
+    return path
+
+
+def verdict(identifier: str, alternative: str | None) -> Verdict:
+    return Verdict(identifier, "", "differs" if alternative else "holds", alternative)
+
+
+def test_read_returns_what_was_written(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h"), verdict("H1", None))
+    file = observed.read(path, SWITCHES)
+    assert file.alternatives == {"H14": "lapses_after_1h"}
+    assert file.verdicts["H1"].verdict == "holds"
+    assert "example.test" not in path.read_text()
+
+
+def test_write_leaves_undecided_out(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.yaml", Verdict("H1", ""))
+    assert observed.read(path, SWITCHES).verdicts == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("H14:", "H99:", "assumptions.H99"),
+        ("lapses_after_1h", "lapses_never", "assumptions.H14.alternative"),
+        ("version: 1", "version: 7", "version"),
+        ("verdict: differs", "verdict: sure", "assumptions.H14.verdict"),
+    ],
+)
+def test_read_refuses_and_names_the_place(tmp_path: Path, old: str, new: str, place: str) -> None:
+    path = written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h"))
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(observed.BadObserved, match=place):
+        observed.read(path, SWITCHES)
+
+
+def test_read_refuses_what_is_not_a_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    for text in ("[1]", "a: [", ""):
+        path.write_text(text)
+        with pytest.raises(observed.BadObserved):
+            observed.read(path, SWITCHES)
+
+
+def test_observations_refuses_two_files_that_disagree(tmp_path: Path) -> None:
+    one = observed.read(written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h")), SWITCHES)
+    other = observed.read(written(tmp_path / "b.yaml", verdict("H14", None)), SWITCHES)
+    assert observed.observations([one, one])["H14"].alternative == "lapses_after_1h"
+    with pytest.raises(observed.BadObserved, match=r"a\.yaml.*b\.yaml"):
+        observed.observations([one, other])
+
+
+def test_warning_only_for_an_old_file(tmp_path: Path) -> None:
+    file = observed.read(written(tmp_path / "a.yaml"), SWITCHES)
+    date = datetime.date.fromisoformat(file.date)
+    assert file.warning(date + datetime.timedelta(days=90)) == ""
+    assert "91 days" in file.warning(date + datetime.timedelta(days=91))

@@ -1,0 +1,140 @@
+"""`rampsim probe` against hidden services, and against servers that are not the service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner, Result
+
+from simulator.cli.tools.probing import probe
+from simulator.evidence import observed
+from simulator.service import TOOLING
+from tests.tools.evidence.hidden import hidden_service, judged, probed
+
+ASSUMED = {"H1": "creating_answers_200", "H14": "lapses_after_1h", "S16": "send_hash_at_completion"}
+KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
+
+pytestmark = pytest.mark.xdist_group("evidence")
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    with hidden_service(ASSUMED) as found:
+        yield found
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(probe, list(arguments))
+
+
+def test_probe_with_control_decides_without_a_wrong_verdict(origin: str) -> None:
+    code, report = probed(origin, origin, "--spend", "sandbox")
+    counts, wrong = judged(report, ASSUMED)
+    assert wrong == []
+    assert counts["decided"] >= 40
+    assert code == 1
+    assert {row["id"] for row in report["assumptions"] if row["verdict"] == "differs"} == set(ASSUMED)
+
+
+def test_probe_without_control_says_what_it_needs(origin: str) -> None:
+    _code, report = probed(origin, "none")
+    counts, wrong = judged(report, ASSUMED)
+    assert wrong == []
+    assert counts["needs-spend"] > 0
+    assert all(row["reason"] for row in report["assumptions"] if row["verdict"] == "undecided")
+
+
+def test_probe_out_is_written_and_continued(origin: str, tmp_path: Path) -> None:
+    out = tmp_path / "observed.yaml"
+    probed(origin, origin, "--only", "H1", "--only", "H4", "--out", str(out))
+    first = observed.read(out, TOOLING.alternatives())
+    assert first.alternatives == {"H1": "creating_answers_200"}
+    code, report = probed(origin, origin, "--only", "H1", "--only", "H4", "--out", str(out))
+    assert code == 1
+    assert report["calls"] == 1, "the sign-in: everything was decided before"
+
+
+def test_probe_stops_at_its_budget(origin: str) -> None:
+    code, report = probed(origin, "none", "--calls", "2", "--only", "H3", "--only", "H1", "--only", "M7")
+    assert report["calls"] <= 2
+    assert {row["reason"] for row in report["assumptions"] if row["verdict"] == "undecided"} == {"budget"}
+    assert code in (0, 1)
+
+
+def test_plan_makes_no_call() -> None:
+    done = run("--plan")
+    assert done.exit_code == 0
+    assert "needs-spend" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "nowhere", *KEYS], "--target"),
+        (["--only", "H99"], "H99"),
+        (["--wait", "soon"], "--wait"),
+        (["--target", "http://127.0.0.1:9/v1", "--public-key", "pk_live_real", "--secret-key", "sk_live_real"], "live"),
+    ],
+)
+def test_probe_refuses_wrong_usage(arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_probe_of_live_keys_spends_nothing() -> None:
+    keys = ("--public-key", "pk_live_real", "--secret-key", "sk_live_real")
+    done = run("--target", "http://127.0.0.1:9/v1", *keys, "--allow-live", "--spend", "sandbox")
+    assert done.exit_code == 2
+    assert "--spend none" in done.output
+
+
+def test_probe_of_a_silent_address_exits_with_3() -> None:
+    done = run("--target", "http://127.0.0.1:9/v1", *KEYS, "--control", "none")
+    assert done.exit_code == 3
+    assert "127.0.0.1:9" in done.output
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>hello</html>"),
+        (404, b'{"error": {"code": "not_found"}}'),
+        (503, b"{}"),
+        (200, b"[]"),
+        (200, b'"x"'),
+    ],
+)
+def test_probe_of_another_service_exits_with_one_line(status: int, body: bytes) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Other)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        done = run("--target", f"http://127.0.0.1:{server.server_port}/v1", *KEYS, "--control", "none")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert done.exit_code == 3
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_plan_takes_the_suite_s_assumptions_first(tmp_path: Path) -> None:
+    file = tmp_path / "assumptions.json"
+    file.write_text(json.dumps({"assumptions": [{"id": "H17"}]}))
+    first = run("--plan", "--for", str(file)).output.splitlines()[0]
+    assert first.startswith("H17-")
