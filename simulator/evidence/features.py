@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from simulator.evidence.flow import Exchange, Step, Trace
 
@@ -59,7 +59,7 @@ def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
 
 
 def _read(
-    place: str, value: Any, step: Step, found: Features, numbers: dict[str, dict[str, Decimal]],
+    place: str, value: object, step: Step, found: Features, numbers: dict[str, dict[str, Decimal]],
     strings: dict[str, dict[str, str]],
 ) -> None:  # fmt: skip
     if isinstance(value, list):  # a list without an envelope compares with one that has it
@@ -74,7 +74,7 @@ def _read(
             numbers.setdefault(place, {})[path] = Decimal(str(leaf))
 
 
-def _leaves(value: Any, rows: Sequence[str], path: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: object, rows: Sequence[str], path: str = "") -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         yield path, value
         for key, one in value.items():
@@ -93,7 +93,7 @@ def _leaves(value: Any, rows: Sequence[str], path: str = "") -> Iterator[tuple[s
         yield path, value
 
 
-def _form(value: Any) -> str:
+def _form(value: object) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

@@ -12,6 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 
 ACCOUNT = "account"
@@ -27,7 +28,7 @@ class Step:
     name: str
     call: str = ""
     """Method and path of a call, with its query."""
-    body: Any = None
+    body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     wait: str = ""
     """A duration, or a time, to wait for."""
@@ -35,7 +36,7 @@ class Step:
     """The name of an action."""
     target: str = ""
     """The id of the resource that the action is about."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Shown = field(default_factory=dict)
     after: tuple[str, ...] = ()
     """Steps that come before it although it does not refer to them."""
     spend: str = "nothing"
@@ -60,7 +61,7 @@ Flow: TypeAlias = tuple[str, ...]
 """The names of its steps, in order."""
 
 
-def steps_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Step]:
+def steps_of(rows: Sequence[Shown]) -> dict[str, Step]:
     """Return the steps of parsed rows by name."""
     steps = {}
     for row in rows:
@@ -90,7 +91,7 @@ class Exchange:
     """The response to a call; None for waits and outside events."""
     refused: bool = False
     """Whether the target could not carry out a wait or an outside event."""
-    events: Sequence[Mapping[str, Any]] = ()
+    events: Sequence[Shown] = ()
     """The envelopes that arrived with the step, in order."""
 
 
@@ -105,17 +106,17 @@ class Target(Protocol):
         """The values that `${account.…}` refers to."""
         ...
 
-    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply: ...
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply: ...
 
     def wait(self, until: str) -> bool:
         """Let time pass: a duration, or until a timestamp. Return False if it cannot."""
         ...
 
-    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+    def act(self, action: str, target: str, parameters: Shown) -> bool:
         """Cause an outside event. Return False if it cannot."""
         ...
 
-    def events(self) -> list[Mapping[str, Any]]:
+    def events(self) -> list[Shown]:
         """Return the envelopes that have arrived since the last call."""
         ...
 
@@ -126,7 +127,7 @@ class Unresolved(Exception):
 
 def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
     """Play a flow to its end, or to the first step that cannot be played; return what was seen."""
-    values: dict[str, Any] = {ACCOUNT: target.account}
+    values: JsonObject = {ACCOUNT: target.account}
     trace: list[Exchange] = []
     target.events()
     for step in flow:
@@ -142,7 +143,7 @@ def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
     return trace
 
 
-def _played(step: Step, target: Target, values: Mapping[str, Any]) -> Exchange:
+def _played(step: Step, target: Target, values: Shown) -> Exchange:
     if step.wait:
         done = target.wait(filled(step.wait, values))
         return Exchange(step, refused=not done, events=target.events())
@@ -154,7 +155,7 @@ def _played(step: Step, target: Target, values: Mapping[str, Any]) -> Exchange:
     return Exchange(step, reply, events=target.events())
 
 
-def filled(value: Any, values: Mapping[str, Any]) -> Any:
+def filled(value: object, values: Shown) -> Any:
     """Return a value with its references replaced. Raises Unresolved."""
     if isinstance(value, str):
         return _REFERENCE.sub(lambda found: _at(values, found[1], found[2]), value)
@@ -165,8 +166,8 @@ def filled(value: Any, values: Mapping[str, Any]) -> Any:
     return value
 
 
-def _at(values: Mapping[str, Any], name: str, path: str) -> str:
-    value: Any = values.get(name)
+def _at(values: Shown, name: str, path: str) -> str:
+    value: object = values.get(name)
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:
             raise Unresolved(f"{name}.{path}")
@@ -193,7 +194,7 @@ def read_steps(path: Path) -> dict[str, Step]:
     """Return the steps of a YAML file by name."""
     from ruamel.yaml import YAML
 
-    rows: list[dict[str, Any]] = YAML(typ="safe").load(path)
+    rows: list[JsonObject] = YAML(typ="safe").load(path)
     return steps_of(rows)
 
 

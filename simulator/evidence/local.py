@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from simulator.engine.clients.exchange import Headers
+from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.worlds import settings
 from simulator.evidence.flow import Reply
@@ -38,9 +39,7 @@ class Simulators:
         self._loop = asyncio.new_event_loop()
         self._app = create_app(transport=_Receivers())
 
-    def world(
-        self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Mapping[str, Any] | None = None
-    ) -> LocalWorld:
+    def world(self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Shown | None = None) -> LocalWorld:
         """Create a world with these alternatives."""
         body = {
             "clock": {"mode": "manual", "now": START},
@@ -49,7 +48,7 @@ class Simulators:
         }
         return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
 
-    def send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
         given = {"host": "localhost", **({"content-type": "application/json"} if raw else {})}
         given |= {name.lower(): value for name, value in headers.items()}
@@ -77,7 +76,7 @@ class Simulators:
 class LocalWorld:
     """One world, called through its base URL."""
 
-    def __init__(self, simulators: Simulators, created: Mapping[str, Any]) -> None:
+    def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
         self._environment, keys = next(iter(created["credentials"].items()))
         self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
@@ -96,14 +95,14 @@ class LocalWorld:
         """Return the body of a GET."""
         return self.call("GET", path, None, {}).body
 
-    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         reply = self._once(method, path, body, headers)
         if reply.status == 401 and path != "/auth/token":
             self._token = ""
             reply = self._once(method, path, body, headers)
         return reply
 
-    def _once(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if not self._token and path != "/auth/token":
             signed = self._simulators.send("POST", "/v1/auth/token", self._keys, {})
             self._token = signed.body["access_token"]
@@ -112,14 +111,12 @@ class LocalWorld:
     def wait(self, until: str) -> bool:
         return self.control("POST", "/clock/advance", advance_body(until)).status == 200
 
-    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+    def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
         return self.control("POST", f"/actions/{action}", body).status == 200
 
-    def events(self) -> list[Mapping[str, Any]]:
-        rows: list[Mapping[str, Any]] = self.control("GET", f"/events?environment={self._environment}", None).body[
-            "data"
-        ]
+    def events(self) -> list[Shown]:
+        rows: list[Shown] = self.control("GET", f"/events?environment={self._environment}", None).body["data"]
         new = rows[self._seen :]
         self._seen = len(rows)
         return new
@@ -128,7 +125,7 @@ class LocalWorld:
         """Give the world other reference data."""
         change(self.read, self.act)
 
-    def control(self, method: str, path: str, body: Any) -> Reply:
+    def control(self, method: str, path: str, body: object) -> Reply:
         return self._simulators.send(method, f"/_simulator{path}", body, {"X-Simulator-World": self._id})
 
     def close(self) -> None:

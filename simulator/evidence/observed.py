@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.worlds.alternatives import Observation, Switches
 from simulator.evidence.probing import Result, Verdict
@@ -46,7 +47,7 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
     """Write the verdicts that are decided."""
     from ruamel.yaml import YAML
 
-    rows: dict[str, Any] = {}
+    rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
             continue
@@ -102,7 +103,7 @@ def read(path: Path, switches: Switches) -> Observed:
     return Observed(path, date, {str(key): _verdict(path, str(key), row, switches) for key, row in rows.items()})
 
 
-def _verdict(path: Path, identifier: str, row: Any, switches: Switches) -> Verdict:
+def _verdict(path: Path, identifier: str, row: object, switches: Switches) -> Verdict:
     place = f"{path}: assumptions.{identifier}"
     switch = switches.get(identifier)
     if switch is None:

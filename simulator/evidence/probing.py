@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from simulator.engine.text.json import loads
+from simulator.engine.text.json import Shown, loads
 from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.features import ABSENT, Features, features_of
 from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
@@ -63,16 +63,16 @@ class Planned:
     name: str
     flow: tuple[str, ...]
     calls: int
-    probes: tuple[Mapping[str, Any], ...]
+    probes: tuple[Shown, ...]
 
 
-def read_probes(probing: Probing) -> Mapping[str, Any]:
+def read_probes(probing: Probing) -> Shown:
     """Return the content of the probes file."""
-    content: Mapping[str, Any] = loads(probing.probes.read_bytes())
+    content: Shown = loads(probing.probes.read_bytes())
     return content
 
 
-def obstacle(probe: Mapping[str, Any], options: Options) -> str:
+def obstacle(probe: Shown, options: Options) -> str:
     """Return why a probe cannot run with these options, or ""."""
     if probe["spend"] not in options.spends:
         return "needs-spend"
@@ -85,10 +85,10 @@ def obstacle(probe: Mapping[str, Any], options: Options) -> str:
     return ""
 
 
-def plan(document: Mapping[str, Any], switches: Switches, steps: Steps, options: Options) -> list[Planned]:
+def plan(document: Shown, switches: Switches, steps: Steps, options: Options) -> list[Planned]:
     """Return the flows to run, those that decide most assumptions per call first."""
     wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
-    by_flow: dict[str, list[Mapping[str, Any]]] = {}
+    by_flow: dict[str, list[Shown]] = {}
     for probe in document["probes"]:
         if probe["assumption"] in wanted and not obstacle(probe, options):
             by_flow.setdefault(probe["flow"], []).append(probe)
@@ -105,7 +105,7 @@ def plan(document: Mapping[str, Any], switches: Switches, steps: Steps, options:
     return sorted(rows, key=rank)
 
 
-def blocked(document: Mapping[str, Any], switches: Switches, options: Options) -> dict[str, list[str]]:
+def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
     """Return by assumption the reasons for which some of its alternatives stay open with these options."""
     found: dict[str, list[str]] = {}
     for switch in switches.values():
@@ -126,7 +126,7 @@ def blocked(document: Mapping[str, Any], switches: Switches, options: Options) -
 class Decisions:
     """The verdicts of a run, which narrow with every probe."""
 
-    def __init__(self, document: Mapping[str, Any], switches: Switches, options: Options) -> None:
+    def __init__(self, document: Shown, switches: Switches, options: Options) -> None:
         self._switches = switches
         self._blocked = blocked(document, switches, options)
         wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
@@ -139,7 +139,7 @@ class Decisions:
     def is_open(self, identifier: str) -> bool:
         return identifier in self.verdicts and self.verdicts[identifier].verdict == "undecided"
 
-    def useful(self, probe: Mapping[str, Any]) -> bool:
+    def useful(self, probe: Shown) -> bool:
         """Return True if a probe can exclude a side that is still possible."""
         identifier = probe["assumption"]
         if not self.is_open(identifier):
@@ -149,7 +149,7 @@ class Decisions:
         sides = [probe["predictions"][side] for side in self._open[identifier]]
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
 
-    def _rests(self, probe: Mapping[str, Any]) -> bool:
+    def _rests(self, probe: Shown) -> bool:
         """Return True if what a probe rests on is decided."""
         everything: set[str] = {"?"}
         return all(
@@ -168,7 +168,7 @@ class Decisions:
 
     def judge(
         self,
-        probe: Mapping[str, Any],
+        probe: Shown,
         flow: Sequence[str],
         trace: Sequence[Exchange],
         features: Features,
@@ -214,7 +214,7 @@ class Decisions:
             verdict.reason = next((one for one in _REASONS if one in reasons), "no-probe")
 
 
-def _unprepared(probe: Mapping[str, Any], trace: Sequence[Exchange]) -> str:
+def _unprepared(probe: Shown, trace: Sequence[Exchange]) -> str:
     """Return why the steps of a flow did not prepare the ground for its probe, or ""."""
     played = {one.step.name: one for one in trace}
     for name, succeeds in probe["expected"].items():

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from simulator.engine.text.json import Shown
 from simulator.kernel.dataclass import dataclass
 
 
@@ -28,7 +29,7 @@ class Probing:
     """Comparisons between computed numbers of a body, by name. A formula returns None if a number is missing."""
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
     """Return the values that depend on the account. The argument returns the parsed body of a GET, or None."""
-    other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Mapping[str, Any]], bool]], None], ...]
+    other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Shown], bool]], None], ...]
     """Each changes the reference data of a world. The arguments read a path, and run an action on a target."""
     histories: tuple[tuple[str, ...], ...] = ()
     """Steps that an account may have made before; each tuple is a flow."""

@@ -14,6 +14,7 @@ from typing import Any
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.flow import Reply
 from simulator.evidence.local import advance_body, invented
 from simulator.kernel.clock import parse_duration, parse_timestamp
@@ -59,7 +60,7 @@ class RemoteService:
         self._seen: set[str] = set()
         self.calls_left, self.wait_left = calls, wait_seconds
         self.calls = 0
-        self.exchanges: list[dict[str, Any]] = []
+        self.exchanges: list[JsonObject] = []
         """The calls of all flows, without headers and secrets."""
         self.account: dict[str, str] = {}
 
@@ -92,7 +93,7 @@ class RemoteService:
         """Return the body of a GET."""
         return self.call("GET", path, None, {}).body
 
-    def call(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         reply = self._sent(method, path, body, headers)
         if reply.status == 401 and path != "/auth/token":
             self.sign_in()
@@ -102,7 +103,7 @@ class RemoteService:
         self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
         return reply
 
-    def _sent(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         authorized = {} if path == "/auth/token" else {"Authorization": f"Bearer {self._token}"}
         for attempt in range(_MOST_RETRIES):
             reply = self._send(method, path, body, {**authorized, **headers})
@@ -124,7 +125,7 @@ class RemoteService:
             raise SpentBudget(f"429 requires a pause of {seconds:.0f} s")
         self._sleep(max(seconds, 0.0))
 
-    def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply:
+    def _send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if self.calls_left <= 0:
             raise SpentBudget("no call is left")
         self.calls_left -= 1
@@ -163,11 +164,11 @@ class RemoteService:
         self._sleep(max(seconds, 0))
         return True
 
-    def act(self, action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+    def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
         return self._control is not None and self._steered(f"/actions/{action}", body)
 
-    def _steered(self, path: str, body: Mapping[str, Any]) -> bool:
+    def _steered(self, path: str, body: Shown) -> bool:
         assert self._control is not None
         try:
             self._control.post(path, body)
@@ -177,10 +178,10 @@ class RemoteService:
             raise NotTheService(str(error)) from None
         return True
 
-    def events(self) -> list[Mapping[str, Any]]:
+    def events(self) -> list[Shown]:
         if self._control is None:
             return []
-        rows: list[Mapping[str, Any]] = self._control.get("/events", limit=200)["data"]
+        rows: list[Shown] = self._control.get("/events", limit=200)["data"]
         new = [row for row in rows if row["id"] not in self._seen]
         self._seen |= {row["id"] for row in new}
         return new

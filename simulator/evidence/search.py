@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.features import ABSENT, Features, differences, features_of
 from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
@@ -161,7 +162,7 @@ class Search:
         ):
             yield flow
 
-    def probe(self, flow: Flow, identifier: str) -> dict[str, Any] | None:
+    def probe(self, flow: Flow, identifier: str) -> JsonObject | None:
         """Return the probe of an assumption that a flow makes, or None.
 
         A probe may rest on another assumption: `unless` has the alternatives with which it tells nothing.
@@ -196,7 +197,7 @@ class Search:
             unless.setdefault(other, []).append(alternative)
         return unless
 
-    def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
+    def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> JsonObject | None:
         """Return the probe of an assumption that a flow makes, or None if it has no robust features.
 
         The features keep their value in every context in which the preparing steps of the flow succeed.
@@ -320,12 +321,12 @@ def _fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list
     return chosen
 
 
-def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> JsonObject:
     """Search for the probes of all assumptions. Return the content of the probes file."""
     left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives}
     open_webhook = set(left)
-    found: list[dict[str, Any]] = []
-    by_event: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
+    by_event: list[JsonObject] = []
     for level in search.flows():
         attempts: Counter[str] = Counter()
         for flow in level:
@@ -370,7 +371,7 @@ def _is_of_event(name: str) -> bool:
     return name.startswith("event ") or " : event " in name or " = event " in name
 
 
-def _document(search: Search, probes: list[dict[str, Any]], left: set[tuple[str, str]]) -> dict[str, Any]:
+def _document(search: Search, probes: list[JsonObject], left: set[tuple[str, str]]) -> JsonObject:
     order = list(search.switches)
     probes.sort(key=lambda probe: (order.index(probe["assumption"]), search.cost(tuple(probe["flow"]))))
     flows: dict[str, list[str]] = {}
