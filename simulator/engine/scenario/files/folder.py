@@ -4,7 +4,7 @@ Each file is available in the same way as a shipped scenario, and is reloaded wh
 invalid, the previously loaded version stays active.
 """
 
-# Changes are detected by polling size and times, because directories mounted into a container emit no notifications.
+# Changes are detected by polling sizes and times, because directories mounted into a container emit no notifications.
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Document:
     def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
         """Report that a mapping contains none of these names.
 
-        `path` is the mapping's path unless another one is given.
+        The problem is reported under `path` if it is given, otherwise under the mapping's own path.
         """
         self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 

@@ -59,9 +59,9 @@ class TimelineStep(OpenPart):
     action: str
     """The third-party action. Its parameters are fields of the step."""
     target: str | None = None
-    """The id of the resource to act on. Actions on the whole world have none."""
+    """The id of the resource to act on. Actions on the whole world have no target."""
     environment: Environment | None = None
-    """The environment of an action without target. Default: the sandbox."""
+    """The environment of an action that has no target. Default: the sandbox."""
 
 
 class AnswerInstead(Part):
@@ -107,7 +107,7 @@ class Rule(Part):
     """The error response. Allowed only with `on: request`. The request then has no effect."""
 
 
-# Faults have the fields of the control interface. Only durations are parsed as everywhere in a file.
+# A fault has the same fields as in the control API. Only its durations are parsed like all others in the file.
 
 
 class FaultMatch(Part, faults.Match):

@@ -15,11 +15,11 @@ from simulator.engine.text.shapes import Count, Timestamp
 
 class ScenarioEntry(TypedDict):
     name: str
-    """The name."""
+    """The scenario's name."""
     description: str
-    """A sentence about what it does."""
+    """A one-sentence description of the scenario."""
     source: str
-    """The file, or the kind of upload."""
+    """The file name, or the kind of upload."""
     active: bool
     """Whether the scenario is active."""
     stopped: Annotated[str | None, Field(description="Why the simulator stopped it; null if it did not.")]
@@ -35,7 +35,7 @@ class ScenarioWarning(TypedDict):
     column: int
     """The column number, starting at 1."""
     message: str
-    """The warning."""
+    """The warning message."""
 
 
 @with_config(extra="allow")
@@ -85,7 +85,7 @@ class PendingStep(TypedDict):
     part: str
     """The path of the step in the document."""
     place: str
-    """Its file and line."""
+    """The file and line of the step."""
     object: str | None
     """The id of the resource that the step will act on, or null."""
     action: str
@@ -95,11 +95,11 @@ class PendingStep(TypedDict):
 @with_config(extra="allow")
 class ScenarioProgress(TypedDict):
     name: str
-    """The name."""
+    """The scenario's name."""
     description: str
-    """A sentence about what it does."""
+    """A one-sentence description of the scenario."""
     source: str
-    """The file, or the kind of upload."""
+    """The file name, or the kind of upload."""
     text: NotRequired[str]
     """The text of the file, including comments; omitted for an uploaded scenario."""
     active: bool
@@ -119,13 +119,13 @@ class ScenarioProgress(TypedDict):
     dropped: NotRequired[Count]
     """The number of older entries, of all scenarios, that were dropped from the world's logbook; omitted if 0."""
     truncated: NotRequired[Literal[True]]
-    """Present if entries were dropped."""
+    """True if older entries were dropped; otherwise omitted."""
 
 
 class StoppedScenario(TypedDict):
     name: str
     """The name of the scenario."""
     reason: str
-    """Why it was stopped."""
+    """The reason why the scenario was stopped."""
     at: Timestamp
     """The simulated time."""

@@ -77,7 +77,7 @@ def warn_of_unreachable_steps(
             continue
         acts_on = {kind for row in actions.rows[action] for kind in row.kinds}
         able = [kind for kind in states if kind in acts_on]
-        # An action that no transition rule names changes no status, so it is legal in any state.
+        # If no transition rule names an action, the action changes no status, so it is legal in any state.
         if any(not any(machines[kind].permits(state, action) for state in machines[kind].rows) for kind in able):
             return
         possible = [kind for kind in able if any(machines[kind].permits(state, action) for state in states[kind])]

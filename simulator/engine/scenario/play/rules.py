@@ -192,8 +192,9 @@ def _take(
     context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
 ) -> dict[str, str] | None:
     """Count a rule if it matches and may still fire. Return its named groups, or None if the rule does not fire."""
-    # The order is part of the language. A rule whose `where` fails draws nothing, so unrelated objects do not shift the
-    # random draws. A rule that loses its draw is not counted, so `times: 1, probability: 0.5` fires in the end.
+    # The order of these tests is part of the language. A rule whose `where` fails draws nothing, so unrelated objects
+    # do not shift the random draws. A rule that loses its draw is not counted, so a rule with `times: 1, probability:
+    # 0.5` fires eventually.
     rule, counts = prepared.rule, world.store[COUNTS]
     key = "" if rule.times is None else f"{name}|{prepared.index}|{bound_id}"
     count = counts.get(key) or 0

@@ -38,7 +38,7 @@ class DriveCall(Part):
     retry: bool | None = None
     """Whether the call is repeated after 429 and 503, with at most five attempts. Default: the file's `retry`."""
     status: int | None = None
-    """The expected status. Default: any 2xx."""
+    """The expected HTTP status. Default: any 2xx status."""
     code: str | None = None
     """The expected error code. Use it together with `status`."""
 
@@ -78,7 +78,7 @@ class DriveAction(OpenPart):
     """An action, performed through the control API."""
 
     action: str
-    """The action of a third party. Its parameters are fields of the step."""
+    """The third-party action. Its parameters are fields of the step."""
     target: str | None = None
     """The id of the resource to act on, such as `${transaction.id}`. Actions on the whole world have no target."""
     environment: Environment = ""
@@ -191,7 +191,7 @@ class ExpectDelivery(Part):
     where: Where = {}
     """The tests for the attempt: `attempt`, `status`, `response_status`, `error` and other fields of a delivery."""
     times: Annotated[int | None, Field(ge=0)] = None
-    """The exact number; 0 means never. Default: at least once."""
+    """The exact number of times. 0 means never. Default: at least once."""
 
 
 class ExpectWebhooks(Part):
