@@ -1,5 +1,6 @@
-"""Replaces `${…}` placeholders: in rules with the named groups of their patterns, in drives with values from
-responses.
+"""Replaces `${…}` placeholders.
+
+In a rule, the values are the named groups of its patterns. In a drive, they come from earlier responses.
 """
 
 from __future__ import annotations

@@ -63,11 +63,10 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Remove steps from the agenda that need a network which is down, together with the steps after them in the same
-    rule.
+    """Hold the steps that need a network which is down, and the steps after them in the same rule.
 
-    If no network status has changed, `fresh` contains the keys of new timers, and only these are examined. Without
-    `fresh`, all steps are examined.
+    Held steps are removed from the agenda. If no network status has changed, `fresh` contains the keys of new timers,
+    and only these are examined. Without `fresh`, all steps are examined.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):

@@ -118,8 +118,9 @@ def _sequences(
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Yield every sequence of transitions that visits no state twice and ends with a transition that satisfies
-    `reached`.
+    """Yield every sequence of transitions that ends with a transition which satisfies `reached`.
+
+    A sequence visits no state twice.
     """
     for move in (*machine.rows.get(state, ()), *extra.get(state, ())):
         if reached(move):
