@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from simulator.host import Simulator as Simulator
     from simulator.host import create_app as create_app
 
-# These register hooks elsewhere or may lack a dependency (hypothesis), which has to show when they are imported.
+# These modules register hooks elsewhere, or may lack a dependency (hypothesis). Such a failure must be visible when
+# they are imported.
 import_late(__name__, at_once=("simulator.conformance", "simulator.exploration", "simulator.testing"))
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that the command line starts without it.
+    """Import a public name when it is first used, so that the command line can start without it.
 
-    `dir()` does not list these names: freezegun reads every name that modules list, and would import everything.
+    `dir()` does not list these names. freezegun reads every name that a module lists, and would import everything.
     """
     home: ModuleType
     if name in ("Config", "ConfigError"):

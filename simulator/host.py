@@ -1,6 +1,7 @@
-"""The composition root: a server from its configuration, with provider, default world, routes and start banner.
+"""Assembles a server from its configuration: provider, default world, routes and start banner.
 
-No other module imports the rooms of a provider. Engine and tools receive what they need of it.
+No other module imports the resource packages of a provider. This module passes their contents to the engine and
+tools.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ from simulator.service import TOOLING
 
 
 def vocabulary() -> Vocabulary:
-    """Return all rows of the provider, for tools without a simulator."""
+    """Return the provider's vocabulary, for tools that need no simulator."""
     return collected(PROVIDER)
 
 
 class Simulator(AnySimulator):
-    """All worlds of a process and their shared state, by default for the provider of this package."""
+    """All worlds of a process and their shared state. The default provider is the one in this package."""
 
     def __init__(
         self, provider: Provider = PROVIDER, library: Library | None = None, inherited: Inherited | None = None
@@ -66,16 +67,16 @@ class Simulator(AnySimulator):
 def control_rows(
     extra: tuple[operation.ControlOperation, ...] = (), provider: Provider = PROVIDER
 ) -> tuple[operation.ControlOperation, ...]:
-    """Return all rows of the control API, `extra` last."""
+    """Return all operations of the control API. Those in `extra` come last."""
     return rows.control_rows(provider.alternatives, TOOLING.control_rows(), extra)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
-    """Return the server as a Starlette application, with its world `default`.
+    """Return the server as a Starlette application that contains the world `default`.
 
-    Any ASGI server can run it, another application can mount it under a prefix, and `starlette.testclient.TestClient`
-    or `httpx.ASGITransport` can call it without a socket. `transport` sends the webhooks, by default over HTTP. Raise
-    `ConfigError` if a scenario cannot be found or read.
+    You can run the application on any ASGI server, mount it in another application under a prefix, or call it without
+    a socket through `starlette.testclient.TestClient` or `httpx.ASGITransport`. `transport` sends the webhooks. By
+    default, they are sent over HTTP. Raise `ConfigError` if a scenario cannot be found or read.
     """
     config = config or Config()
     simulator = Simulator()
@@ -123,9 +124,10 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
 
 def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
-    """Return the control tokens that a server checks, or None, and all tokens as strings, to be masked.
+    """Return the control tokens that a server checks, or None, and a list of all tokens so that they can be masked.
 
-    On loopback a server does not check a single token. Raise `ConfigError` for an invalid file.
+    If the server listens on loopback and there is no token file, the token is not checked. Raise `ConfigError` if the
+    token file is invalid.
     """
     if config.control_tokens is None and (on_loopback or config.control_token is None):
         return None, [config.control_token] if config.control_token else []
@@ -142,7 +144,7 @@ def application_of(
     limits: ConnectionLimits | None = None,
     tokens: access.Tokens | None = None,
 ) -> Application:
-    """Return the application for existing worlds. With `tokens`, control calls need one of them."""
+    """Return the application for existing worlds. If `tokens` is given, each control call needs one of them."""
     return _application(runtime, _steering(runtime, hosts, tokens), hosts, limits)
 
 
@@ -170,7 +172,7 @@ def _application(
 
 
 class _MadeLate:
-    """A control API that is created for its first call, so that the start of a server does not load its modules."""
+    """A control API that is created at the first call, so that a starting server does not load its modules."""
 
     def __init__(self, make: Callable[[], control.ControlInterface]) -> None:
         self._make = cache(make)
@@ -186,7 +188,7 @@ class _MadeLate:
 
 
 class _Below:
-    """A path of the control API that is also at the root of the server, where clients look by convention."""
+    """Serves a path of the control API at the server's root as well, where clients expect it by convention."""
 
     def __init__(self, steering: Handler) -> None:
         self._steering = steering
@@ -198,7 +200,7 @@ class _Below:
 
 
 class _Home:
-    """The start page redirects browsers to the dashboard. The API refuses any other method."""
+    """Redirects browsers from the start page to the dashboard. The API refuses any other method."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "GET":
@@ -211,7 +213,10 @@ class _Home:
 
 
 def _restore(simulator: AnySimulator, path: Path) -> None:
-    """Create the default world from a file. Raise `ConfigError` if the file is not a world."""
+    """Create the default world from a file.
+
+    Raise `ConfigError` if the file cannot be read or does not contain a world.
+    """
     try:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
     except OSError as error:
@@ -221,7 +226,7 @@ def _restore(simulator: AnySimulator, path: Path) -> None:
 
 
 def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ()) -> list[str]:
-    """Return the problems with the scenarios of a configuration, one line each."""
+    """Return the problems with the scenarios in a configuration, one line for each."""
     if not names and not directories:
         return []
     simulator = Simulator()
@@ -233,7 +238,7 @@ def scenario_problems(names: tuple[str, ...], directories: tuple[str, ...] = ())
 
 
 def _folder(simulator: AnySimulator, directories: tuple[Path, ...]) -> scenario_folder.Folder | None:
-    """Read the scenario directories for the first time. Raise `ConfigError` unless every file is valid."""
+    """Read the scenario directories for the first time. Raise `ConfigError` if any file is invalid."""
     if not directories:
         return None
     folder = scenario_folder.Folder(directories, simulator.vocabulary, simulator.library)
@@ -253,7 +258,10 @@ def _scenarios(simulator: AnySimulator, config: Config) -> tuple[str, ...]:
 
 
 def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the names of scenarios given as names or files, and the problems. Files are added to the library."""
+    """Return the names of the given scenarios, and the problems.
+
+    Each scenario is given as a name or a file. Files are added to the library.
+    """
     names, problems = [], []
     for name in given:
         if name in simulator.library:
@@ -273,9 +281,10 @@ def _resolve(simulator: AnySimulator, given: tuple[str, ...]) -> tuple[tuple[str
 
 
 def banner(simulator: AnySimulator, origin: str) -> list[str]:
-    """Return the lines that a starting server prints: base URLs, keys of the default world, clock, ready line.
+    """Return the lines that a server prints when it starts.
 
-    If worlds are shared, the default world may be on another server. Its keys and clock are then left out.
+    They contain base URLs, the default world's keys, the clock and a final ready line. If worlds are shared, the
+    default world may be on another server. Its keys and clock are then omitted.
     """
     world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
     keys = identity_of(world).credentials(world)

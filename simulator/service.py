@@ -1,6 +1,7 @@
-"""Facts about the simulated service that clients need: the form of live keys, webhook signatures, tooling.
+"""Facts about the simulated service that clients need: the format of live keys, webhook signatures and tooling.
 
-Unlike `simulator.host`, this module loads no rooms, so the command line and the tools start quickly.
+Unlike `simulator.host`, this module does not load the provider's resource packages, so the command line and the tools
+start quickly.
 """
 
 from __future__ import annotations

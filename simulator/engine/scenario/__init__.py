@@ -1,1 +1,1 @@
-"""Scenarios: the language, playing them in a world, running them alone, and their files."""
+"""Scenarios: the scenario language, the engine that plays them in a world, the runner, and the scenario files."""

@@ -1,1 +1,1 @@
-"""The API over HTTP: world and caller, checks in order, running clocks."""
+"""Serves the API over HTTP: finds the world and caller, runs the checks in order, and drives the clocks."""

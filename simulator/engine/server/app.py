@@ -1,7 +1,7 @@
-"""The server as a Starlette application: its routes, and before them the API and the control API.
+"""The server as a Starlette application. Calls to the API and the control API are handled before its routes.
 
-Neither API is a list of routes. Starlette searches such a list from the start for every call, which cost them a third
-of their throughput, so each has a router of its own.
+The two APIs are not lists of routes. Starlette searches such a list from the start for every call, which reduced their
+throughput by a third. Each API therefore has its own router.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ class ConnectionLimits:
     """Time limits of a connection, in seconds of real time."""
 
     idle_seconds: float = 60.0
-    """How long a connection may be idle."""
+    """How long a connection can be idle before it is closed."""
     request_seconds: float = 30.0
-    """How long a request may take to arrive completely."""
+    """How long a request can take to arrive completely."""
 
 
 class Application(Starlette):
-    """The whole server: the API, the control API and other `routes`. Any other path is a 404 of the API.
+    """The whole server: the API, the control API and other `routes`. Any other path gets a 404 response from the API.
 
-    Starlette sends no lifespan events to a mounted application. If this one is mounted, the clock of a world therefore
-    starts with the first call of that world, and `runtime.close()` closes the connections to webhook receivers.
+    Starlette sends no lifespan events to a mounted application. If this application is mounted, a world's clock
+    therefore starts with the first call to that world. In that case, call `runtime.close()` to close the connections
+    to webhook receivers.
     """
 
     def __init__(
@@ -73,11 +74,14 @@ class Application(Starlette):
 
     @property
     def fast_path(self) -> FastPath | None:
-        """The fast path to both APIs, or None if somebody has added a middleware, which must see every call."""
+        """The fast path to both APIs.
+
+        None if middleware was added to the application, because that middleware must process every call.
+        """
         return self._fast_path if len(self.user_middleware) == self._layers else None
 
     def end_calls(self) -> None:
-        """End all calls under way: with 503, or by dropping the connection if the response has begun."""
+        """End all calls in progress: with a 503 response, or by dropping the connection if the response has started."""
         self.calls.end()
 
 
@@ -89,14 +93,14 @@ async def _lifespan(application: Application) -> AsyncIterator[None]:
 
 
 class Interface:
-    """The simulated API, which also answers every path that belongs to nothing else."""
+    """The simulated API. It also responds to every path that no other handler matches."""
 
     def __init__(self, endpoint: Endpoint, hosts: Hosts) -> None:
         self._endpoint = endpoint
         self._hosts = hosts
 
     def refusal(self, scope: Scope) -> str | None:
-        """Return why a call is refused before its body is read, or None if it is not."""
+        """Return why a call is refused before its body is read, or None if it is accepted."""
         return self._hosts.refusal(scope) or self._hosts.page_refusal(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,7 +125,7 @@ class Interface:
 
 
 class _ApisFirst:
-    """Middleware: a call of the API or the control API goes there before any route is searched."""
+    """Middleware that sends calls to the API or the control API to their handler before any routes are searched."""
 
     def __init__(self, app: ASGIApp, handlers: Handlers) -> None:
         self._app = app

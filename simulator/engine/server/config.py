@@ -1,4 +1,4 @@
-"""The configuration of a server, validated as a whole so that every problem is reported at once."""
+"""The configuration of a server. All values are validated together, so that every problem is reported at once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from simulator.kernel.dataclass import dataclass
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
 _IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
-"""Names that SQLite reads as a database in memory, or as one with options."""
+"""Names that SQLite interprets as a database in memory, or as a database name with options."""
 _LONGEST_NUMBER = 20
 _PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 _PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
-"""Pages inside applications have schemes of their own, such as `capacitor://localhost`."""
+"""The origin of a web page. Pages inside applications have their own schemes, such as `capacitor://localhost`."""
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -35,7 +35,7 @@ _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[
 
 
 class ConfigError(Exception):
-    """All problems with the configuration of a server, one line each."""
+    """The configuration of a server is invalid. `problems` contains one line for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -51,7 +51,7 @@ class Config:
     clock: str = "real"
     rate: Decimal = Decimal(1)
     now_ms: int | None = None
-    """None is the wall clock, or the usual start of a manual clock."""
+    """The start time. None means the wall-clock time or, for a manual clock, its usual start time."""
     seed: int = 1
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None
@@ -60,16 +60,19 @@ class Config:
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
     state: Path | None = None
-    """The document of a world that replaces the default one."""
+    """The file with the world that replaces the default one."""
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     store: str | None = None
-    """The URL of the database that worlds are saved in, or None for worlds in memory."""
+    """The URL of the database in which worlds are saved, or None if worlds are only in memory."""
     advertise: str | None = None
-    """The origin at which other servers of the same database reach this one. None is the address it listens on."""
+    """The origin at which other servers that share the database reach this server.
+
+    None means the address it listens on.
+    """
     idle_worlds_seconds: float = 60.0
-    """How long after its last call a saved world leaves memory."""
+    """A saved world is removed from memory this many seconds after its last call."""
     scenario_directories: tuple[Path, ...] = ()
-    """Directories whose files are scenarios, read again when they change."""
+    """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()
     observed: Mapping[str, alternatives.Observation] = field(default_factory=dict)
     """The observations of the real service, by the id of the assumption."""
@@ -101,9 +104,9 @@ def make_config(
     allowed_origins: tuple[str, ...] = (),
     observed: Mapping[str, alternatives.Observation] | None = None,
 ) -> Config:
-    """Validate everything. Raise `ConfigError` with all problems.
+    """Validate all values and return the configuration. Raise `ConfigError` with all problems if one is invalid.
 
-    `scenarios` None are the default ones. `assume` has alternatives as `ID=ALTERNATIVE`.
+    If `scenarios` is None, the default scenarios are used. `assume` contains strings of the form `ID=ALTERNATIVE`.
     """
     problems: list[str] = []
     port_number = _whole("--port", port, 65535, problems)
@@ -164,7 +167,7 @@ def make_config(
 
 
 def _without_password(url: str) -> str:
-    """Return a URL that may be logged."""
+    """Return a URL with its password masked, so that it can be logged."""
     return _PASSWORD.sub("***", url)
 
 
@@ -192,7 +195,7 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
 
 
 def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
-    """Return the settings of the default world. Flags and variables have numbers as strings."""
+    """Return the settings of the default world. In flags and environment variables, numbers are strings."""
     values = {name: _count(value) if name in _COUNTS else value for name, value in given.items()}
     if values == DEFAULTS:
         return {**DEFAULTS}
@@ -208,7 +211,7 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> Any:
-    """Return the number in a string. Anything else stays as it is, so that validation refuses it."""
+    """Return the number in a string. Return any other value unchanged, so that validation refuses it."""
     return int(value) if str(value).isdecimal() and len(str(value)) <= _LONGEST_NUMBER else value
 
 

@@ -1,6 +1,7 @@
-"""One generic endpoint for all operations of the API, with the checks in the order of decision H2.
+"""One generic endpoint for all operations of the API. It runs the checks in the order of decision H2.
 
-It knows no resource. It takes an HTTP request that was read already and returns status, headers and bytes.
+The endpoint knows nothing about specific resources. It takes an HTTP request that has already been read and returns
+status, headers and body.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
 )
 _Found: TypeAlias = tuple[Mapping[str, Operation], Mapping[str, str]] | None
-"""The operations of a path by method and its variables, or None for an unknown path."""
+"""The operations at a path by method, and the path's variables. None for an unknown path."""
 
 
 class Endpoint:
@@ -52,11 +53,11 @@ class Endpoint:
         self._performer = Performer(runtime)
         self._refused = 0
         self.bases = tuple(f"{base}/" for base in runtime.simulator.provider.environments.values())
-        """The beginnings of API paths."""
+        """The prefixes of API paths."""
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
-        """Answer one call. Never raises."""
+        """Answer one call. This never raises an exception."""
         request = self._begin(incoming)
         found = self._router.find(request.path)
         if self._simulator.away:  # else every world is in memory
@@ -83,10 +84,10 @@ class Endpoint:
         return outgoing
 
     def refuse(self, error: ApiError) -> Outgoing:
-        """Refuse a call before anything else, without a trace in any world.
+        """Refuse a call before anything else, without changing any world.
 
-        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids of
-        all later calls, so it is derived from a counter.
+        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids
+        of all later calls, so the id is derived from a counter.
         """
         self._refused += 1
         request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
@@ -98,7 +99,7 @@ class Endpoint:
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
-        """Fire the timers that are due now. Return False if that takes longer.
+        """Fire the timers that are due now. Return False if they have not all fired in the time allowed.
 
         A failure here does not change the response.
         """
@@ -118,7 +119,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     async def _delivered_first(self, request: Request) -> None:
-        """Wait for the events of a call that a fault delivers before its response."""
+        """Wait until the events of a call are delivered, if a fault delivers them before the response."""
         try:
             attempts = webhooks.awaited(request.world, request.request_id)
             await self._runtime.courier.landed(request.world, attempts)
@@ -126,7 +127,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     def _fail(self, request: Request) -> Outgoing:
-        """Return 500 for the exception being handled. Its traceback goes to the log only."""
+        """Return a 500 response for the exception that is being handled. Its traceback is only logged."""
         self._runtime.log_defect()
         with suppress(Exception):
             identify(request)
@@ -142,7 +143,7 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Bring the world of a call up to date, or the world that replaced it meanwhile."""
+        """Bring the world of a call up to date. If another world replaces it meanwhile, continue with the new one."""
         while True:
             world = request.world
             with self._runtime.holding(world.id):
@@ -152,10 +153,10 @@ class Endpoint:
                 return
 
     def _perform(self, request: Request, found: _Found) -> Answering:
-        """Carry out a call up to its first wait, in one change. Few calls wait at all.
+        """Carry out a call in one transaction, up to the first point where it must wait. Few calls wait at all.
 
-        The writes of a refused call that stay (request id, rate limit, fault hits, call counters) are part of the same
-        change as its journal entry. Its other writes are undone by an attempt inside (`Performer`).
+        Some writes of a refused call remain: request id, rate limit, fault hits and call counters. They are in the same
+        transaction as the call's journal entry. All other writes are undone by an inner attempt (see `Performer`).
         """
         world = request.world
         with world.change(BOOKKEEPING):
@@ -177,7 +178,10 @@ class Endpoint:
             return answer
 
     def _recognised(self, request: Request, found: _Found) -> tuple[Operation, Call]:
-        """Return the operation and the call with its caller. Raise `ApiError` 404, 405 or 401."""
+        """Return the operation and the call, including its caller.
+
+        Raise `ApiError` 404, 405 or 401 if the path, the method or the token is not accepted.
+        """
         if found is None or not request.environment:
             raise ApiError("not_found", f"There is no path {request.incoming.path}.")
         rows, variables = found
@@ -222,7 +226,7 @@ class Endpoint:
             return interference.in_place_of(request.world, outgoing)
 
     def _act_first(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
-        """Perform the third party's action of a fault, just before the call is carried out."""
+        """Perform the third-party action of a fault, just before the call is carried out."""
         world, cause = request.world, Cause("action", act.action, request.request_id)
         try:
             self._simulator.actions.carry_out(world, act.action, None, act.parameters, request.environment, cause)
@@ -231,9 +235,10 @@ class Endpoint:
                 interference.came_to_nothing(world)
 
     def _enter(self, request: Request, outgoing: Outgoing) -> None:
-        """Enter the call in the journal and count it, inside a change.
+        """Add the call to the journal and count it. Call this inside a transaction.
 
-        A failure here is only logged. The call has been carried out, and a caller who got an error would repeat it.
+        A failure here is only logged. The call has already been carried out, and a caller that got an error would
+        repeat it.
         """
         request.is_entered = True
         try:

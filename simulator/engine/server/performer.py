@@ -1,6 +1,6 @@
-"""The second half of a call: gates, body, idempotency key, and the action of its operation.
+"""The second half of a call: gates, body, idempotency key, and the action of the operation.
 
-The order is that of decision H2. `endpoint` has the steps before.
+The order is that of decision H2. `endpoint` contains the earlier steps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""A response, or the rest of a call that has to wait. The rest is awaited outside of any change."""
+"""A response, or the rest of a call that has to wait. The rest is awaited outside any transaction."""
 
 
 class Performer:
@@ -47,10 +47,10 @@ class Performer:
         self._simulator = runtime.simulator
         self._check_gates = runtime.simulator.provider.identity.check_gates
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
-        """Calls that wait, by world, environment and idempotency key. Retries wait for these futures."""
+        """The calls that are waiting, by world, environment and idempotency key. Retries wait for these futures."""
 
     def perform(self, request: Request, operation: Operation, call: Call) -> Answering:
-        """Carry out a call. Raise `ApiError` if it is refused before its operation."""
+        """Carry out a call. Raise `ApiError` if the call is refused before its operation runs."""
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
@@ -85,7 +85,7 @@ class Performer:
     def _act_once(
         self, request: Request, call: Call, operation: Operation, origin: RequestOrigin, key: str
     ) -> Answering:
-        """Carry out a call under an idempotency key. A retry waits for the first call (decision H14)."""
+        """Carry out a call that has an idempotency key. A retry waits for the first call (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
@@ -110,13 +110,14 @@ class Performer:
         return answer if isinstance(answer, Outgoing) else self._awaited(place, answer)
 
     async def _retried(self, world: World, pending: asyncio.Future[None], act: Callable[[], Answering]) -> Outgoing:
-        # Shielded, because several retries may wait: cancelling one would cancel the future that all of them share.
+        # The future is shielded, because several retries may be waiting. Cancelling one of them would cancel the
+        # future that all of them share.
         await asyncio.shield(pending)
         self.require_living(world)
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """Return the rest of a call under a key. Retries wait for it from now on."""
+        """Return the rest of a call that has an idempotency key. From now on, retries wait for it."""
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
         async def answered() -> Outgoing:
@@ -136,10 +137,10 @@ class Performer:
         origin: RequestOrigin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> Answering:
-        """Carry out a call inside its change: a scenario's response or a room's action. `bind` stores its response.
+        """Carry out a call inside its transaction: return a scenario's response, or run the action of the operation.
 
-        A call that sends a test request, or whose list needs an index that takes long to build, ends in a second
-        change, because a change never waits.
+        `bind` stores the response under the idempotency key. A transaction never waits. If the call sends a test
+        request, or if its list needs an index that takes long to build, the call ends in a second transaction.
         """
         cause = Cause("request", operation.name, request.request_id)
         request.world.take_cause(cause, origin)
@@ -162,12 +163,13 @@ class Performer:
         cause: Cause,
         origin: RequestOrigin,
     ) -> Outgoing:
-        """Finish a call after its test request was sent, or an index was built."""
+        """Finish a call after its test request was sent or its index was built."""
         world = request.world
         while True:
             act: Callable[[], Answer]
             if isinstance(pending, Probe):
-                # A task of its own: the client that sends it asks for its task, and a call may begin without one.
+                # The probe runs in its own task, because the HTTP client asks for the current task, and a call may
+                # start without one.
                 act = partial(pending.then, await asyncio.create_task(self._runtime.courier.probe(world, pending)))
             else:
                 await let_others_through(pending.build)
@@ -190,7 +192,7 @@ class Performer:
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
-        """Return the response of a scenario or the room. A refusal undoes the room's changes only."""
+        """Return the response of a scenario or of the operation. A refusal undoes only the operation's changes."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
         answered = self._simulator.engine.answer_for(
@@ -208,7 +210,7 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """Raise `ApiError` 503 if the world ended while the call waited. Its changes would be lost."""
+        """Raise `ApiError` 503 if the world ended while the call was waiting, because its changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
@@ -218,7 +220,7 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """Continue a call after a wait, in one change up to its next wait."""
+        """Continue a call after a wait, in one transaction up to its next wait."""
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

@@ -1,4 +1,4 @@
-"""A listening server: uvicorn with uvloop and httptools, on a socket that was opened before."""
+"""A listening server: uvicorn with uvloop and httptools, on a socket that was opened earlier."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from simulator.engine.text.masking import Masker
 from simulator.engine.text.terminal import plain
 
 _INTERRUPTED = 130
-"""The exit code of a program that SIGINT ended."""
+"""The exit code of a program that was ended by SIGINT."""
 _GRACE_SECONDS = 0.3
-"""How long calls may continue after the server begins to stop."""
+"""The number of seconds for which calls can continue after the server starts to stop."""
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a bound socket. Port 0 picks a free one. Raise `OSError` if the address is taken or of another machine."""
+    """Return a bound socket. Port 0 selects a free port.
+
+    Raise `OSError` if the address is in use or does not belong to this machine.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With an explicit protocol: asyncio turns off Nagle's algorithm only for sockets that are marked as TCP. Without
-    # that, a response in two writes waits 40 ms for the acknowledgement of the first.
+    # The protocol is given explicitly, because asyncio turns off Nagle's algorithm only for sockets that are marked
+    # as TCP. Otherwise a response in two writes waits 40 ms for the acknowledgement of the first write.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -40,13 +43,13 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def origin_of(listener: socket.socket) -> str:
-    """Return `http://HOST:PORT` of a bound socket."""
+    """Return the origin of a bound socket as `http://HOST:PORT`."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class MaskingFormatter(logging.Formatter):
-    """Log lines without secrets and without terminal control characters."""
+    """Formats log lines without secrets and without terminal control characters."""
 
     def __init__(self, masker: Masker) -> None:
         super().__init__("%(levelname)s %(name)s: %(message)s")
@@ -57,14 +60,14 @@ class MaskingFormatter(logging.Formatter):
 
 
 class EndingServer(uvicorn.Server):
-    """A uvicorn server that ends open streams immediately when it stops, and calls after `_GRACE_SECONDS`."""
+    """A uvicorn server that stops quickly: open streams end immediately, and calls end after `_GRACE_SECONDS`."""
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
         self._application = application
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop properly at the first signal. A second Ctrl-C ends the process immediately."""
+        """Stop gracefully at the first signal. A second Ctrl-C ends the process immediately."""
         if self.should_exit and sig == signal.SIGINT:
             os._exit(_INTERRUPTED)
         super().handle_exit(sig, frame)
@@ -78,7 +81,7 @@ class EndingServer(uvicorn.Server):
 
 
 def server_of(application: Application) -> uvicorn.Server:
-    """Return a server that logs warnings only."""
+    """Return a server that logs only warnings and errors."""
     config = uvicorn.Config(
         application,
         http=BoundedProtocol,
@@ -96,9 +99,9 @@ def server_of(application: Application) -> uvicorn.Server:
 
 @asynccontextmanager
 async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
-    """Serve inside a running event loop, at a given socket or at a free loopback port. Yields the origin.
+    """Serve inside a running event loop, on a given socket or on a free loopback port. Yield the origin.
 
-    Server and socket are closed afterwards.
+    The server and the socket are closed afterwards.
     """
     listener = listener or open_socket("127.0.0.1", 0)
     server = server_of(application)

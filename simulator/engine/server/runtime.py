@@ -1,7 +1,7 @@
-"""The running worlds of a server: their clocks, deliveries and watchers.
+"""Runs the worlds of a server: their clocks, deliveries and watchers.
 
-The `Simulator` creates, replaces and ends worlds and informs the runtime as its observer. Driver and courier report
-changes through `Port`. So creating or ending a world is one call, and nothing that belongs to a world is left out.
+The `Simulator` creates, replaces and ends worlds, and notifies the runtime as its observer. The driver and the courier
+report changes through `Port`. One call is therefore enough to create or end a world with everything that belongs to it.
 """
 
 from __future__ import annotations
@@ -33,28 +33,31 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """Base class for watchers of worlds. Hooks default to no-ops. They are called in the loop, outside of changes."""
+    """Base class for watchers of worlds.
+
+    Hooks default to no-ops. They are called in the event loop, outside transactions.
+    """
 
     def changed(self, world: World) -> None:
-        """Something may have changed in a world, or another one replaced it."""
+        """Called when something may have changed in a world, or when another world has replaced it."""
 
     def ended(self, world: World) -> None:
-        """A world has ended: it was deleted, or replaced by another with its id."""
+        """Called when a world has ended: it was deleted, or replaced by another world with the same id."""
 
     def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
-        """Files in scenario directories have changed. `problems` are all that are there now."""
+        """Called when files in scenario directories have changed. `problems` contains all current problems."""
 
     def stopping(self) -> None:
-        """The server stops. End everything that would not end by itself."""
+        """Called when the server is stopping. End everything that would not end by itself."""
 
 
 class Runtime(Observer):
-    """Runs the worlds of a simulator. Both APIs work with this one object."""
+    """Runs the worlds of a simulator. Both APIs use this object."""
 
     persistence: storage.Persistence | None = None
-    """Saves the worlds beyond the process, or None if they are in memory only."""
+    """Saves the worlds in a store, or None if they are only in memory."""
     look_at: Callable[[str], Awaitable[World | None]] | None = None
-    """Reads a saved world of another replica, only to show it. None unless worlds are shared."""
+    """Reads a saved world of another replica, for display only. None unless worlds are shared."""
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class Runtime(Observer):
         self.meter = Meter()
         """Counts API calls."""
         self.folder: Folder | None = None
-        """The directories that scenarios are read from, if there are any."""
+        """The watched scenario directories, or None if there are none."""
         self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._watchers: list[Watcher] = []
@@ -88,9 +91,9 @@ class Runtime(Observer):
         await self.driver.bring_up_to_date(world)
 
     def changed(self, world: World) -> None:
-        """Inform the courier, the alarm of the clock, the persistence layer and all watchers.
+        """Notify the courier, the clock's alarm, the persistence layer and all watchers.
 
-        Nothing starts any more in a world that has ended. A call may still have been under way when it was reset.
+        This has no effect if the world has ended. A call may still have been in progress when its world was reset.
         """
         if not self.simulator.lives(world):
             return
@@ -101,25 +104,25 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
-        """Fire timers that are due, and inform everybody. During an advance only the advance fires timers."""
+        """Fire the timers that are due, and notify the watchers. During an advance, only the advance fires timers."""
         self.driver.begin_firing(world)
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """Fire the timers that a call has planned without delay, then inform everybody."""
+        """Fire the timers that a call has planned without delay, then notify the watchers."""
         if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """Like `follow_up`. Return False, with the work incomplete, if it takes longer than a slice."""
+        """Start `follow_up`. Return False, with the work incomplete, if it takes longer than one slice."""
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
             self.changed(world)
         return True
 
-    # The life of worlds, as reported by the simulator
+    # World lifecycle, as reported by the simulator
 
     def attach(self, world: World) -> None:
         """Start the clock of a new world."""
@@ -138,13 +141,13 @@ class Runtime(Observer):
         self._tell_changed(world)
 
     def release(self, world: World) -> None:
-        """Let go of a world that continues on another replica. It has not ended, so `ended` is not called."""
+        """Stop running a world that continues on another replica. The world has not ended, so `ended` is not called."""
         self.driver.forget(world)
         self.courier.stop(world)
         self._tell_changed(world)
 
     async def remembered(self) -> None:
-        """Wait until `ended_worlds` has the counts of all worlds that have ended."""
+        """Wait until `ended_worlds` includes the counts of all worlds that have ended."""
         while not self.ended_worlds.is_complete:
             await asyncio.wait({self._begin_to_remember()})
 
@@ -184,24 +187,24 @@ class Runtime(Observer):
         for watcher in self.watchers:
             watcher.changed(world)
 
-    # The life of the server
+    # Server lifecycle
 
     def persist_with(self, persistence: storage.Persistence) -> None:
-        """Save worlds with this persistence layer from now on."""
+        """From now on, save worlds using this persistence layer."""
         self.persistence = self.courier.barrier = persistence
 
     async def wake(self, world_id: str) -> None:
-        """Read a world at rest into memory. Raise `Unavailable`."""
+        """Read a suspended world into memory. Raise `Unavailable` if it cannot be read."""
         if world_id in self.simulator.away and self.persistence is not None:
             await self.persistence.wake(world_id)
 
     def world_ids(self) -> Sequence[str]:
-        """Return the ids of the worlds of this server, including those at rest, oldest first."""
+        """Return the ids of the worlds on this server, from oldest to newest. Suspended worlds are included."""
         return list(self.simulator.worlds) if self.persistence is None else self.persistence.world_ids()
 
     @contextmanager
     def holding(self, world_id: str) -> Iterator[None]:
-        """Keep a world in memory while a call waits in it."""
+        """Keep a world in memory while a call in it is waiting."""
         self._held[world_id] += 1
         try:
             yield
@@ -211,19 +214,19 @@ class Runtime(Observer):
                 del self._held[world_id]
 
     def is_held(self, world_id: str) -> bool:
-        """Return True if a call waits in a world."""
+        """Return True if a call in this world is waiting."""
         return world_id in self._held
 
     def unreadable(self, world_id: str) -> str | None:
-        """Return why a world is set aside, or None if it is not."""
+        """Return why a world is set aside, or None if it is not set aside."""
         return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
     def trace_with(self, tracing: Tracing) -> None:
-        """Report every call and every delivery attempt from now on."""
+        """From now on, report every call and every delivery attempt to `tracing`."""
         self.meter.tracing = self.courier.tracing = tracing
 
     async def begin(self) -> None:
-        """Begin to serve: read the saved worlds, or `start` if worlds are in memory only."""
+        """Start to serve: read the saved worlds, or call `start` if worlds are only in memory."""
         if self.persistence is not None:
             await self.persistence.start()
         else:
@@ -231,22 +234,22 @@ class Runtime(Observer):
         self._tasks = [asyncio.create_task(work()) for work in self._beside]
 
     def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a coroutine for as long as the server serves."""
+        """Run a coroutine while the server is serving."""
         self._beside.append(work)
 
     def start(self) -> None:
-        """Start all running clocks. Without this, each starts with the first call of its world."""
+        """Start all running clocks. Without this, each clock starts with the first call to its world."""
         for world in self.simulator.worlds.values():
             self.driver.anchor(world)
 
     def end_streams(self) -> None:
-        """End advances and streams, which would keep the server from stopping."""
+        """End advances and streams, because they would prevent the server from stopping."""
         self.driver.end_advances()
         for watcher in self.watchers:
             watcher.stopping()
 
     async def drain(self) -> None:
-        """Hand worlds over to other replicas while calls are still answered."""
+        """Hand over worlds to other replicas while calls are still answered."""
         if self.persistence is not None:
             await self.persistence.drain()
 
@@ -260,5 +263,5 @@ class Runtime(Observer):
             await self.persistence.close()
 
     def log_defect(self) -> None:
-        """Log the exception being handled, without secrets."""
+        """Log the exception that is being handled, without secrets."""
         _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))

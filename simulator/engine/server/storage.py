@@ -1,4 +1,4 @@
-"""Durable storage as the server sees it. `engine/durable` implements it."""
+"""The interface to durable storage that the server uses. `engine/durable` implements it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 RETRY_SECONDS = 1
-"""The seconds of real time after which a client should retry."""
+"""The number of seconds of real time after which a client should retry."""
 UNREADABLE = "world_unreadable"
-"""The error code of a control request to a world that is set aside."""
+"""The error code for a control request to a world that is set aside."""
 _OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", "metrics"))
 
 
 class Unavailable(Exception):
-    """Writes cannot be saved, or worlds cannot be read. The message says why."""
+    """Writes cannot be saved, or worlds cannot be read. The message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -28,22 +28,22 @@ class Use:
     """The last use of a world."""
 
     used_ms: int
-    """The time in milliseconds since the epoch, by the clock of the machine."""
+    """The time in milliseconds since the epoch, according to the machine's clock."""
     objects: int
-    """The number of objects at that time."""
+    """The number of objects in the world at that time."""
     journal_bytes: int
 
 
 @dataclass(frozen=True)
 class RawPiece:
-    """A piece of a world as the store has it."""
+    """A part of a world as saved in the store."""
 
     part: str
-    """`base`, `entry`, or `snapshot` and the id of the snapshot."""
+    """`base`, `entry`, or `snapshot` with the id of the snapshot."""
     number: int
     content: bytes
     is_whole: bool
-    """False if the bytes differ from those written."""
+    """False if the bytes differ from the bytes that were written."""
 
 
 class Persistence(WriteBarrier, Protocol):
@@ -51,70 +51,88 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def refusal(self) -> str | None:
-        """Why no request can be served now, or None."""
+        """The reason why no request can be served now, or None if requests can be served."""
 
     @property
     def generation(self) -> int:
-        """A number that rises whenever the worlds in memory were thrown away.
+        """A number that increases each time the worlds in memory are discarded.
 
-        A response that was computed under an earlier number is invalid: its writes were not saved.
+        A response that was computed under an earlier number is invalid, because its writes were not saved.
         """
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """Return the worlds that are set aside because this version cannot read them, with the reason as a clause."""
+        """The worlds that are set aside because this version cannot read them, each with the reason as a clause."""
 
     def world_ids(self) -> Sequence[str]:
-        """Return the worlds of this server, oldest first, including those at rest but not those set aside."""
+        """Return the worlds on this server, from oldest to newest.
+
+        Suspended worlds are included. Worlds that are set aside are not.
+        """
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """Return the world object of a world at rest, or None for any other."""
+        """Return the world object for a suspended world, or None for any other world."""
 
     async def wake(self, world_id: str) -> None:
-        """Read a world that is at rest, and do nothing for any other. Raise Unavailable."""
+        """Read a suspended world into memory.
+
+        This has no effect on other worlds. Raise `Unavailable` if reading fails.
+        """
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Read the world of a snapshot if it is at rest. Raise Unavailable."""
+        """Read a snapshot's world into memory if the world is suspended. Raise `Unavailable` if reading fails."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """Return everything that the store has of a world, readable or not. Raise KeyError."""
+        """Return everything that the store contains for a world, even if it is unreadable.
+
+        Raise `KeyError` if the store contains no such world.
+        """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete a world that is set aside from the store. The world `default` is created again at once."""
+        """Delete from the store a world that is set aside. The world `default` is then created again immediately."""
 
     @property
     def is_leaving(self) -> bool:
-        """Return True if this server hands over its worlds. It still serves, but new requests should go to others."""
+        """True if this server is handing over its worlds.
+
+        The server still serves requests, but new requests should be sent to other servers.
+        """
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or moved, which no transaction reports."""
+        """Save a world whose clock was set or advanced, because no transaction reports that."""
 
     def reached_at(self, origin: str) -> None:
-        """Set the address of this server, before it starts."""
+        """Set the address of this server. Call this before the server starts."""
 
     def lag_seconds(self) -> float:
-        """Return the age of the oldest unsaved write, or 0 if all are saved."""
+        """Return the age of the oldest unsaved write in seconds, or 0 if all writes are saved."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last uses of all worlds to the minute, including those of other servers. Oldest world first."""
+        """Return the last use of every world, accurate to the minute, including worlds on other servers.
+
+        The oldest world comes first.
+        """
 
     async def start(self) -> None:
-        """Read the saved worlds and start them. Call it once, in the event loop of the server."""
+        """Read the saved worlds and start them. Call this once, in the server's event loop."""
 
     async def drain(self) -> None:
-        """Hand over worlds to other servers, because this one is about to stop."""
+        """Hand over worlds to other servers, because this server is about to stop."""
 
     async def close(self) -> None:
         """Save all writes and close the store."""
 
 
 def is_of_the_server(path: str) -> bool:
-    """Return True for the paths of health, readiness and metrics, which are served even if no world can be."""
+    """Return True for the paths of health, readiness and metrics, which are served even if no world is available."""
     return path.endswith(_OF_THE_SERVER)
 
 
 def unavailable(path: str, why: str) -> ApiError | ControlError:
-    """Return the error for requests while worlds cannot be saved: with a code of the specification, or one of ours."""
+    """Return the error for requests while worlds cannot be saved.
+
+    Requests to the API get an error code from the specification, and control requests get a code of the simulator.
+    """
     message = f"The simulator cannot save what it does, so it does nothing: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)
@@ -134,5 +152,5 @@ def unreadable_error(path: str, world_id: str, why: str) -> ApiError | ControlEr
 
 
 def headers_of(error: ApiError | ControlError) -> dict[str, str]:
-    """Return the headers of an error response."""
+    """Return the headers for an error response."""
     return error.headers if isinstance(error, ApiError) else {}

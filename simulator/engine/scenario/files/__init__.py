@@ -1,1 +1,1 @@
-"""Scenario files on disk, and the library of a process."""
+"""Loads scenario files from disk, and holds the library of scenarios of a process."""

@@ -1,9 +1,10 @@
-"""Watched directories of scenario files: each file is available like a shipped one, and reloaded when it changes.
+"""Watched directories of scenario files.
 
-If a changed file is invalid, the previously loaded version stays active.
+Each file is available in the same way as a shipped scenario, and is reloaded when it changes. If a changed file is
+invalid, the previously loaded version stays active.
 """
 
-# Changes are detected by polling size and times, because directories mounted into a container emit no notifications.
+# Changes are detected by polling sizes and times, because directories mounted into a container emit no notifications.
 
 from __future__ import annotations
 
@@ -22,23 +23,23 @@ _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class FolderProblem(TypedDict):
-    """A problem of a file in a watched directory."""
+    """A problem in a file of a watched directory."""
 
     file: str
     """The path of the file."""
     path: str
-    """The path in the document; empty for the whole file."""
+    """The path in the document; empty if the problem concerns the whole file."""
     line: int
-    """The line, from 1."""
+    """The line number, starting at 1."""
     column: int
-    """The column, from 1."""
+    """The column number, starting at 1."""
     message: str
-    """The problem."""
+    """A description of the problem."""
 
 
 @dataclass(frozen=True)
 class Renewal:
-    """A change of a scenario: before and after, each None if it does not exist."""
+    """A changed scenario. `before` and `after` are None if the scenario does not exist at that time."""
 
     name: str
     before: ScenarioFile | None
@@ -47,7 +48,7 @@ class Renewal:
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of reading the directories. `Folder.take` applies it."""
+    """The result of reading the directories. Pass it to `Folder.take` to apply it."""
 
     stamps: Mapping[Path, _Stamp]
     files: Mapping[Path, ScenarioFile]
@@ -55,7 +56,7 @@ class Reading:
 
 
 class Folder:
-    """The scenario files of some directories, as last read."""
+    """The scenario files in some directories, as of the last reading."""
 
     def __init__(self, directories: Iterable[Path], vocabulary: Vocabulary, library: Library) -> None:
         self._directories = tuple(directories)
@@ -67,19 +68,20 @@ class Folder:
 
     @property
     def problems(self) -> list[FolderProblem]:
-        """The problems of the files as last read, in file order."""
+        """The problems found by the last reading, in file order."""
         return [problem for _, problems in sorted(self._last.problems.items()) for problem in problems]
 
     def has_changed(self) -> bool:
-        """Return whether a file was added, deleted or written since the last reading, without reading any."""
-        # If the state differs from the previous call, a file may be half written. The change counts one call later.
+        """Return whether a file was added, deleted or written since the last reading. This opens no files."""
+        # If the state differs from the previous call, a file may be half written. The change is reported by the next
+        # call.
         seen, self._seen = self._seen, self._present()
         stamps, troubles = self._seen
         known = {path: problems for path, problems in self._last.problems.items() if path in self._directories}
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
     def read(self) -> Reading:
-        """Read changed files, and invalid files again: they may refer to files that exist now."""
+        """Read changed files. Invalid files are read again, because they may refer to files that exist now."""
         stamps, troubles = self._present()
         files = {path: file for path, file in self._last.files.items() if path in stamps}
         problems: dict[Path, Sequence[FolderProblem]] = dict(troubles)
@@ -97,7 +99,10 @@ class Folder:
         return Reading(stamps, files, problems)
 
     def take(self, reading: Reading) -> list[Renewal]:
-        """Apply a reading to the library. A shipped scenario returns when the file that replaced it is deleted."""
+        """Apply a reading to the library.
+
+        If a file has replaced a shipped scenario, deleting the file restores the shipped scenario.
+        """
         before = {file.name: file for file in self._last.files.values()}
         after = {file.name: file for file in reading.files.values()}
         self._last = reading
@@ -115,7 +120,10 @@ class Folder:
         return renewals
 
     def _present(self) -> tuple[dict[Path, _Stamp], dict[Path, Sequence[FolderProblem]]]:
-        """Return the files and the directories that cannot be read. Files in such a directory count as unchanged."""
+        """Return the scenario files, and the directories that cannot be read.
+
+        Files in an unreadable directory count as unchanged.
+        """
         found: dict[Path, _Stamp] = {}
         troubles: dict[Path, Sequence[FolderProblem]] = {}
         for directory in self._directories:
@@ -134,7 +142,11 @@ class Folder:
         return found, troubles
 
     def _read(self, path: Path, known: Sequence[str], files: Mapping[Path, ScenarioFile]) -> ScenarioFile:
-        """Read a file. OSError; ScenarioError, also if another file has a scenario of the same name."""
+        """Read a file.
+
+        Raise `OSError` if it cannot be read. Raise `ScenarioError` if it is invalid, or if another file defines a
+        scenario with the same name.
+        """
         file = loader.Loader(self._vocabulary).load_file(path, known)
         other = next((at for at, one in files.items() if one.name == file.name and at != path), None)
         if other is not None:

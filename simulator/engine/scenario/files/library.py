@@ -1,4 +1,4 @@
-"""Parsed scenario files, and the scenarios of a process by name."""
+"""Parsed scenario files, and the library that holds the scenarios of a process by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class FileProblem(TypedDict):
-    """A problem as responses show it. Lines and columns count from 1. `file` is set if several were read."""
+    """A problem as reported in responses. Lines and columns start at 1. `file` is set if several files were read."""
 
     path: str
     line: int
@@ -35,15 +35,15 @@ class ScenarioFile:
 
     document: JsonObject
     source: str
-    """The file, or the kind of upload."""
+    """The file name, or the kind of upload."""
     lines: Mapping[str, int]
-    """The line of each rule, timeline step, fault and entry of `world` by path, such as `rules[0]`.
+    """The line number of each rule, timeline step, fault and `world` entry, by path such as `rules[0]`.
 
     Empty for a scenario inside another document.
     """
     warnings: tuple[FileProblem, ...] = ()
     text: str = field(default="", compare=False)
-    """The text of the file, with comments; empty if only the document was saved."""
+    """The text of the file, including comments. Empty if only the parsed document was saved."""
 
     @property
     def name(self) -> str:
@@ -57,22 +57,22 @@ class ScenarioFile:
 
     @cached_property
     def script(self) -> Script:
-        """The executable form."""
+        """The executable form of the document."""
         return Script.of(self.document)
 
     @cached_property
     def scenario(self) -> schema.Scenario:
-        """The models of the language. ValidationError."""
+        """The document as pydantic models. Raises `ValidationError` if it is invalid."""
         return schema.Scenario.model_validate(self.document)
 
     def place(self, path: str) -> str:
-        """Return `file:line` of a part, or only the file if the line is not known."""
+        """Return `file:line` for a part of the document, or only the file if the line is unknown."""
         line = self.lines.get(path)
         return self.source if line is None else f"{self.source}:{line}"
 
 
 class Library(MutableMapping[str, ScenarioFile]):
-    """Scenarios by name. A shipped one is read at its first use."""
+    """The scenarios by name. A shipped scenario is read when it is first used."""
 
     def __init__(
         self,
@@ -88,7 +88,10 @@ class Library(MutableMapping[str, ScenarioFile]):
         return found
 
     def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """Return a scenario without reading it, for `put_back`. KeyError."""
+        """Return a scenario without reading it, for use with `put_back`.
+
+        Raise `KeyError` if there is no such scenario.
+        """
         return self._files[name]
 
     def put_back(self, name: str, unread: ScenarioFile | Callable[[], ScenarioFile]) -> None:
@@ -114,7 +117,7 @@ _NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTIL
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """Return the names of the scenarios in files, which need not be valid, so that files can refer to each other."""
+    """Return the scenario names in the files, so that files can refer to each other. The files may be invalid."""
     names = []
     for path in paths:
         try:
@@ -127,10 +130,10 @@ def names_in(paths: Iterable[Path]) -> list[str]:
 
 
 def files_in(directory: Path) -> list[Path]:
-    """Return the scenario files of a directory, sorted."""
+    """Return the scenario files in a directory, sorted."""
     return sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES and path.is_file())
 
 
 def source_of(path: Path) -> str:
-    """Return the name of a shipped file in responses and messages."""
+    """Return the name by which responses and messages refer to a shipped file."""
     return f"{path.parent.name}/{path.name}"

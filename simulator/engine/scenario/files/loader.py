@@ -1,6 +1,7 @@
-"""Reads scenario files and reports all problems of a file at once, with path, line, column and the nearest valid name.
+"""Reads scenario files and reports all problems in a file at once.
 
-The models of `schema` check the shape, `checker` the rest.
+Each problem has a path, line and column, and suggests the nearest valid name. The models in `schema` validate the
+structure of a file, and `checker` checks everything else.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from simulator.engine.text.json import dumps
 
 
 class ScenarioError(Exception):
-    """A scenario file is invalid. `errors` are in file order; `warnings` are what else was found."""
+    """A scenario file is invalid. `errors` are in file order. `warnings` are findings that are not errors."""
 
     def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
         self.errors = errors
@@ -43,7 +44,7 @@ def _line_of(error: FileProblem) -> str:
 
 
 class Loader:
-    """Reads scenario files with the vocabulary of a service."""
+    """Reads scenario files and checks them with a service's vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -51,18 +52,22 @@ class Loader:
     def load(
         self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
     ) -> ScenarioFile:
-        """Read a scenario from text. `known` are the names of other scenarios. ScenarioError with all problems."""
+        """Read a scenario from text. `known` contains the names of other scenarios.
+
+        Raise `ScenarioError` with all problems if the scenario is invalid.
+        """
         document, loaded = self._read(text, source, bounds)
         self._check(document, known)
         whole = text if isinstance(text, str) else text.decode()
         return replace(_finish(document, loaded, source), text=whole)
 
     def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read the scenario that is `value`, at a path of a larger document with this text. It has no lines.
+        """Read the scenario in `value`, which is at `path` in a larger document with the given text.
 
-        ScenarioError with all problems, at their positions in the larger document.
+        The returned scenario has no line numbers. If it is invalid, raise `ScenarioError` with all problems, at their
+        positions in the larger document.
         """
-        # The larger document is parsed with positions only after a problem was found, because that is slow.
+        # The larger document is parsed with positions only if there is a problem, because that is slow.
         try:
             return replace(self.load(dumps(value), known=known), lines={}, text="")
         except ScenarioError as error:
@@ -72,16 +77,19 @@ class Loader:
             self._check(part, known)
             line, column = whole.place(path)
             listed = [one.shown() for one in part.in_order()]
-            # Without any, the value alone exceeds the bounds of an upload.
+            # If nothing is listed, the problem is that the value alone exceeds the bounds of an upload.
             listed = listed or [{**one, "line": line, "column": column} for one in error.errors]
             raise ScenarioError(listed, error.source) from None
 
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
-        """Read a file. ScenarioError, OSError."""
+        """Read a file. Raise `OSError` if it cannot be read, or `ScenarioError` if it is invalid."""
         return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
-        """Read a shipped file. ScenarioError, also if the scenario's name differs from the file's."""
+        """Read a shipped file.
+
+        Raise `ScenarioError` if it is invalid, or if its name differs from the scenario's name.
+        """
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
             problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}
@@ -89,7 +97,10 @@ class Loader:
         return file
 
     def load_directory(self, directory: FilePath) -> Library:
-        """Read all scenarios of a directory, sorted by file name. ScenarioError with the problems of all files."""
+        """Read all scenarios in a directory, sorted by file name.
+
+        If any file is invalid, raise `ScenarioError` with the problems in all files.
+        """
         read_files = [(path, *self._read(path.read_bytes(), source_of(path), FILE)) for path in files_in(directory)]
         names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
         library = Library()
@@ -118,7 +129,7 @@ class Loader:
         return document, self._validated(document)
 
     def _validated(self, document: Document) -> Scenario | None:
-        """Return the validated scenario, or None after reporting the problems that the models find."""
+        """Return the validated scenario. If the models find problems, report them and return None."""
         try:
             return schema.validated(document.value, self._vocabulary)
         except ValidationError as error:
@@ -159,7 +170,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
 
 
 def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> None:
-    """Report one error of the models at its position, in plain words."""
+    """Report one pydantic error at its position, in plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
     inside = _belongs_inside(path)
@@ -178,7 +189,7 @@ def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> 
 
 
 def _belongs_inside(path: Path) -> str:
-    """Return the part of a fault that has this field, which was written beside it, or ""."""
+    """Return the part of a fault that should contain a misplaced field, or "" if there is none."""
     if len(path) != 3 or path[0] != "faults":
         return ""
     parts = ("match", "respond", "webhook", "deliver")
@@ -208,7 +219,7 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
 
 
 def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:
-    """Return the known fields of the mapping that has an unknown one."""
+    """Return the known fields of the mapping that contains an unknown field."""
     if loc[:-1] == ("world",):
         return names_of(type(whole.model_fields["world"].default))
     for part in reversed(loc[:-1]):

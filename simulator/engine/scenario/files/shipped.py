@@ -1,7 +1,8 @@
-"""The shipped scenarios. Each is read at its first use.
+"""The shipped scenarios. Each is read when it is first used.
 
-Parsing and checking a YAML file takes milliseconds, so the results ship, too: `contracts/scenarios.json` has one
-scenario a line. A line is valid only for the hash of its file, so an edited file is parsed again.
+Parsing and checking a YAML file takes milliseconds, so the package also ships the results. Each line of
+`contracts/scenarios.json` contains one scenario and is valid only for the hash of its file, so an edited file is
+parsed again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ COMPILED = "scenarios.json"
 
 
 def shipped_directory() -> Path:
-    """Return the directory of the shipped scenarios: beside the package in a checkout, inside it when installed."""
+    """Return the directory of the shipped scenarios.
+
+    It is next to the package in a checkout, and inside it when installed.
+    """
     return _data("scenarios")
 
 
@@ -32,7 +36,7 @@ def _data(name: str) -> Path:
 
 
 def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compiled: Path | None = None) -> Library:
-    """Return the shipped scenarios by name. Reading an invalid one raises ScenarioError."""
+    """Return the shipped scenarios by name. Reading an invalid scenario raises `ScenarioError`."""
     directory, compiled = directory or shipped_directory(), compiled or _data("contracts") / COMPILED
     paths = {path.stem: path for path in files_in(directory)}
 
@@ -44,7 +48,7 @@ def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compi
 
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
-    """Return a file as a line of `scenarios.json`."""
+    """Return the line for a file in `scenarios.json`."""
     row = {
         "of": sha256(path.read_bytes()).hexdigest(),
         "document": file.document,
@@ -55,7 +59,7 @@ def line_of(path: Path, file: ScenarioFile) -> bytes:
 
 
 def _read_compiled(path: Path, compiled: Path) -> ScenarioFile | None:
-    """Return the compiled form of a file, or None if there is none for its present bytes."""
+    """Return the compiled form of a file, or None if there is none for its current content."""
     try:
         lines = compiled.read_bytes()
     except OSError:

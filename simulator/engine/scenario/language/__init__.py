@@ -1,1 +1,1 @@
-"""The language of scenario files: parsing, models and checks."""
+"""The scenario language: parser, models and checks."""

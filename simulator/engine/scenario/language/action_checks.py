@@ -1,4 +1,4 @@
-"""Checks of action steps: the name of the action, its fields and its parameters."""
+"""Checks action steps: the action name, the fields and the parameters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from simulator.engine.scenario.play.matching import dig
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
 
 _CONFUSED = {"at": "after", "after": "at"}
-"""Steps of rules have `after`, steps of timelines have `at`."""
+"""Steps in rules use `after`, and steps in timelines use `at`."""
 
 
 class ActionChecker:
-    """Checks the action steps of rules, timelines, worlds and drives."""
+    """Checks action steps in rules, timelines, `world` entries and drives."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary) -> None:
         self._document = document
@@ -27,7 +27,10 @@ class ActionChecker:
         self._events = tuple(vocabulary.events)
 
     def check(self, path: Path, step: dict[str, object], fields: tuple[str, ...], kinds: tuple[str, ...] = ()) -> None:
-        """Check a step. `fields` are its own; all other keys are parameters. `kinds`: what it may act on."""
+        """Check a step. `fields` are the step's own fields, and all other keys are parameters.
+
+        `kinds` are the kinds of resource that the step may act on.
+        """
         name = step.get("action")
         if name is None:
             for key in step:
@@ -41,7 +44,8 @@ class ActionChecker:
         if name not in self._actions.rows:
             hint = self._document.hint(name, self._actions.rows)
             self._document.report((*path, "action"), f"unknown action `{name}`{hint}")
-            # The parameters are unknown, too, so only keys that are nearly a field are misspelt.
+            # The parameters of an unknown action are unknown, too. So only keys that closely resemble a field are
+            # reported.
             for key in step:
                 if key not in fields and len(key) < 20 and get_close_matches(key, fields, cutoff=0.8):
                     self._document.report_unknown_name((*path, key), fields, "field")
@@ -56,7 +60,7 @@ class ActionChecker:
         fields: Iterable[str],
         kinds: tuple[str, ...] = (),
     ) -> None:
-        """Report the problems of the row of the action that finds fewest."""
+        """Check parameters against every definition of the action, and report the shortest list of problems."""
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
@@ -78,7 +82,7 @@ class ActionChecker:
                 self._document.report((*path, *place), message)
 
     def check_target(self, path: Path, step: dict[str, object]) -> None:
-        """Check that a step without an object of its own names a target if its action needs one."""
+        """Report a step if its action needs a `target` and the step does not name one."""
         action = step.get("action")
         rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
@@ -86,7 +90,7 @@ class ActionChecker:
 
 
 def check_error_code(document: Document, vocabulary: Vocabulary, path: Path, code: object) -> None:
-    """Report an error code that the service does not have."""
+    """Report an error code if the service does not define it."""
     if isinstance(code, str) and code not in vocabulary.errors:
         document.report(path, f"unknown error code `{code}`{document.hint(code, vocabulary.errors)}")
 
@@ -96,7 +100,7 @@ def names_of(model: type[BaseModel]) -> list[str]:
 
 
 def placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
-    """Yield the names inside `${…}` anywhere in a value, with the path of the string."""
+    """Yield the name in each `${…}` anywhere in a value, with the path of the string that contains it."""
     if isinstance(value, str):
         for used in PLACEHOLDER.findall(value):
             yield path, used
@@ -109,14 +113,14 @@ def placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
 
 
 def describe_wrong(one: Wrong, name: object) -> str:
-    """Return the message for a wrong value of a field."""
+    """Return the message for an invalid field value."""
     if one.kind == "string_type" and isinstance(one.value, int | float) and not isinstance(one.value, bool):
         return f"`{name}` must be a string; write it in quotes: '{one.value}'"
     return f"`{name}`: {one.why}"
 
 
 def _problems(row: Action, given: dict[str, object], events: Collection[str]) -> list[tuple[Path, str, str]]:
-    """Return the problems of parameters by one row of an action: path, kind, message."""
+    """Return the problems found when checking parameters against one definition of an action: path, kind, message."""
     known = names_of(row.parameters())
     problems: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
     try:

@@ -1,4 +1,4 @@
-"""Lookup of operations by the methods and paths that a scenario names. Paths are below the base."""
+"""Lookup of operations by the methods and paths in a scenario. Paths are relative to the base path."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from simulator.engine.rows.vocabulary import Vocabulary
 
 
 def operation_at(vocabulary: Vocabulary, method: str, path: str) -> Operation | None:
-    """Return the operation that a call goes to."""
+    """Return the operation that handles a request."""
     return next((row for row in _operations_at(vocabulary, path) if row.method == method), None)
 
 
 def methods_at(vocabulary: Vocabulary, path: str) -> set[str]:
-    """Return the methods of the operations at a path. A segment with `${…}` matches any segment."""
+    """Return the methods of the operations at a path. A segment that contains `${…}` matches any segment."""
     return {row.method for row in _operations_at(vocabulary, path)}
 
 
 def paths(vocabulary: Vocabulary) -> list[str]:
-    """Return the paths of all operations, each once."""
+    """Return the distinct paths of all operations."""
     return list(dict.fromkeys(row.path for row in vocabulary.operations))
 
 
 def below_base(vocabulary: Vocabulary, path: str) -> str | None:
-    """Return the rest of a path that begins with a base path, or None for any other path."""
+    """Return a path without its base path, or None if it starts with no base path."""
     environment, below = split_base(vocabulary.provider.environments, path)
     return below or "/" if environment else None
 
 
 def is_path_glob(vocabulary: Vocabulary, glob: str) -> bool:
-    """Return whether a glob matches the path of an operation."""
+    """Return whether a glob matches the path of at least one operation."""
     parts = glob.split("/")
     for path in paths(vocabulary):
         segments = path.split("/")

@@ -1,7 +1,7 @@
-"""Checks that the models of the language cannot make: names of events, actions, scenarios and groups, and parameters.
+"""Checks that need the vocabulary, which the models of the language do not have.
 
-The document is checked as written, so one mistake does not hide others. Values of the wrong shape are skipped, because
-the models report them.
+They cover parameters and the names of events, actions, scenarios and groups. The document is checked as written, so
+one mistake does not hide others. Values with the wrong structure are skipped, because the models report them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[
 
 
 class ScenarioChecker:
-    """Checks one document. `scenarios` are the names it may hand over to."""
+    """Checks one document. `scenarios` are the names of the scenarios that it may hand over to."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary, scenarios: tuple[str, ...]) -> None:
         self._document = document
@@ -104,7 +104,7 @@ class ScenarioChecker:
             check_error_code(self._document, self._vocabulary, (*path, "answer", "code"), answer.get("code"))
 
     def _glob(self, path: Path, where: object) -> None:
-        """Check that a path glob can match the path of an operation."""
+        """Check that a path glob matches the path of at least one operation."""
         glob = where.get("path") if isinstance(where, dict) else None
         if not isinstance(glob, str):
             return
@@ -116,7 +116,7 @@ class ScenarioChecker:
             self._document.warn(path, f"no operation has the path `{shortened(glob)}`{hint}")
 
     def _kinds_of_rule(self, events: list[object], where: object) -> tuple[str, ...]:
-        """Return the kinds of resource that a rule's object can be, or () if it can be any."""
+        """Return the kinds of resource that a rule's object can be, or () if it can be any kind."""
         kinds: list[str] = []
         for event in events:
             of_event = self._kinds_of_event(event)
@@ -154,7 +154,7 @@ class ScenarioChecker:
             self._document.report(path, f"unknown scenario `{name}`{hint}")
 
     def _groups(self, path: Path, step: dict[str, object], groups: Collection[str]) -> None:
-        """Check that every `${name}` of a step is a named group of its rule."""
+        """Check that every `${name}` in a step is a named group in its rule."""
         for place, used in placeholders(step, path):
             if used not in groups:
                 hint = self._document.hint(used, groups)
@@ -181,14 +181,14 @@ class ScenarioChecker:
                     self._document.report((*path, "environment"), message)
 
     def _fault(self, path: Path, fault: dict[str, object]) -> None:
-        """Check that a fault has an effect, and that the calls or deliveries it matches can exist."""
+        """Check that a fault has an effect, and that the calls or deliveries that it matches can exist."""
         matches_calls, matches_webhooks = "match" in fault, "webhook" in fault
         if matches_calls == matches_webhooks:
             message = "a fault needs either `match` (calls) or `webhook` (deliveries)"
             self._document.report_missing(path, ("match", "webhook"), message)
             return
         if matches_webhooks and "deliver" not in fault:
-            # An effect beside `deliver` is reported by the models, as a field that belongs inside.
+            # The models report an effect next to `deliver` as a field that belongs inside it.
             if not any(name in Deliver.model_fields for name in fault):
                 message = "`deliver` is missing: the effect on the deliveries"
                 self._document.report_missing(path, ("deliver",), message)

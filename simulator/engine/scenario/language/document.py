@@ -1,7 +1,7 @@
 """A parsed scenario file: its plain value, the position of every value and key, and the findings about it.
 
-The reader consumes the events of a YAML parser, which carry positions, and bounds size, depth and number of values
-while it reads. Scalars follow the core schema of YAML 1.2: `on`, `12:30` and dates are strings.
+The reader consumes the events of a YAML parser, which include positions. It limits size, depth and number of values
+while it reads. Scalars follow the YAML 1.2 core schema: `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 MAX_DEPTH = 64
 MAX_REPORTED = 100
-"""Further problems are counted, not listed."""
+"""The maximum number of listed problems. Further problems are only counted."""
 MAX_HINTS = 20
-"""The number of unknown names for which the nearest name is searched. Each search is slow."""
+"""The maximum number of unknown names for which the nearest name is searched, because each search is slow."""
 
 _LONGEST_SHOWN = 100
 _INT64 = range(-(1 << 63), 1 << 64)
@@ -42,36 +42,36 @@ _Parser: Any = getattr(yaml, "CLoader", yaml.Loader)
 
 @dataclass(frozen=True)
 class Bounds:
-    """The largest document that is read."""
+    """The size limits for a document."""
 
     size: int
-    """In bytes."""
+    """The maximum size in bytes."""
     values: int
-    """The values of an alias count at each use."""
+    """The maximum number of values. The values of an alias count each time the alias is used."""
 
 
 UPLOAD = Bounds(256 * 1024, 20_000)
-"""The bounds of a document that a client sends."""
+"""The bounds for a document that a client sends."""
 FILE = Bounds(16 * 1024 * 1024, 1_000_000)
-"""The bounds of a file on the user's own disk."""
+"""The bounds for a file on the user's own disk."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding about a file."""
+    """One finding in a file."""
 
     path: str
-    """The dotted path."""
+    """The dotted path of the value."""
     line: int
-    """From 1, like the column."""
+    """The line number. Lines and columns start at 1."""
     column: int
     message: str
     within: Path = ()
-    """The mapping with a missing or an unknown name."""
+    """The mapping that contains an unknown name or lacks a required one."""
     lacks: tuple[str, ...] = ()
-    """The names of which one is missing."""
+    """The alternative names. The mapping must contain one of them."""
     meant: str = ""
-    """The name that was probably meant by an unknown one."""
+    """The known name that the user probably meant."""
 
     def shown(self) -> FileProblem:
         return {"path": self.path, "line": self.line, "column": self.column, "message": self.message}
@@ -79,10 +79,10 @@ class Problem:
 
 @dataclass
 class Document:
-    """A parsed file, and what was found in it. Dictionaries of findings serve as ordered sets."""
+    """A parsed file and its findings. Dictionaries of findings serve as ordered sets."""
 
     value: Any = None
-    """The plain value; None if the file cannot be read."""
+    """The plain value, or None if the file cannot be read."""
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """Line and column of each value."""
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
@@ -90,10 +90,10 @@ class Document:
     problems: dict[Problem, None] = field(default_factory=dict)
     warnings: dict[Problem, None] = field(default_factory=dict)
     hints: int = MAX_HINTS
-    """How many more times the nearest name is searched."""
+    """How many more searches for the nearest name are allowed."""
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
-        """Return line and column of a path, or of its nearest ancestor in the file."""
+        """Return the line and column of a path, or of its nearest ancestor in the file."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.places:
@@ -101,7 +101,7 @@ class Document:
         return self.places.get(path, (1, 1))
 
     def part(self, path: Path) -> Document:
-        """Return the value at a path as a document that keeps the positions in this one."""
+        """Return the value at a path as a document that keeps the positions of this document."""
         value, depth, prefix = self.value, len(path), f"{dotted(path)}."
         for step in path:
             value = value[step]
@@ -123,16 +123,19 @@ class Document:
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
 
     def warn(self, path: Path, message: str, *, key: bool = False) -> None:
-        """Report something that is possible, but probably not intended."""
+        """Report a finding that is possible but probably not intended."""
         if len(self.warnings) < MAX_REPORTED:
             self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
     def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
-        """Report that a mapping has none of these names, under its own path or another one."""
+        """Report that a mapping contains none of these names.
+
+        The problem is reported under `path` if it is given, otherwise under the mapping's own path.
+        """
         self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 
     def report_unknown(self, path: Path, message: str, meant: str) -> None:
-        """Report an unknown key. `meant` is the known name it resembles, or ""."""
+        """Report an unknown key. `meant` is the known name that the key resembles, or ""."""
         self.add(Problem(dotted(path), *self.place(path, key=True), message, path[:-1], (), meant))
 
     def report_unknown_name(self, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
@@ -142,19 +145,20 @@ class Document:
         self.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{did_you_mean(meant)}", meant)
 
     def nearest(self, name: str, names: Iterable[str]) -> str:
-        """Return the name that was probably meant, or "". Only the first `MAX_HINTS` calls search."""
+        """Return the name that was probably meant, or "". Only the first `MAX_HINTS` calls perform a search."""
         if not name or len(name) > _LONGEST_SHOWN or self.hints <= 0:
             return ""
         self.hints -= 1
         return nearest(name, names)
 
     def hint(self, name: str, names: Iterable[str]) -> str:
-        """Return the end of a message that suggests the nearest name, or ""."""
+        """Return a message suffix that suggests the nearest name, or ""."""
         return did_you_mean(self.nearest(name, names))
 
     def in_order(self) -> list[Problem]:
-        """Return every problem once, in file order, and at most `MAX_REPORTED`."""
-        # A misspelt name is unknown and its right form is missing: that is one mistake, so only the unknown name shows.
+        """Return each problem once, in file order. At most `MAX_REPORTED` problems are returned."""
+        # If a name is misspelt, the wrong name is unknown and the right one is missing. That is one mistake, so only
+        # the unknown name is reported.
         meant = {(problem.within, problem.meant) for problem in self.problems if problem.meant}
         shown = [one for one in self.problems if not any((one.within, name) in meant for name in one.lacks)]
         shown.sort(key=lambda problem: (problem.line, problem.column))
@@ -169,7 +173,7 @@ def did_you_mean(meant: str) -> str:
 
 
 def dotted(path: Path) -> str:
-    """Return a path as a string, such as `rules[0].do[1].action`."""
+    """Return a path as a string such as `rules[0].do[1].action`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{shortened(part)}" if text else shortened(part)
@@ -177,7 +181,7 @@ def dotted(path: Path) -> str:
 
 
 def shortened(name: str) -> str:
-    """Return a name as messages show it."""
+    """Return a name, shortened for use in messages."""
     return name if len(name) <= _LONGEST_SHOWN else name[:_LONGEST_SHOWN] + "…"
 
 
@@ -233,14 +237,17 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U000100
 
 
 def _unprintable(text: str) -> tuple[int, int]:
-    """Return line and column of the first character that YAML does not allow."""
+    """Return the line and column of the first character that YAML does not allow."""
     found = _UNPRINTABLE.search(text)
     position = found.start() if found else 0
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
 def _unquoted(text: str, error: yaml.MarkedYAMLError) -> str:
-    """Return a hint if a line has an unquoted `${…}` inside braces or brackets: its brace ends the mapping."""
+    """Return a hint if a line has an unquoted `${…}` inside braces or brackets.
+
+    The closing brace of the placeholder ends the enclosing mapping.
+    """
     lines = text.splitlines()
     for mark in (error.problem_mark, error.context_mark):
         if mark is not None and mark.line < len(lines) and (found := _PLAIN_REFERENCE.search(lines[mark.line])):
@@ -252,7 +259,7 @@ _PLAIN_REFERENCE = re.compile(r"""[\[{,:]\s*([^"'\s,{}\[\]]*\$\{[^"'\s,{}\[\]]*\
 
 
 class _Refused(Exception):
-    """Reading stops at this position, for this reason."""
+    """The document is refused at this position, for this reason."""
 
     def __init__(self, place: tuple[int, int], why: str) -> None:
         super().__init__(why)
@@ -261,10 +268,10 @@ class _Refused(Exception):
 
 
 class _Node:
-    """A value as written: its position, and its string or its children (keys and values of a mapping in turn)."""
+    """A value as written: its position, and its string or its children. In a mapping, keys and values alternate."""
 
-    # Nodes do not refer to the parser's events: so many small live objects would lengthen garbage collection, and a
-    # collection stops every world of the process.
+    # Nodes do not refer to the parser's events. That many small live objects would lengthen garbage collection, and a
+    # collection pauses every world of the process.
 
     __slots__ = ("children", "is_mapping", "is_text", "place", "text")
 
@@ -281,7 +288,7 @@ class _Node:
 
 
 class _Reader:
-    """Turns parser events into nodes, and nodes into plain values, with limits on depth and count."""
+    """Turns parser events into nodes and nodes into plain values. It limits depth and number of values."""
 
     def __init__(self, document: Document, bounds: Bounds) -> None:
         self._document = document
@@ -295,7 +302,7 @@ class _Reader:
         self._document.value = None if root is None else self._build(root, ())
 
     def _compose(self, events: Iterator[Any]) -> _Node | None:
-        """Return the root node of a stream. An alias becomes the node that it names."""
+        """Return the root node of a stream. An alias is replaced by the node that it refers to."""
         root: _Node | None = None
         within: list[_Node] = []
         documents = 0
@@ -339,7 +346,7 @@ class _Reader:
         return f"the file has more than {self._most:,} values"
 
     def _build(self, node: _Node, path: Path) -> Any:
-        # Counted again, because a few nested aliases can expand to billions of values ("billion laughs").
+        # Values are counted again, because a few nested aliases can expand to billions of values ("billion laughs").
         self._count += 1
         if self._count > self._most:
             raise _Refused(node.place, self._too_many)

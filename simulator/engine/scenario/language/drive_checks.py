@@ -1,4 +1,4 @@
-"""Checks of the drive and its expectations: paths, bodies, names of earlier steps, and fields that can exist."""
+"""Checks a drive and its expectations: paths, bodies, references to earlier steps, and field names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRIVE_FIELDS = ("action", "target", "environment")
 
 
 class DriveChecker:
-    """Checks the steps of a drive in their order, then the expectations."""
+    """Checks the steps of a drive in order, then the expectations."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class DriveChecker:
         self._actions = actions
         self._wheres = wheres
         self._variables = variables
-        """The names that `${…}` may begin with; each named step adds one."""
+        """The names that `${…}` may start with. Each named step adds its name."""
         self._calls: dict[str, Operation] = {}
-        """The operation of each named call that is to succeed."""
+        """The operation of each named call that is expected to succeed."""
 
     def check_step(self, path: Path, step: dict[str, object]) -> None:
         self._placeholders(path, step)
@@ -89,7 +89,7 @@ class DriveChecker:
         self._placeholders(path, expectation)
 
     def _placeholders(self, path: Path, value: object) -> None:
-        """Check that every `${name.…}` begins with the name of an earlier step."""
+        """Check that every `${name.…}` starts with the name of an earlier step."""
         for place, used in placeholders(value, path):
             name = used.partition(".")[0]
             if name not in self._variables:
@@ -97,7 +97,7 @@ class DriveChecker:
                 self._document.report(place, f"`${{{used}}}`: no earlier step of the drive has this name{hint}")
 
     def _path_of_call(self, path: Path, call: dict[str, object], method: str) -> None:
-        """Check that a call goes to an operation, unless it expects 404 or 405."""
+        """Check that the path of a call matches an operation, unless the call expects 404 or 405."""
         given = call[method]
         if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
@@ -112,7 +112,10 @@ class DriveChecker:
             self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
 
     def _operation(self, path: Path, call: Mapping[str, object], method: str) -> Operation | None:
-        """Warn of problems in the body of a call that is to succeed. Return its operation, or None if it is to fail."""
+        """Return the operation of a call that is expected to succeed, and warn of problems in its body.
+
+        Return None if the call is expected to fail.
+        """
         given, status, body = call[method], call.get("status"), call.get("body")
         row = operation_at(self._vocabulary, method.upper(), given) if isinstance(given, str) else None
         if row is None or (isinstance(status, int) and status >= 400):
@@ -147,7 +150,10 @@ class DriveChecker:
 
 
 def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> list[tuple[Path, str, bool]]:
-    """Return the problems of a body by one model: path in the body, message, whether the key is at fault."""
+    """Return the problems found when validating a body with one model.
+
+    Each has the path in the body, the message, and whether the key is at fault.
+    """
     known = names_of(model)
     found: list[tuple[Path, str, bool]] = []
     try:
@@ -169,7 +175,7 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return whether the value or one of its parents has a `${…}`, so that only the run knows it."""
+    """Return whether the value or one of its parents contains a `${…}`, so its final value is known only in a run."""
     value: object = body
     for part in one.path:
         if isinstance(value, str):
@@ -183,7 +189,7 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
 
 
 def _adds_unknown_names(root: object) -> bool:
-    """Return whether a fault of the file adds fields or values to bodies that the contract does not name."""
+    """Return whether a fault in the file adds fields or values to bodies that the contract does not define."""
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []

@@ -1,6 +1,7 @@
-"""The fields that an object, a request, a response or a delivery can have, so that a `where` can be checked.
+"""The fields that an object, a request, a response or a delivery can have. They are used to check a `where`.
 
-They are read from the shapes and bodies of the rooms. A path is dotted, with numbers for items of lists.
+The fields are derived from the response shapes and body models of the service. A path is dotted, and list items are
+addressed by number.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _cached = lru_cache(maxsize=1024)
 class FieldSet:
     """The values that are possible at one path.
 
-    `variants` are JSON Schemas. Each has its definitions in `$defs`; without a variant no value is possible.
+    `variants` are JSON Schemas, each with its definitions in `$defs`. If there are no variants, no value is possible.
     """
 
     variants: tuple[JsonObject, ...] = ()
@@ -48,7 +49,7 @@ class FieldSet:
 
     @property
     def names(self) -> dict[str, FieldSet]:
-        """The fields of all variants by name."""
+        """The fields of all variants, by name."""
         found: dict[str, FieldSet] = {}
         for variant in self.variants:
             for name, schema in variant.get("properties", {}).items():
@@ -57,7 +58,7 @@ class FieldSet:
 
     @property
     def items(self) -> FieldSet:
-        """The items of the variants that are lists."""
+        """The item schemas of all variants that are lists."""
         lists = [variant for variant in self.variants if variant.get("type") == "array"]
         return FieldSet(
             tuple(one for variant in lists for one in _variants_of(variant.get("items", _ANYTHING), variant["$defs"]))
@@ -65,12 +66,12 @@ class FieldSet:
 
     @property
     def types(self) -> frozenset[str]:
-        """The JSON types of the variants, except null."""
+        """The JSON types of the variants, excluding null."""
         return frozenset(str(variant["type"]) for variant in self.variants if "type" in variant) - {"null"}
 
     @property
     def enum(self) -> frozenset[str] | None:
-        """The strings that are allowed, or None if any variant allows others."""
+        """The allowed strings, or None if any variant allows other strings."""
         found: set[str] = set()
         for variant in self.variants:
             words = _enum(variant)
@@ -80,7 +81,7 @@ class FieldSet:
         return frozenset(found) or None
 
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
-        """Return the variants whose field `type` can have one of these values, or all if there are none."""
+        """Return the variants whose `type` field can have one of these values, or all variants if there are none."""
         kept = []
         for variant in self.variants:
             named = variant.get("properties", {}).get("type")
@@ -110,7 +111,7 @@ def _variants_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
 
 
 def of_shape(vocabulary: Vocabulary, shape: Any, generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> FieldSet:
-    """Return the fields of a response shape or of a body model. `generator` writes the schemas."""
+    """Return the fields of a response shape or a body model. `generator` generates the schemas."""
     if isinstance(shape, type) and issubclass(shape, BaseModel):
         schema = shape.model_json_schema(schema_generator=generator)
     else:
@@ -125,16 +126,16 @@ def _union(sets: Iterable[FieldSet]) -> FieldSet:
 
 @_cached
 def of_kind(vocabulary: Vocabulary, name: str) -> FieldSet:
-    """Return the fields of a kind; none if the API never shows it."""
+    """Return the fields of a kind of object. The result is empty if the API never returns that kind."""
     shape = vocabulary.kinds[name].shape()
     return FieldSet() if shape is None else of_shape(vocabulary, shape)
 
 
 @_cached
 def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet, frozenset[str]]]:
-    """Return by kind the fields of the object of an event, and the statuses it can then have.
+    """Return the fields and the possible statuses of an event's object, by kind.
 
-    The set of statuses is empty if the event does not narrow them.
+    The set of statuses is empty if the event does not restrict them.
     """
     return {
         one.kind.name: (of_shape(vocabulary, one.shape), frozenset(one.statuses if one.event.narrows else ()))
@@ -144,7 +145,7 @@ def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet,
 
 @_cached
 def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Return the kinds whose creation emits no event. Rules `on: created` are for these."""
+    """Return the kinds whose creation emits no event. Rules with `on: created` apply to these kinds."""
     return tuple(
         kind.name
         for kind in vocabulary.kinds.values()
@@ -154,7 +155,7 @@ def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
 
 @_cached
 def of_any(vocabulary: Vocabulary) -> FieldSet:
-    """Return the fields of all kinds, including resources that only a call shows."""
+    """Return the fields of all kinds, including resources that are returned only by a GET request."""
     shown = (
         of_answer(vocabulary, row) for row in vocabulary.operations if row.method == "GET" and row.path.endswith("{id}")
     )
@@ -163,7 +164,7 @@ def of_any(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
-    """Return the fields below a path that leads out of an object: `request`, `body` or a related resource."""
+    """Return the fields below a path that starts outside the object: `request`, `body` or a related resource."""
     if root in CARRIED:
         return of_creating_requests(vocabulary)
     return _union(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])
@@ -177,26 +178,26 @@ def of_delivery(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_body(vocabulary: Vocabulary, operation: str) -> FieldSet:
-    """Return the fields of the body of an operation, given by its name."""
+    """Return the fields of an operation's body. The operation is given by name."""
     row = next(row for row in vocabulary.operations if row.name == operation)
     return _union(of_shape(vocabulary, model) for model in models_of(row))
 
 
 def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
-    """Return the body models of an operation. A body must match one of them."""
+    """Return the body models of an operation. A body must match at least one of them."""
     return (row.bodies() or (row.body(),)) if row.takes_body else ()
 
 
 @_cached
 def of_creating_requests(vocabulary: Vocabulary) -> FieldSet:
-    """Return the fields of the bodies of all operations that create something."""
+    """Return the fields of the bodies of all operations that create resources."""
     return _union(
         of_body(vocabulary, row.name) for row in vocabulary.operations if row.method == "POST" and row.status == 201
     )
 
 
 def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str] | None) -> FieldSet:
-    """Return the fields of bodies sent to these paths. None means any method or path."""
+    """Return the fields of request bodies for a method and path globs. None means any method or any path."""
     rows = (
         row
         for row in vocabulary.operations
@@ -206,5 +207,5 @@ def of_requests(vocabulary: Vocabulary, method: str | None, globs: frozenset[str
 
 
 def of_answer(vocabulary: Vocabulary, row: Operation) -> FieldSet:
-    """Return the fields of the response of an operation when it succeeds."""
+    """Return the fields of an operation's response when the operation succeeds."""
     return FieldSet() if row.answer is None else of_shape(vocabulary, row.answer())

@@ -1,4 +1,4 @@
-"""The types of values in a scenario file: durations, numbers, names and the tests of a `where`."""
+"""The value types in a scenario file: durations, numbers, names and the tests in a `where`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from simulator.kernel.clock import parse_duration
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 TAKEN_NAME = "active"
-"""A reserved name, because `/_simulator/scenarios/active` lists the active scenarios."""
+"""A reserved name, because `/_simulator/scenarios/active` returns the active scenarios."""
 
 DURATION_SCHEMA: JsonSchemaValue = {
     "anyOf": [
@@ -70,7 +70,7 @@ def _bound(value: object) -> Decimal:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a scenario may have this name."""
+    """Return whether a string is a valid scenario name."""
     return re.fullmatch(NAME_PATTERN, text) is not None and text != TAKEN_NAME
 
 
@@ -100,38 +100,38 @@ Scalar = Annotated[
 
 
 class OpenPart(BaseModel):
-    """Base of action steps. Their unknown fields are the parameters of the action."""
+    """Base class of action steps. Their unknown fields are treated as parameters of the action."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
 
 
 class Part(OpenPart):
-    """Base of all other parts. Unknown fields are errors."""
+    """Base class of all other parts. Unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class Tests(Part):
-    """Tests of a value. All that are given must pass."""
+    """Tests for a value. All given tests must pass."""
 
     starts_with: str | None = None
-    """The string starts with this."""
+    """The prefix that the string must have."""
     ends_with: str | None = None
-    """The string ends with this."""
+    """The suffix that the string must have."""
     matches: Regex | None = None
-    """An RE2 regular expression that is found in the string. Its named groups can be used in the rule's steps."""
+    """An RE2 regular expression that must be found in the string. The rule's steps can use its named groups."""
     gt: Bound | None = None
-    """The number, or the amount in a string, is greater."""
+    """The number, or the amount in a string, must be greater than this."""
     gte: Bound | None = None
-    """The number is greater or equal."""
+    """The number must be greater than or equal to this."""
     lt: Bound | None = None
-    """The number is less."""
+    """The number must be less than this."""
     lte: Bound | None = None
-    """The number is less or equal."""
+    """The number must be less than or equal to this."""
     exists: bool | None = None
-    """true: the field exists and is not null. false: it is missing or null."""
+    """true: the field must exist and must not be null. false: the field must be missing or null."""
     names_scenario: bool | None = None
-    """Whether the string, or the group `name` of `matches`, is the name of a scenario."""
+    """Whether the string, or the group `name` of `matches`, must be the name of a scenario."""
 
     @property
     def given(self) -> JsonObject:

@@ -1,7 +1,7 @@
-"""The regular expressions of `matches`, compiled by RE2. Its searches take linear time, whatever the pattern.
+"""The regular expressions of `matches`, compiled by RE2. A search takes linear time, whatever the pattern.
 
-The syntax is https://github.com/google/re2/wiki/Syntax. Named groups are `(?P<name>…)`. Lookaround and
-backreferences do not exist, because they need backtracking.
+For the syntax, see https://github.com/google/re2/wiki/Syntax. Named groups are written `(?P<name>…)`. RE2 does not
+support lookaround and backreferences, because they need backtracking.
 """
 
 from __future__ import annotations
@@ -14,17 +14,24 @@ import re2
 
 MAX_REPETITION = 1_000
 _MOST_STEPS = 20_000_000
-"""A search takes at most as many steps as the product of pattern size and value length. Longer ones are not started."""
+"""The maximum number of steps in a search.
+
+The product of pattern size and value length is the upper bound of the steps that a search takes. If it exceeds this
+maximum, the search is not started.
+"""
 
 _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
 _REPETITION = re.compile(r"(?<!\\)\{([0-9]*)(?:,([0-9]*))?\}")
 _MAX_MEMORY = 1 << 20
 _PREFIX = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
-"""Literal characters at the start. The last one is excluded if something follows it, which may be `?` or `*`."""
+"""The literal characters at the start of a pattern.
+
+If another character follows, the last literal one is excluded, because `?` or `*` may follow it.
+"""
 
 
 class Pattern:
-    """A compiled pattern. ValueError, with the reason, for an invalid one."""
+    """A compiled pattern. Raises `ValueError` with the reason if the pattern is invalid."""
 
     __slots__ = ("_compiled", "_longest", "_prefix", "groups")
 
@@ -40,13 +47,14 @@ class Pattern:
         except (re2.error, UnicodeEncodeError) as error:
             raise ValueError(f"not a regular expression: {_why(text, error)}") from None
         self.groups = frozenset(self._compiled.groupindex)
-        # Most values lack the literal prefix of the pattern. Comparing it first takes a tenth of the time of a search.
+        # Most values do not contain the pattern's literal prefix. Comparing the prefix first takes a tenth of the
+        # time of a search.
         begins = None if "|" in text else _PREFIX.match(text)
         self._prefix = "" if begins is None else begins[1]
         self._longest = _MOST_STEPS // max(1, self._compiled.programsize)
 
     def search(self, value: str) -> dict[str, str] | None:
-        """Return the matching named groups if the pattern is found in a value, else None."""
+        """Return the named groups if the pattern is found in a value, otherwise None."""
         if not value.startswith(self._prefix):
             return None
         found = self._compiled.search(value) if len(value) <= self._longest else None

@@ -1,7 +1,7 @@
-"""The language of scenario files as pydantic models.
+"""The scenario language as pydantic models.
 
-`parts` has the types of values, `run.drive` the models of drives and expectations. `checker` checks what needs the
-vocabulary or other files: names of actions, events and scenarios, and parameters.
+The value types are in `parts`, and the models of drives and expectations in `run.drive`. `checker` performs the checks
+that need the vocabulary or other files: parameters, and the names of actions, events and scenarios.
 """
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
@@ -31,31 +31,37 @@ from simulator.engine.text.json import JsonObject
 
 
 class RuleStep(OpenPart):
-    """An action with its parameters, or a hand-over to another scenario."""
+    """An action with its parameters, or a handover to another scenario."""
 
     after: SpanOf = Span()
-    """The delay after the previous step, or after the event: `20s`, `2h30m`, seconds, or `{between: [20s, 60s]}`."""
+    """The delay after the previous step, or after the event if this is the first step.
+
+    Write `20s`, `2h30m`, seconds, or `{between: [20s, 60s]}`.
+    """
     action: str | None = None
-    """The action of a third party. Its parameters are fields of the step. An action that is illegal then is skipped."""
+    """The third-party action.
+
+    Its parameters are fields of the step. If the action is illegal at that time, it is skipped.
+    """
     scenario: str | None = None
-    """Instead of an action: the scenario that alone acts on the object from now on."""
+    """The scenario to hand over to, instead of an action. From then on, only that scenario acts on the object."""
     target: str | None = None
-    """The id of the resource to act on. Default: the object of the event."""
+    """The id of the resource to act on. Default: the event's object."""
     environment: Environment | None = None
-    """The environment of an action without target. Default: the environment of the event."""
+    """The environment of an action that has no target. Default: the event's environment."""
 
 
 class TimelineStep(OpenPart):
-    """An action at a fixed time after the activation of the scenario."""
+    """An action at a fixed time after the scenario is activated."""
 
     at: SpanOf
-    """The time since the activation of the scenario."""
+    """The time since the scenario was activated."""
     action: str
-    """The action of a third party. Its parameters are fields of the step."""
+    """The third-party action. Its parameters are fields of the step."""
     target: str | None = None
-    """The id of the resource to act on. Actions on the whole world have none."""
+    """The id of the resource to act on. Actions on the whole world have no target."""
     environment: Environment | None = None
-    """The environment of an action without target. Default: the sandbox."""
+    """The environment of an action that has no target. Default: the sandbox."""
 
 
 class AnswerInstead(Part):
@@ -64,38 +70,44 @@ class AnswerInstead(Part):
     code: str
     """An error code of the API."""
     status: Annotated[int | None, Field(ge=400, le=599)] = None
-    """The status. Default: the usual status of the code."""
+    """The HTTP status. Default: the usual status for the code."""
     message: str | None = None
-    """The message in the error envelope. Default: a message that names this rule."""
+    """The message in the error response. Default: a message that names this rule."""
     param: str | None = None
-    """The field that the error envelope names."""
+    """The value of `param` in the error response: the field that is at fault."""
 
 
 EventNames = Annotated[
     Annotated[str, Tag("«one»")] | Annotated[list[str], Field(min_length=1), Tag("«many»")],
     Discriminator(lambda value: "«many»" if isinstance(value, list) else "«one»"),
 ]
-"""The trigger of a rule: an event type, `created`, `request`, or a list of these."""
+"""The trigger or triggers of a rule: an event type, `created`, `request`, or a list of these."""
 
 
 class Rule(Part):
-    """A reaction to an event or request: if all of `where` holds, the rule plans steps or returns an error."""
+    """A reaction to an event or request. If all tests in `where` pass, the rule plans steps or returns an error."""
 
     on: EventNames
-    """The event types. `created` is for resources that are created without an event, `request` for calls."""
+    """The event types.
+
+    Use `created` for resources that are created without an event, and `request` for API requests.
+    """
     where: Where = {}
-    """The tests of the event's object by dotted path. All must pass."""
+    """The tests for the event's object, by dotted path. All must pass."""
     times: Annotated[int | None, Field(ge=1)] = None
-    """The maximum number of times that the rule fires. Default: no limit."""
+    """The maximum number of times that the rule can fire. Default: no limit."""
     probability: Annotated[float | None, Field(ge=0, le=1)] = None
-    """The probability that a matching rule fires, drawn from the world's seed. Otherwise the next rule is tried."""
+    """The probability that a matching rule fires, drawn using the world's seed.
+
+    If the rule does not fire, the next rule is tried.
+    """
     do: list[RuleStep] | None = None
-    """The steps, in sequence. `[]` takes the event, so that no other rule sees it."""
+    """The steps, in order. With `[]`, the rule matches the event and does nothing, so no other rule sees the event."""
     answer: AnswerInstead | None = None
-    """Only `on: request`: the error response. The call then has no effect."""
+    """The error response. Allowed only with `on: request`. The request then has no effect."""
 
 
-# Faults have the fields of the control interface. Only durations are parsed as everywhere in a file.
+# A fault has the same fields as in the control API. Only its durations are parsed like all others in the file.
 
 
 class FaultMatch(Part, faults.Match):
@@ -114,60 +126,66 @@ class Deliver(Part, faults.Deliver):
     model_config = Part.model_config
 
     delay: DurationMs | None = None
-    """The delay before it is sent, in simulated time."""
+    """The delay before the webhook is sent, in simulated time."""
     slow: DurationMs | None = None
-    """The delay before it is sent, in wall-clock time, at most one minute."""
+    """The delay before the webhook is sent, in wall-clock time. At most one minute."""
 
 
 class Fault(Part, faults.InterfaceFault):
-    """A fault of API calls (`match`) or of webhook deliveries (`webhook`)."""
+    """A fault in API calls (`match`) or in webhook deliveries (`webhook`)."""
 
     model_config = Part.model_config
 
     match: FaultMatch | None = None  # type: ignore[assignment]  # a fault of deliveries has none
-    """The calls to match: all given fields must match. `{}` matches every call."""
+    """The calls to match. All given fields must match. `{}` matches every call."""
     respond: FaultRespond | None = None
     """The error to return instead of the real response."""
     delay: DurationMs | None = None
-    """The delay of the call, in wall-clock time, at most 10 minutes."""
+    """The delay of the call in wall-clock time. At most 10 minutes."""
     webhook: WebhookFaultMatch | None = None
-    """The deliveries to match: all given fields must match. `{}` matches every delivery."""
+    """The deliveries to match. All given fields must match. `{}` matches every delivery."""
     deliver: Deliver | None = None
-    """The effect on these deliveries."""
+    """The effect on the matching deliveries."""
 
 
 Factor = Annotated[float, Field(gt=0, le=1000)]
 
 
 class Scenario(Part):
-    """A scenario: what third parties do, and when."""
+    """A scenario: what third parties do and when."""
 
     name: ScenarioName
-    """The name: letters, digits, `.`, `-` and `_`, but not `active`."""
+    """The scenario's name. It can contain letters, digits, `.`, `-` and `_`, and cannot be `active`."""
     description: str = ""
-    """A sentence about what it does."""
+    """A one-sentence description of the scenario."""
     world: JsonObject = {}
-    """The state that is set up at activation."""
+    """The state that is set up when the scenario is activated."""
     rules: list[Rule] = []
-    """Reactions to events and requests. They are tried from top to bottom, and the first match takes the event."""
+    """Reactions to events and requests.
+
+    Rules are tried from top to bottom. Only the first matching rule handles the event.
+    """
     timeline: list[TimelineStep] = []
-    """Actions at fixed times after activation."""
+    """Actions at fixed times after the scenario is activated."""
     faults: list[Fault] = []
-    """Faults on the network while it is active. If several match, the first one acts."""
+    """Network faults while the scenario is active. If several faults match, only the first one takes effect."""
     drive: list[DriveStep] = []
-    """The steps of an integrator, for `rampsim scenario run`."""
+    """The integrator's steps, run by `rampsim scenario run`."""
     expect: list[Expectation] = []
-    """Expectations that are checked after the drive."""
+    """The expectations that are checked after the drive."""
     slowdown: dict[Literal["operational", "degraded", "down"], Factor] = {}
-    """By network status: the factor that stretches the remaining delays of steps whose object uses that network."""
+    """A factor for each network status.
+
+    It multiplies the remaining delay of steps whose object uses a network with that status.
+    """
     below: Annotated[list[str], Field(alias="with")] = []
-    """Scenarios that are active below this one when its drive is run."""
+    """The scenarios that are also active, with lower priority, when this scenario's drive is run."""
     retry: bool = True
-    """Whether the drive repeats calls after 429 and 503, with growing waits on the simulated clock."""
+    """Whether the drive repeats calls after 429 and 503, with increasing waits on the simulated clock."""
 
 
 def validated(document: object, vocabulary: Vocabulary) -> Scenario:
-    """Validate a document with the names of a service. ValidationError."""
+    """Validate a document against a service's vocabulary. Raise `ValidationError` if it is invalid."""
     return model(vocabulary).model_validate(document, context=vocabulary.names)
 
 

@@ -1,4 +1,4 @@
-"""Warnings of rules that never fire, and of steps whose action no possible state permits."""
+"""Warns of rules that can never fire, and of steps whose action is illegal in every possible state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.kernel.machine import Machine
 
 
 def warn_of_unreachable_rules(document: Document, rules: Sequence[tuple[Path, Mapping[str, object]]]) -> None:
-    """Warn of rules that never fire."""
+    """Warn of rules that can never fire."""
     for number, (path, rule) in enumerate(rules):
         if rule.get("probability") == 0 and not isinstance(rule.get("probability"), bool):
             document.warn((*path, "probability"), "with a probability of 0 this rule never fires")
@@ -27,7 +27,7 @@ def warn_of_unreachable_rules(document: Document, rules: Sequence[tuple[Path, Ma
 
 
 def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
-    """Return whether the earlier rule always fires when the later one would."""
+    """Return whether the earlier rule fires in every case in which the later rule would fire."""
     if earlier.get("times") is not None or earlier.get("probability") not in (None, 1):
         return False
     listened, wanted = _strings(earlier.get("on")), _strings(later.get("on"))
@@ -40,7 +40,7 @@ def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
 
 
 def _implies(narrow: object, wide: object) -> bool:
-    """Return whether passing the first test implies passing the second. Only tests of equality are compared."""
+    """Return whether a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
     if isinstance(narrow, Mapping) or isinstance(wide, Mapping):
         return narrow == wide
     few = narrow if isinstance(narrow, list) else [narrow]
@@ -62,7 +62,7 @@ def warn_of_unreachable_steps(
     kinds: Sequence[str],
     steps: Iterable[tuple[Path, Mapping[str, object]]],
 ) -> None:
-    """Warn of steps whose action is illegal in every state that the rule's object can then have."""
+    """Warn of steps whose action is illegal in every state that the rule's object can have at that time."""
     actions = vocabulary.actions
     machines = {kind: vocabulary.kinds[kind].machine for kind in kinds}
     named = [event for event in events if isinstance(event, str)]
@@ -77,7 +77,7 @@ def warn_of_unreachable_steps(
             continue
         acts_on = {kind for row in actions.rows[action] for kind in row.kinds}
         able = [kind for kind in states if kind in acts_on]
-        # An action that no transition rule names changes no status, so it is legal in any state.
+        # If no transition rule names an action, the action changes no status, so it is legal in any state.
         if any(not any(machines[kind].permits(state, action) for state in machines[kind].rows) for kind in able):
             return
         possible = [kind for kind in able if any(machines[kind].permits(state, action) for state in states[kind])]
@@ -94,7 +94,7 @@ def warn_of_unreachable_steps(
 
 @lru_cache(maxsize=1024)
 def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
-    """Return every state that an object of a kind can have from this event on."""
+    """Return every state that an object of this kind can have after an event."""
     found, first = vocabulary.kinds[kind], list[str]()
     if event == CREATED and kind in field_sets.kinds_created_silently(vocabulary):
         first = [move.target for move in found.machine.initial if not move.events]
@@ -104,7 +104,7 @@ def _after(vocabulary: Vocabulary, kind: str, event: str) -> frozenset[str]:
 
 
 def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
-    """Return these states and all that can follow."""
+    """Return these states and all states that can follow them."""
     found: set[str] = set()
     waiting = list(states)
     while waiting:
@@ -116,6 +116,6 @@ def _reachable(machine: Machine, states: Iterable[str]) -> frozenset[str]:
 
 
 def _then(machine: Machine, states: frozenset[str], action: str) -> frozenset[str]:
-    """Return the possible states after a step, whether it is carried out or skipped."""
+    """Return the possible states after a step, including the case that the step is skipped."""
     moved = [move.target for state in states for move in machine.rows[state] if move.on == action]
     return _reachable(machine, moved) | {state for state in states if not machine.permits(state, action)}

@@ -1,6 +1,6 @@
-"""Checks of a `where`: fields that exist, values that they can have, tests that can pass together.
+"""Checks a `where`: whether its fields exist, its values are possible, and its tests can pass together.
 
-A finding is a warning if the field may exist nonetheless, as in a request, which can have fields that nobody reads.
+A finding is only a warning if the field may exist nonetheless. For example, a request can have unknown fields.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
 
 _FEW = 8
-"""At most so many names or values are listed if none resembles the one given."""
+"""The maximum number of names or values to list if none resembles the given one."""
 _CALL = ("method", "path")
-"""The fields of a request besides its body."""
+"""The fields of a request other than its body."""
 
 
 class WhereChecker:
-    """Checks the `where`s of one document."""
+    """Checks every `where` in one document."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._document = document
         self._related_heads = (*CARRIED, *vocabulary.roots)
-        """The first names of paths that lead out of the object, to its request or to related resources."""
+        """The first segments of paths that start outside the object: in its request or in a related resource."""
 
     def check_tests(self, path: Path, where: object) -> frozenset[str]:
-        """Report tests without a condition. Return the named groups of the patterns."""
+        """Report tests that have no condition. Return the named groups in the patterns."""
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
             if not isinstance(wanted, dict):
@@ -49,7 +49,7 @@ class WhereChecker:
         return frozenset(groups)
 
     def check_rule(self, path: Path, where: object, events: list[object]) -> None:
-        """Check the `where` of a rule on these events."""
+        """Check the `where` of a rule for these events."""
         if not isinstance(where, dict):
             return
         self._contradictions(path, where)
@@ -59,13 +59,13 @@ class WhereChecker:
             self._of_objects(path, where, [str(event) for event in events])
 
     def check_event(self, path: Path, where: object, event: object) -> None:
-        """Check the expectation on the object of an event."""
+        """Check an expectation for an event's object."""
         if isinstance(where, dict) and isinstance(event, str) and event in self._vocabulary.events:
             self._contradictions(path, where)
             self._of_objects(path, where, [event])
 
     def check_fields(self, path: Path, where: object, fields: FieldSet, what: str) -> None:
-        """Check an expectation on a resource, response or delivery. All findings are warnings."""
+        """Check an expectation for a resource, response or delivery. All findings are warnings."""
         if not isinstance(where, dict):
             return
         self._contradictions(path, where)
@@ -106,7 +106,7 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the kinds that events are about: name, fields, and the statuses that an object can then have."""
+        """Yield the kinds of object in these events: name, fields, and the statuses that the object can have."""
         for event in events:
             if event != CREATED:
                 for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():
@@ -118,7 +118,7 @@ class WhereChecker:
                     yield kind, fields, frozenset()
 
     def _type(self, place: Path, wanted: object, fields: FieldSet, named: str, kinds: list[str]) -> None:
-        """Check that objects of an event can have this type."""
+        """Check that an event's object can have this type."""
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
@@ -174,7 +174,7 @@ class WhereChecker:
     def _field(
         self, place: Path, name: str, wanted: object, fields: FieldSet, what: str, only: frozenset[str] | None = None
     ) -> None:
-        """Check that a field exists and can have this value, one of `only` if given."""
+        """Check that a field exists and can have this value. If `only` is given, the value must be in it."""
         here, above = fields, ""
         if not fields.variants:
             return  # the fields are not known
@@ -222,7 +222,7 @@ class WhereChecker:
         return hint or (f" (it is {' or '.join(sorted(words))})" if len(words) <= _FEW else "")
 
     def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
-        """Warn if no possible value passes the string tests."""
+        """Warn if none of the possible values passes the string tests."""
         given = {test: tests[test] for test in ("starts_with", "ends_with", "matches") if test in tests}
         try:
             if not words or any(passes(given, word) for word in words):
@@ -233,7 +233,7 @@ class WhereChecker:
         self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
-        """Warn of tests that no value passes, whatever the field is."""
+        """Warn of tests that no value can pass, whatever the field."""
         for name, wanted in where.items():
             if wanted == []:
                 self._document.warn((*path, name), f"no value passes: the list of `{name}` is empty")

@@ -1,1 +1,1 @@
-"""Playing scenarios in a world: which rule matches, which steps are planned and due."""
+"""Plays scenarios in a world: selects the rules that match, plans their steps, and carries out due steps."""

@@ -1,4 +1,4 @@
-"""Activating and deactivating scenarios in a world; inside the caller's change."""
+"""Activates and deactivates scenarios in a world. Call these functions inside a transaction."""
 
 from __future__ import annotations
 
@@ -22,25 +22,26 @@ if TYPE_CHECKING:
     from simulator.engine.scenario.files.folder import Renewal
 
 ACTIVE = TableKey("scenario.active", list[str])
-"""One row, `names`: the active scenarios."""
+"""One row, `names`, that contains the names of the active scenarios."""
 BINDINGS = TableKey("scenario.bindings", str)
-"""The scenario that an object is bound to, by the object's id."""
+"""The name of the scenario that an object is bound to, by object id."""
 COUNTS = TableKey("scenario.counts", int)
-"""How often a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
+"""The number of times that a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
 
 
 def active(world: World) -> list[str]:
-    """Return the names of the active scenarios. Later ones win."""
+    """Return the names of the active scenarios. Later scenarios take precedence."""
     return list(world.store[ACTIVE].get("names") or [])
 
 
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
-    """Activate exactly these scenarios; later ones win. UnknownScenario, CannotActivate.
+    """Make exactly these scenarios active. Later scenarios take precedence.
 
-    Scenarios that were active continue. Pending steps and faults of the others are deleted. A stopped scenario starts
-    again.
+    Scenarios that were already active continue. The pending steps and faults of all others are deleted. A stopped
+    scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if a `world` entry is
+    refused.
     """
-    # A repeated name counts at its last position, because that one wins.
+    # Only the last position of a repeated name counts, because later scenarios take precedence.
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
     for name in wanted:
         if not context.catalogue.knows(world, name):
@@ -58,7 +59,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
 
 
 def replace(context: Context, world: World, file: ScenarioFile) -> None:
-    """Save an uploaded scenario. If one of its name is active, deactivate that and set up the new one."""
+    """Save an uploaded scenario. If a scenario with the same name is active, the new one replaces it immediately."""
     is_active = file.name in active(world)
     if is_active:
         deactivate(world, file.name)
@@ -71,8 +72,8 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
     """Apply a changed file to a world. Return whether its scenario was active there.
 
-    Planned steps and the state it has set up remain. Counts of its rules restart, and its faults are replaced if they
-    differ. A deleted file deactivates its scenario.
+    Planned steps remain, and so does the state that the scenario has set up. The counts of its rules restart. Its
+    faults are replaced if they differ. A deleted file deactivates its scenario.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):
@@ -82,7 +83,7 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
         world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
         return True
     _delete_counts(world, name)
-    # Equal faults stay in force, because setting them again would restart their own counts.
+    # Unchanged faults stay in force, because setting them again would restart their own counts.
     if before is None or before.script.faults != after.script.faults:
         _end_faults(world, name)
         for fault in after.script.faults:
@@ -91,14 +92,14 @@ def renew(context: Context, world: World, renewal: Renewal) -> bool:
 
 
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Deactivate a scenario until it is activated or uploaded again."""
+    """Deactivate a scenario until it is activated or uploaded again, and record the reason."""
     deactivate(world, name)
     world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
     stops.enter(world, name, part, place, reason)
 
 
 def deactivate(world: World, name: str) -> None:
-    """Delete a scenario's pending steps and faults. Its effects on the world's state remain."""
+    """Delete a scenario's pending steps and faults. Changes that it has made to the world's state remain."""
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
     held_steps.drop(world, scenario=name)
@@ -111,22 +112,23 @@ def _end_faults(world: World, name: str) -> None:
 
 
 def _delete_counts(world: World, name: str) -> None:
-    # Only the counts of the active scenario (`name|rule|`). A bound object has its own counts (`name|rule|id`), which
-    # continue, because the object keeps its scenario whether that is active or not.
+    # Delete only the counts of the active scenario (`name|rule|`). A bound object has its own counts
+    # (`name|rule|id`). They continue, because the object stays bound to its scenario even if that scenario is not
+    # active.
     counts = world.store[COUNTS]
     for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
         counts.delete(key)
 
 
 def draw(world: World, name: str, span: Span) -> int:
-    """Draw a delay in milliseconds from the scenario's own random stream, so that scenarios do not affect others."""
+    """Draw a delay in milliseconds. Each scenario has its own random stream, so scenarios do not affect each other."""
     if span.low_ms == span.high_ms:
         return span.low_ms  # a fixed delay draws nothing, so adding one to a file does not shift later draws
     return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")
 
 
 def _set_up(context: Context, world: World, name: str) -> None:
-    """Set up the counts, world state, faults and timeline of a scenario."""
+    """Reset the counts of a scenario, and set up its world state, faults and timeline."""
     file = context.catalogue.file(world, name)
     _delete_counts(world, name)
     _set_world(context, world, file)
@@ -147,12 +149,15 @@ def _set_up(context: Context, world: World, name: str) -> None:
             of_timeline=True,
         )
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
-    # All steps are examined, because `world` may just have taken a network down that other scenarios need.
+    # All steps are examined, because `world` may just have taken down a network that steps of other scenarios need.
     held_steps.hold(world, context.actions, context.outages)
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
-    """Set up the scenario's `world`: each entry is an ordinary action. CannotActivate."""
+    """Carry out each entry of the scenario's `world` as an ordinary action.
+
+    Raise `CannotActivate` if an action is refused.
+    """
     for place, action, entry in _entries(context, file):
         parameters = {key: value for key, value in entry.items() if key != "environment"}
         cause = Cause("rule", file.name, file.place(place))
@@ -164,7 +169,7 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def _entries(context: Context, file: ScenarioFile) -> Iterator[tuple[str, str, JsonObject]]:
-    """Yield the entries of a scenario's `world` in order: path, action, parameters."""
+    """Yield the path, action and parameters of each `world` entry in a scenario, in order."""
     for initial, action in context.actions.initial:
         given = file.script.world.get(initial.member)
         if isinstance(given, list):

@@ -1,4 +1,4 @@
-"""The scenarios of a world, shipped or uploaded, prepared for the engine."""
+"""The shipped and uploaded scenarios of a world, prepared for the engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from simulator.kernel.world import World
 
 @with_config(STRICT)
 class Uploaded(TypedDict):
-    """An uploaded scenario: its document, its source, and the line of each part."""
+    """An uploaded scenario: its document, its source, and the line number of each part."""
 
     document: JsonObject
     source: str
@@ -37,14 +37,14 @@ class Uploaded(TypedDict):
 
 
 _PATH = frozenset({"path"})
-"""The fields of requests that are compared as globs."""
+"""The request fields that are compared as globs."""
 
 UPLOADED = TableKey(UPLOADED_SCENARIOS, Uploaded)
-"""The uploaded scenarios of a world by name."""
+"""The scenarios uploaded to a world, by name."""
 
 
 class UnknownScenario(ControlError, KeyError):
-    """404: no scenario of this name ships or was uploaded to the world."""
+    """404: there is no shipped or uploaded scenario with this name."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
         hint = strict.did_you_mean(name, known)
@@ -52,12 +52,12 @@ class UnknownScenario(ControlError, KeyError):
 
 
 class CannotActivate(ControlError):
-    """400: an entry of the scenario's `world` was refused, so the scenario cannot become active."""
+    """400: an entry in the scenario's `world` was refused, so the scenario cannot become active."""
 
     def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
         self.scenario = file.name
         self.path = f"{entry}.{refusal.param}" if refusal.param else entry
-        """The entry with the wrong parameter, such as `world.balances[0].amount`."""
+        """The path of the entry with the invalid parameter, such as `world.balances[0].amount`."""
         self.problem = f"{file.place(entry)}: {self.path}: {refusal.message}"
         message = f"The scenario {file.name} cannot become active: {self.problem}"
         super().__init__(400, "invalid_scenario", message, "names")
@@ -65,16 +65,16 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its position. Its `where` is compiled at the first use."""
+    """A rule with its position. Its `where` is compiled when it is first used."""
 
     index: int
     part: str
     """The path in the document, such as `rules[0]`."""
     place: str
-    """File and line."""
+    """The file and line of the rule."""
     rule: Rule
     globs: frozenset[str]
-    """The paths whose values are compared as globs."""
+    """The paths in `where` whose values are compared as globs."""
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
@@ -82,7 +82,7 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The name, as JSON, of a field without which no creating request matches; empty if there is none."""
+        """The JSON-encoded name of a field that a creating request must contain to match, or b"" if there is none."""
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
@@ -91,17 +91,17 @@ class PreparedRule:
 
     @cached_property
     def path(self) -> re.Pattern[str] | None:
-        """The paths of requests that can match, or None if any can."""
+        """The pattern that request paths must match, or None if the rule does not test the path."""
         globs = strings_of(self.rule.where.get("path"))
         return None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
 
 
 @dataclass(frozen=True)
 class RuleIndex:
-    """The rules on one event, in order, grouped by the values of a field that they test."""
+    """The rules for one event, in order, grouped by the values of a field that they test."""
 
     by_value: Mapping[str, tuple[PreparedRule, ...]]
-    """Includes the rules that do not test the field."""
+    """The rules for each tested value, including the rules that do not test the field."""
     of_others: tuple[PreparedRule, ...]
     """The rules for all other values."""
 
@@ -119,17 +119,20 @@ class RuleIndex:
 class PreparedScenario:
     """A scenario with its rules indexed by event."""
 
-    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type or
-    # the request's method, so one lookup rejects most of them. For calls this makes a read a fifth faster.
+    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type
+    # or the request's method, so one lookup rejects most of them. This makes a read call a fifth faster.
 
     row: ScenarioFile | Uploaded
-    """The scenarios it was prepared from."""
+    """The library entry or table row that the scenario was prepared from."""
     file: ScenarioFile
     rules: Mapping[str, RuleIndex]
-    """Indexed by `type`; rules on requests by `method`."""
+    """The rules by event. They are indexed by `type`, or by `method` for rules on requests."""
 
     def rules_about(self, event: str, value: object) -> tuple[PreparedRule, ...]:
-        """Return the rules that may match an event about an object of this type, or a request with this method."""
+        """Return the rules that may match an event or request.
+
+        `value` is the `type` of the event's object, or the method of the request.
+        """
         index = self.rules.get(event)
         if index is None:
             return ()
@@ -142,7 +145,7 @@ class PreparedScenario:
 
 
 class Catalogue:
-    """The scenarios of a process. Uploaded ones are rows of their world."""
+    """The scenarios of a process. Uploaded scenarios are saved in their world."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -157,15 +160,21 @@ class Catalogue:
         return name in world.store[UPLOADED]
 
     def names(self, world: World) -> list[str]:
-        """Return the names of a world's scenarios, shipped ones first."""
+        """Return the names of a world's scenarios, starting with the shipped ones."""
         return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
-        """Return a scenario by name. An uploaded one replaces the shipped one. UnknownScenario."""
+        """Return a scenario by name.
+
+        An uploaded scenario replaces a shipped one. Raise `UnknownScenario` if there is none.
+        """
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> PreparedScenario:
-        """Return a prepared scenario. It is cached until its row changes or its world ends. UnknownScenario."""
+        """Return a prepared scenario. Raise `UnknownScenario` if there is none.
+
+        The result is cached until the scenario's row changes or the world ends.
+        """
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
@@ -190,13 +199,13 @@ class Catalogue:
 
     @staticmethod
     def save(world: World, file: ScenarioFile) -> None:
-        """Save an uploaded scenario in its world; inside a change."""
+        """Save an uploaded scenario in its world. Call this inside a transaction."""
         world.store[UPLOADED].put(file.name, row_of(file))
 
 
 @dataclass(frozen=True)
 class Context:
-    """The dependencies of the engine: actions, scenarios, and the status of networks."""
+    """The dependencies of the engine: actions, scenarios and network status."""
 
     actions: ActionTable
     catalogue: Catalogue
@@ -204,10 +213,10 @@ class Context:
 
 
 def row_of(file: ScenarioFile) -> Uploaded:
-    """Return the row of an uploaded scenario."""
+    """Return the table row for an uploaded scenario."""
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
 def file_of(row: Uploaded) -> ScenarioFile:
-    """Return the scenario of a row."""
+    """Return the scenario in a table row."""
     return ScenarioFile(row["document"], row["source"], row["lines"])

@@ -1,8 +1,8 @@
-"""The scenario engine as the rest of the simulator uses it: activation, events and requests, progress.
+"""The scenario engine as the rest of the simulator uses it: activation, events, requests and progress.
 
-It has no state of its own. Active scenarios, bindings, counts and pending steps are rows and timers of the world, so
-they are part of snapshots and repeat exactly. `activation` sets scenarios up, `rules` chooses the rule that takes an
-event and plans its steps, and `steps` carries out due steps.
+The engine has no state of its own. Active scenarios, bindings, counts and pending steps are saved as rows and timers of
+the world, so snapshots contain them and runs repeat exactly. `activation` sets scenarios up. `rules` selects the rule
+that handles an event and plans its steps. `steps` carries out due steps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, I
 
 
 class Engine:
-    """The scenarios of a process, shipped or uploaded to a world."""
+    """The scenarios of a process, both shipped and uploaded to a world."""
 
     def __init__(self, actions: ActionTable, library: Library, outages: Outages) -> None:
         self._catalogue = Catalogue(library)
@@ -56,47 +56,61 @@ class Engine:
         return self._catalogue.knows(world, name)
 
     def names(self, world: World) -> list[str]:
-        """Return the names of a world's scenarios, shipped ones first."""
+        """Return the names of a world's scenarios, starting with the shipped ones."""
         return self._catalogue.names(world)
 
     def file(self, world: World, name: str) -> ScenarioFile:
-        """Return a scenario by name. An uploaded one replaces the shipped one. UnknownScenario."""
+        """Return a scenario by name.
+
+        An uploaded scenario replaces a shipped one. Raise `UnknownScenario` if there is none.
+        """
         return self._catalogue.file(world, name)
 
     def upload(self, world: World, file: ScenarioFile) -> None:
-        """Save a scenario in the world and replace one of the same name; inside a change. CannotActivate."""
+        """Save a scenario in the world and replace any scenario with the same name. Call this inside a transaction.
+
+        Raise `CannotActivate` if the replaced scenario is active and an entry in the new scenario's `world` is
+        refused.
+        """
         activation.replace(self._context, world, file)
 
     def renew(self, world: World, renewal: Renewal) -> bool:
-        """Apply a file that has changed; inside a change. Return whether its scenario was active in the world."""
+        """Apply a changed file. Return whether its scenario was active in the world. Call this inside a transaction."""
         return activation.renew(self._context, world, renewal)
 
     def active(self, world: World) -> list[str]:
         return activation.active(world)
 
     def activate(self, world: World, names: Iterable[str]) -> list[str]:
-        """Activate exactly these scenarios; later ones win. Inside a change. UnknownScenario, CannotActivate."""
+        """Make exactly these scenarios active. Later scenarios take precedence. Call this inside a transaction.
+
+        Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if an entry in a scenario's `world` is
+        refused.
+        """
         return activation.activate(self._context, world, names)
 
     # --- occurrences --------------------------------------------------------------------------------------------
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
-        """Offer an event to the scenarios; inside the change that emitted it."""
+        """Offer an event to the scenarios. Call this inside the transaction that emitted the event."""
         if event.type == self._context.outages.event:
             self._network_changed(world)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
-        """Offer a new resource whose creation emits no event."""
+        """Offer a new resource to the scenarios. Call this if its creation emits no event."""
         rules.dispatch(self._context, world, Occurrence(environment, CREATED, subject, object_id))
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
-        """Record a step that broke and was undone; inside the change of its timer."""
+        """Record a step that raised an exception and was undone.
+
+        Call this inside the transaction of the step's timer.
+        """
         steps.failed(world, timer, error)
 
     def _network_changed(self, world: World) -> None:
-        # The order matters. Released steps must be stretched for the new status, too. Stretching can move steps beyond
-        # the end of time. Any step that remains may need another network that is down.
+        # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps
+        # beyond the end of time. Any remaining step may need another network that is down.
         outages = self._context.outages
         held_steps.release(world, outages.status)
         slowing.restretch(world, outages.status, lambda name: self._slowdown(world, name))
@@ -114,7 +128,10 @@ class Engine:
         path: str,
         body: Mapping[str, object],
     ) -> Answer | None:
-        """Return the response of a rule `on: request` (decision H2), or None; inside a change with an origin."""
+        """Return the response of a matching `on: request` rule, or None if there is none (decision H2).
+
+        Call this inside a transaction that has an origin.
+        """
         return rules.answer_for(self._context, world, environment, method, path, body, present_origin(world).scenario)
 
     # --- progress -----------------------------------------------------------------------------------------------
@@ -124,7 +141,7 @@ class Engine:
         return [self.summary(world, name) for name in self.names(world)]
 
     def summary(self, world: World, name: str) -> ScenarioEntry:
-        """Return the summary of a scenario. UnknownScenario."""
+        """Return the summary of a scenario. Raise `UnknownScenario` if there is none."""
         file = self.file(world, name)
         return {
             "name": name,
@@ -135,9 +152,10 @@ class Engine:
         }
 
     def progress(self, world: World, name: str) -> JsonObject:
-        """Return the logbook entries of a scenario, and its pending steps in firing order. UnknownScenario.
+        """Return the logbook entries of a scenario, and its pending steps in firing order.
 
-        Steps that wait for a network come last and have no due time (decision S22).
+        Steps that are waiting for a network come last and have no due time (decision S22). Raise `UnknownScenario` if
+        there is no such scenario.
         """
         if not self.knows(world, name):
             raise UnknownScenario(name, self.names(world))
@@ -176,7 +194,7 @@ class Engine:
         }
 
     def describe(self, world: World, name: str) -> JsonObject:
-        """Return the document of a scenario with its summary and progress. UnknownScenario."""
+        """Return the document of a scenario with its summary and progress. Raise `UnknownScenario` if there is none."""
         file = self.file(world, name)
         text = {"text": file.text} if file.text else {}
         return {**file.document, **self.summary(world, name), **text, **self.progress(world, name)}

@@ -1,4 +1,7 @@
-"""Replaces `${…}`: in a rule by the named groups of its patterns, in a drive by values of earlier responses."""
+"""Replaces `${…}` placeholders.
+
+In a rule, the values are the named groups of its patterns. In a drive, they come from earlier responses.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
-    """No response so far has a value for a `${…}` of a drive."""
+    """None of the responses so far contains the value for a `${…}` in a drive."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"`${{{path}}}` has no value: no response so far has it")
 
 
 def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
-    """Replace every `${name}` in a value by the group of that name. Other names stay unchanged."""
+    """Replace every `${name}` in a value with the named group. Placeholders with other names remain unchanged."""
 
     def put_in(text: str) -> str:
         for name, group in groups.items():
@@ -31,7 +34,10 @@ def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
 
 
 def fill(value: Any, answers: Mapping[str, Any]) -> Any:
-    """Replace every `${step.path}` in a value. A string that is just a placeholder becomes the value. NoValue."""
+    """Replace every `${step.path}` in a value. A string that is only a placeholder is replaced with the value itself.
+
+    Raise `NoValue` if a value is missing.
+    """
 
     def put_in(text: str) -> Any:
         whole = PLACEHOLDER.fullmatch(text)
@@ -43,7 +49,7 @@ def fill(value: Any, answers: Mapping[str, Any]) -> Any:
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:
-    """Return the value at a path that begins with the name of a step. NoValue."""
+    """Return the value at a path that starts with the name of a step. Raise `NoValue` if there is none."""
     value = dig(answers, path)
     if value is ABSENT:
         raise NoValue(path)

@@ -1,11 +1,11 @@
-"""Steps that wait for a network: a step that needs a network which is down is held until it is up (decision S22).
+"""Steps that are waiting for a network. A step that needs a network is held while the network is down (decision S22).
 
-A held step keeps what was left of its delay, stretched for the network's new status (see `slowing`). Manual actions are
-never held, because their caller wants to see the result.
+A held step saves its remaining delay, stretched for the network's new status (see `slowing`). Manual actions are never
+held, because the caller wants to see the result.
 """
 
-# Held steps are rows of the store, not timers. A timer that tried again every so often would fire for ever in a world
-# whose network stays down, and an advance to the last timer would never end.
+# Held steps are rows of the store, not timers. A timer that retries at intervals would fire forever in a world whose
+# network stays down, and an advance to the last timer would never end.
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _STRETCH = ("slowed_by", "factor")
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A held step: the fields of its timer, the rest of its delay, and the networks it waits for."""
+    """A held step: the fields of its timer, the remaining delay, and the networks that the step is waiting for."""
 
-    # Saved worlds name this class and its fields.
+    # Saved worlds contain the names of this class and its fields.
 
     remaining_ms: Milliseconds
     environment: str
@@ -51,11 +51,11 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """The kind of the step's timer."""
+        """The kind of timer for this step."""
         return TIMELINE if self.of_timeline else STEP
 
     def arguments(self) -> JsonObject:
-        """Return the arguments of the step's timer."""
+        """Return the arguments for the step's timer."""
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
@@ -63,23 +63,25 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Take steps off the agenda that need a network which is down, and the steps after each in its rule.
+    """Hold the steps that need a network which is down, and the steps after them in the same rule.
 
-    `fresh` are the keys of new timers if no network has changed; without it, all steps are examined.
+    Held steps are removed from the agenda. If no network status has changed, `fresh` contains the keys of new timers,
+    and only these are examined. Without `fresh`, all steps are examined.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
         return
-    # The steps of a rule are in sequence, so the steps after a held one wait, too, even if they need no network:
-    # otherwise a refund could come before the deposit that it returns. Firing order is rule order, so one pass is
-    # enough. The steps of a timeline are independent.
+    # The steps of a rule are sequential, so the steps after a held step wait even if they need no network. Otherwise
+    # a refund could happen before the deposit that it refunds. Firing order is rule order, so one pass is enough. The
+    # steps of a timeline are independent.
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in KINDS:
             continue
         step = PlannedStep.of(timer)
         record = find(world, step.acts_on or step.target)
-        # The object's environment decides: a timeline step may name another one than its target is in.
+        # The object's environment is used, because a timeline step may name a different environment from its
+        # target's.
         environment = step.environment if record is None else record.environment
         needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()
         down = tuple(name for name in needed if status(world, environment, name) == "down")
@@ -105,24 +107,24 @@ def _hold_step(world: World, timer: Timer, environment: str, networks: tuple[str
 
 
 def release(world: World, status: NetworkStatus) -> None:
-    """Plan the held steps whose networks are all up."""
+    """Plan the held steps whose networks are all up again."""
     for key, held in list(world.store[HELD].items()):
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         world.store[HELD].delete(key)
-        # A released step may end after the end of time. The caller drops such steps once all delays are final.
+        # A released step may be due after the end of time. The caller drops such steps once all delays are final.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """Yield the held steps in their order: all, or only for one scenario or object."""
+    """Yield the held steps in order. With `scenario` or `about`, yield only those of that scenario or object."""
     for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row
 
 
 def drop(world: World, *, scenario: str = "", target: str = "") -> None:
-    """Delete the held steps of a scenario or of an object."""
+    """Delete the held steps of a scenario or an object."""
     for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
             world.store[HELD].delete(key)

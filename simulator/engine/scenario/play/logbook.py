@@ -1,4 +1,4 @@
-"""The logbook of scenarios: rules that fired, steps and their outcomes. The oldest entries are dropped."""
+"""The logbook of scenarios: rules that fired, and the results of steps. The oldest entries are dropped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class About(TypedDict, total=False):
 
 @with_config(STRICT)
 class Note(About):
-    """An entry. `part` is the path of the rule or step in the document, `place` its file and line."""
+    """A logbook entry. `part` is the path of the rule or step in the document, and `place` is its file and line."""
 
     at: Required[SavedTimestamp]
     part: Required[str]
@@ -38,7 +38,7 @@ class Note(About):
 
 @with_config(STRICT)
 class Logged(TypedDict):
-    """A row of the logbook."""
+    """A row in the logbook table."""
 
     scenario: str
     what: What
@@ -46,12 +46,12 @@ class Logged(TypedDict):
 
 
 LOG = TableKey("scenario.log", Logged, journal=True)
-"""The entries by number."""
+"""The logbook entries, by number."""
 MAX_ENTRIES = 10_000
 
 
 def note(world: World, scenario: str, what: What, part: str, place: str, **about: Unpack[About]) -> int:
-    """Write an entry and return its number; inside a change."""
+    """Write an entry and return its number. Call this inside a transaction."""
     number = world.next_sequence(LOG.name)
     table = world.store[LOG]
     entry: Note = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
@@ -63,15 +63,15 @@ def note(world: World, scenario: str, what: What, part: str, place: str, **about
 
 
 def last_entry(world: World) -> int:
-    """Return the number of the newest entry, or 0."""
+    """Return the number of the newest entry, or 0 if there is none."""
     return world.last_sequence(LOG.name)
 
 
 def dropped(world: World) -> int:
-    """Return how many entries have been dropped, of all scenarios."""
+    """Return the number of dropped entries, of all scenarios."""
     return max(0, last_entry(world) - len(world.store[LOG]))
 
 
 def notes(world: World, scenario: str, what: What) -> list[Note]:
-    """Return the entries of a scenario of one sort, oldest first."""
+    """Return a scenario's entries of one kind, from oldest to newest."""
     return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

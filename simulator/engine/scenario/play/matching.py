@@ -1,6 +1,6 @@
 """Compares a `where` with an object, a request or a related resource.
 
-A `where` is compiled once into conditions, because rules are compared with every event and few match.
+A `where` is compiled into conditions only once, because rules are compared with every event and few match.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ Look: TypeAlias = "Callable[[str], object]"
 IsScenario: TypeAlias = "Callable[[str], bool]"
 """Returns whether a string is the name of a scenario."""
 Passes: TypeAlias = "Callable[[object, dict[str, str], IsScenario], bool]"
-"""Returns whether a value passes, and adds the named groups of patterns to the dictionary."""
+"""Returns whether a value passes. Adds the named groups of matching patterns to the dictionary."""
 
 CARRIED = ("request", "body")
-"""The first names of paths into the body of the request."""
+"""The first segments of paths that refer to the body of the request."""
 
 ABSENT: object = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One entry of a `where`: a dotted path and its test."""
+    """One entry in a `where`: a dotted path and its test."""
 
     path: str
     passes: Passes
 
 
 def conditions(where: Mapping[str, object], globs: frozenset[str] = frozenset()) -> tuple[Condition, ...]:
-    """Compile a `where`. The strings at the paths in `globs` are globs."""
-    # Equality with an own field of the object comes first: it is cheapest and rejects most objects.
+    """Compile a `where`. The strings at the paths in `globs` are treated as globs."""
+    # Equality tests on the object's own fields come first, because they are cheapest and reject most objects.
     entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Mapping) or "." in entry[0])
     return tuple(Condition(path, _compile(wanted, path in globs)) for path, wanted in entries)
 
 
 def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -> dict[str, str] | None:
-    """Return the named groups of the patterns if every condition holds, else None."""
-    # Patterns at several paths share one dictionary. If two have a group of the same name, the later one wins.
+    """Return the named groups of the patterns if every condition is true, otherwise None."""
+    # Patterns at several paths share one dictionary. If two of them have a group with the same name, the later one
+    # wins.
     groups: dict[str, str] = {}
     for condition in wanted:
         if not condition.passes(look(condition.path), groups, is_scenario):
@@ -53,12 +54,12 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return whether a value passes the test of one entry of a `where`. No scenario name is known here."""
+    """Return whether a value passes the test in one entry of a `where`. No string counts as a scenario name."""
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 
 
 def dig(value: object, path: str) -> object:
-    """Return the value at a dotted path, or ABSENT. Items of arrays are addressed by number."""
+    """Return the value at a dotted path, or `ABSENT` if there is none. List items are addressed by number."""
     for part in path.split("."):
         if type(value) is dict or isinstance(value, Mapping):  # nearly always a dict, and `type` is faster
             if part not in value:
@@ -72,7 +73,7 @@ def dig(value: object, path: str) -> object:
 
 
 def strings_of(wanted: object) -> frozenset[str] | None:
-    """Return the only strings that pass, or None if other values can pass or there are other tests."""
+    """Return the strings that can pass, or None if the test can also be passed by other values."""
     options = wanted if isinstance(wanted, list) else [wanted]
     strings = frozenset(option for option in options if isinstance(option, str))
     return strings if all(isinstance(option, str) for option in options) else None
@@ -103,7 +104,7 @@ def _equals(wanted: object, value: object, glob: bool) -> bool:
 
 
 def number_of(value: object) -> Decimal | None:
-    """Return a finite number, or a string with one, as a Decimal. None for any other value."""
+    """Return a finite number, or the number in a string, as a `Decimal`. Return None for any other value."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Pending steps: the arguments of their timers, and planning them.
+"""Pending steps: how they are planned, and the arguments of their timers.
 
 Timers are part of saved worlds, so the names and the order of their arguments must not change.
 """
@@ -28,7 +28,7 @@ STEP = "scenario.step"
 TIMELINE = "scenario.timeline"
 KINDS = (STEP, TIMELINE)
 MOST_SLOWDOWN = 1000
-"""The largest factor by which a slow network stretches a step."""
+"""The largest factor by which a slow network can stretch a step's delay."""
 
 _BEYOND = "it would be due after the end of simulated time, which is the end of the year 9998"
 
@@ -52,7 +52,7 @@ class StepArguments(TypedDict):
 
 
 def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) -> None:
-    """Raise StateError for invalid arguments of a step's timer. `names` come from the vocabulary."""
+    """Raise `StateError` if the arguments of a step's timer are invalid. `names` come from the vocabulary."""
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
         raise StateError(path, "a step has either an action or a scenario to hand over to")
@@ -60,39 +60,39 @@ def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """A planned step of a rule or timeline. It has an `action` or hands its object over to a scenario."""
+    """A planned step in a rule or timeline. It either has an `action` or hands its object over to a scenario."""
 
     target: str
-    """The object of the rule, by id; on a timeline the target, or the scenario's name."""
+    """The id of the rule's object. On a timeline, the id of the target or the scenario's name."""
     scenario: str
     part: str
     """The path of the step in the document."""
     place: str
-    """File and line of its rule or timeline step."""
+    """The file and line of the step's rule or timeline entry."""
     event: str
-    """The event that its rule took; "" on a timeline."""
+    """The event that triggered the rule, or "" on a timeline."""
     environment: str
     action: str | None
     acts_on: str | None
-    """The resource of the action, if it is not `target`."""
+    """The resource that the action acts on, if it is not `target`."""
     parameters: JsonObject
     hand_to: str | None = None
     of_timeline: bool = False
     at_once: bool = False
-    """Whether it was planned without delay."""
+    """Whether the step was planned without delay."""
     slowed_by: list[str] = field(default_factory=list)
-    """The networks whose status stretches its delay."""
+    """The networks whose status can stretch the step's delay."""
     factor: float = 1.0
-    """The present stretch."""
+    """The factor by which the delay is currently stretched."""
 
     @classmethod
     def of(cls, timer: Timer) -> PlannedStep:
-        """Return the step of a timer. The timer of a released step lacks some arguments, which have defaults."""
+        """Return the step of a timer. The timer of a released step lacks some arguments, which get their defaults."""
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     @property
     def kind(self) -> str:
-        """The kind of the step's timer."""
+        """The kind of timer for this step."""
         return TIMELINE if self.of_timeline else STEP
 
     @property
@@ -101,8 +101,8 @@ class PlannedStep:
         return step_name(self.action, self.hand_to)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the step's timer."""
-        # Saved timers list them in these two orders, so responses that show a timer do, too.
+        """Return the arguments for the step's timer."""
+        # Saved timers contain the arguments in one of these two orders, and so do responses that contain a timer.
         written = {"scenario": self.scenario, "part": self.part, "place": self.place, "event": self.event}
         work = {"action": self.action, "acts_on": self.acts_on, "parameters": self.parameters}
         if self.of_timeline:
@@ -112,12 +112,15 @@ class PlannedStep:
 
 
 def step_name(action: str | None, hand_to: str | None) -> str:
-    """Return the action of a step, or `scenario NAME` if it hands over."""
+    """Return the action of a step, or `scenario NAME` if the step is a handover."""
     return action or f"scenario {hand_to}"
 
 
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
-    """Plan a step and return its timer's key. A step due after the end of time is noted as skipped: None."""
+    """Plan a step and return the key of its timer.
+
+    If the step is due after the end of time, note that it was skipped and return None.
+    """
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
         return None
@@ -125,7 +128,7 @@ def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
 
 
 def drop_beyond(world: World) -> None:
-    """Skip the steps that a slower network has moved beyond the end of simulated time."""
+    """Skip the steps that a slower network has delayed beyond the end of simulated time."""
     for timer in world.agenda.in_firing_order():
         if timer.kind in KINDS and timer.due_at_ms > LAST_MS:
             world.agenda.cancel_key(timer.key)
@@ -133,7 +136,7 @@ def drop_beyond(world: World) -> None:
 
 
 def steps_of(world: World, name: str) -> list[Timer]:
-    """Return the timers of a scenario's pending steps, unordered."""
+    """Return the timers of a scenario's pending steps, in no particular order."""
     return [timer for timer in world.agenda.all() if timer.kind in KINDS and timer.arguments["scenario"] == name]
 
 
@@ -143,12 +146,12 @@ def steps_on(world: World, object_id: str) -> list[Timer]:
 
 
 def timers_about(world: World, object_id: str) -> list[Timer]:
-    """Return the timers for an object, including steps that act on it, in firing order."""
+    """Return the timers for an object, including the timers of steps that act on it, in firing order."""
     return world.agenda.in_firing_order(world.store[TIMERS].index(_ByObject).keys(object_id))
 
 
 class _ByObject:
-    """An index of timer keys by object. Without it, binding one object would read every timer of the world."""
+    """An index of timer keys by object. Without it, binding an object would have to read every timer in the world."""
 
     def __init__(self, table: Table[Timer]) -> None:
         self._keys: dict[str, dict[str, None]] = {}
@@ -159,7 +162,10 @@ class _ByObject:
         return self._keys.get(object_id, ())
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """Update the index: `old` is ABSENT for a new timer, `new` for a deleted one."""
+        """Update the index after a write.
+
+        `old` is `ABSENT` for a new timer, and `new` is `ABSENT` for a deleted one.
+        """
         for about in () if old is ABSENT else _objects_of(old):
             keys = self._keys[about]
             del keys[key]
@@ -175,6 +181,6 @@ def _objects_of(timer: Timer) -> tuple[str, ...]:
 
 
 def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:
-    """Note the outcome of a step in the logbook; inside a change."""
+    """Write the result of a step to the logbook. Call this inside a transaction."""
     said: About = {"object": step.target, "action": step.does, **about}
     note(world, step.scenario, what, step.part, step.place, **said)

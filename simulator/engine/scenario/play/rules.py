@@ -1,8 +1,8 @@
-"""Chooses the rule that takes an event, and plans its steps. See "Rules of evaluation" in the scenario language.
+"""Selects the rule that handles an event, and plans its steps. See "Rules of evaluation" in the scenario language.
 
-Scenarios are tried from the last active one to the first, and the first rule that matches takes the event. An object
-that is bound to a scenario is seen by that scenario only. Bindings and counts are rows of the world, so that copies of
-a world behave alike.
+Scenarios are tried in reverse order of activation, and the first rule that matches handles the event. If an object is
+bound to a scenario, only that scenario is tried. Bindings and counts are saved in the world, so copies of a world
+behave alike.
 """
 
 from __future__ import annotations
@@ -32,33 +32,36 @@ from simulator.kernel.world import World
 
 
 class Occurrence(NamedTuple):
-    """An event, or the creation of a resource, that rules may react to."""
+    """An event, or the creation of a resource, that rules can react to."""
 
-    # A tuple because one is created for every event, and few events have a rule: a frozen dataclass takes three times
-    # as long.
+    # This is a tuple because an occurrence is created for every event, and few events have a rule. A frozen dataclass
+    # takes three times as long.
 
     environment: str
     event: str
     subject: Shown
     object_id: str
     chain: tuple[str, ...] = ()
-    """The scenarios that have handed it over."""
+    """The scenarios that have already handed over the object."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The error response that a rule gives to a request."""
+    """The error response that a rule returns to a request."""
 
     status: int
     code: str
     message: str
     param: str | None
     place: str
-    """File and line of the rule."""
+    """The file and line of the rule."""
 
 
 def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
-    """Offer an occurrence to the scenario its object is bound to, or else to the active ones; inside a change."""
+    """Offer an occurrence to the scenario that its object is bound to, or otherwise to the active scenarios.
+
+    Call this inside a transaction.
+    """
     bound = bound_to(world, occurrence.object_id)
     if bound is not None:
         name, bound_id = bound
@@ -70,16 +73,20 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
         scenario = context.catalogue.get(world, name)
         rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
         if rules:
-            # Created here and shared by all scenarios: most events have no rule, and a view costs more than all above.
+            # The view is created here and shared by all scenarios, because most events have no rule and a view costs
+            # more than all the steps above.
             view = view or _view_of(world, occurrence)
             if _offer(context, world, scenario, rules, occurrence, "", view):
                 return
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
-    """Return the scenario that an object is bound to, and the id that is bound: the object or one of its ancestors."""
+    """Return the name of the scenario that an object is bound to, and the id of the bound object.
+
+    The bound object is the object itself or one of its ancestors. Return None if there is no binding.
+    """
     bindings = world.store[BINDINGS]
-    # In most worlds nothing is bound. This spares every event the search for ancestors.
+    # In most worlds nothing is bound, so this check saves the search for ancestors.
     if not bindings.rows and not world.store[ORIGINS].index(_ScenarioChoices).count:
         return None
     for ancestor in with_ancestors(world, object_id):
@@ -90,7 +97,7 @@ def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
 
 
 class _ScenarioChoices:
-    """An index that counts the creating requests which chose a scenario."""
+    """An index that counts the creating requests in which the caller chose a scenario."""
 
     __slots__ = ("count",)
 
@@ -102,7 +109,7 @@ class _ScenarioChoices:
 
 
 def bind(world: World, object_id: str, name: str) -> None:
-    """Bind an object to a scenario, and drop the steps that other scenarios have pending on it."""
+    """Bind an object to a scenario, and drop the steps that other scenarios have planned for the object."""
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
     held_steps.drop(world, target=object_id)
@@ -110,7 +117,7 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 
 def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
-    """Let the first matching rule of a scenario take an occurrence. Return whether one did."""
+    """Let the first matching rule of a scenario handle an occurrence. Return whether a rule matched."""
     scenario = context.catalogue.get(world, name)
     rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
     return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))
@@ -131,8 +138,8 @@ def _offer(
 ) -> bool:
     name = scenario.file.name
     for prepared in rules:
-        # Few requests contain the field that a rule looks for. Searching the request's bytes for its name takes a fifth
-        # of the time of parsing them, which is a twentieth of the creation of a resource.
+        # Few requests contain the field that a rule tests. Searching the request's bytes for the field name takes a
+        # fifth of the time of parsing them. Parsing would take a twentieth of the time of creating a resource.
         if prepared.request_field and not view.may_carry(prepared.request_field):
             continue
         groups = _take(context, world, name, prepared, view, bound_id)
@@ -153,15 +160,16 @@ def answer_for(
     body: Mapping[str, object],
     chosen: str = "",
 ) -> Answer | None:
-    """Return the response of a rule `on: request` to a call (decision H2), or None; inside a change.
+    """Return the response of a matching `on: request` rule to a call, or None if there is none (decision H2).
 
-    `path` is below the base. `chosen` is the scenario that the call names; only that one is asked then. The caller must
-    commit the change even if the call fails, because it holds the counts and random draws of the rules.
+    `path` is relative to the base path. `chosen` is the scenario named in the call. If it exists, no other scenario is
+    tried. Call this inside a transaction. The caller must commit the transaction even if the call fails, because the
+    transaction contains the counts and random draws of the rules.
     """
     names = [chosen] if chosen and context.catalogue.knows(world, chosen) else active(world)
     method = method.upper()
     for name in reversed(names):
-        # Every call comes here and few have a rule, so method and path are compared first.
+        # This runs for every call, and few calls have a rule, so method and path are compared first.
         rules = context.catalogue.get(world, name).rules_on_request(method, path)
         if not rules or stops.why_stopped(world, name) is not None:
             continue
@@ -183,9 +191,10 @@ def answer_for(
 def _take(
     context: Context, world: World, name: str, prepared: PreparedRule, view: View, bound_id: str
 ) -> dict[str, str] | None:
-    """Count a rule that matches and may still fire. Return its named groups, or None if it does not fire."""
-    # The order is part of the language. A rule whose `where` fails draws nothing, so unrelated objects do not shift the
-    # random draws. A rule that loses its draw is not counted, so `times: 1, probability: 0.5` fires in the end.
+    """Count a rule if it matches and may still fire. Return its named groups, or None if the rule does not fire."""
+    # The order of these tests is part of the language. A rule whose `where` fails draws nothing, so unrelated objects
+    # do not shift the random draws. A rule that loses its draw is not counted, so a rule with `times: 1, probability:
+    # 0.5` fires eventually.
     rule, counts = prepared.rule, world.store[COUNTS]
     key = "" if rule.times is None else f"{name}|{prepared.index}|{bound_id}"
     count = counts.get(key) or 0
@@ -209,15 +218,15 @@ def _plan(
     occurrence: Occurrence,
     groups: Mapping[str, str],
 ) -> None:
-    """Plan a rule's steps. Each delay counts from the step before, and a slow network stretches it."""
+    """Plan a rule's steps. Each delay starts at the previous step, and a slow network stretches it."""
     slowdown, place = file.script.slowdown, prepared.place
     slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
     factor = slowing.factor(world, context.outages.status, slowdown, occurrence.environment, slowed_by)
     steps = prepared.rule.do
     delays = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
     timed = list(zip(accumulate(delays), steps, strict=True))
-    # Leading hand-overs without delay happen now instead of by timer. Even a timer that is due at once fires after the
-    # next event of this change, so the successor would miss that event.
+    # Leading handovers without delay happen immediately instead of by timer. Even a timer that is due now fires after
+    # the next event in this transaction, so the successor would miss that event.
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
     for number, (_, step) in enumerate(first):
         part = f"{prepared.part}.do[{number}]"
@@ -249,7 +258,10 @@ def _plan(
 
 
 def latest(world: World, object_id: str) -> Occurrence | None:
-    """Return the last event of an object, or its creation if it has none; None if the object does not exist."""
+    """Return the last event of an object, or the object's creation if there is no event.
+
+    Return None if the object does not exist.
+    """
     record = find(world, object_id)
     if record is None:
         return None
@@ -261,7 +273,7 @@ def latest(world: World, object_id: str) -> Occurrence | None:
 def hand_over(
     context: Context, world: World, name: str, successor: str, occurrence: Occurrence, part: str, place: str
 ) -> None:
-    """Bind an object to another scenario, and offer the object's last event to it."""
+    """Bind an object to another scenario, and offer the object's last event to that scenario."""
     action = f"scenario {successor}"
     reason = _why_not(context, world, name, successor, occurrence)
     if reason is not None:
@@ -274,7 +286,7 @@ def hand_over(
 
 
 def _why_not(context: Context, world: World, name: str, successor: str, occurrence: Occurrence) -> str | None:
-    """Return why an object cannot be handed over, or None if it can."""
+    """Return why an object cannot be handed over, or None if it can be."""
     if not context.catalogue.knows(world, successor):
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:

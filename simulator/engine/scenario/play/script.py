@@ -1,6 +1,6 @@
 """The executable form of a valid scenario document: its rules, timeline, world and faults.
 
-It does not use the models of `language.schema`, so a server can play scenarios without loading them.
+This module does not use the models in `language.schema`, so a server can play scenarios without loading them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ REQUEST = "request"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A fixed or random duration, between two bounds."""
+    """A fixed duration, or a random duration between two bounds."""
 
     low_ms: int = 0
     high_ms: int = 0
 
 
 def span_of(value: object) -> Span:
-    """Parse a span as written. ValueError."""
+    """Return the span for a value in a scenario file. Raise `ValueError` if the value is invalid."""
     if not isinstance(value, dict):
         span_ms = parse_duration(value)
         return Span(span_ms, span_ms)
@@ -39,10 +39,10 @@ def span_of(value: object) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action with its parameters, or a hand-over to another scenario."""
+    """An action with its parameters, or a handover to another scenario."""
 
     delay: Span
-    """Counts from the step before; in a timeline from the activation of the scenario."""
+    """The delay after the previous step or, in a timeline, after the scenario is activated."""
     action: str | None
     scenario: str | None
     target: str | None
@@ -58,7 +58,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AnswerInstead:
-    """The error response to a request. Without `status`, the code's own status is used."""
+    """The error response to a request. If `status` is not set, the usual status of the code applies."""
 
     code: str
     status: int | None = None
@@ -68,7 +68,7 @@ class AnswerInstead:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The steps, or the response, when one of the events occurs and all of `where` holds."""
+    """The steps or the response that follow if one of the events occurs and all tests in `where` pass."""
 
     events: tuple[str, ...]
     where: Mapping[str, object]
@@ -97,7 +97,7 @@ class Script:
     rules: tuple[Rule, ...]
     timeline: tuple[Step, ...]
     world: Mapping[str, JsonObject | list[JsonObject] | None]
-    """The initial state by field of `world`; actions declare these fields (`Initial`)."""
+    """The initial state, by field of `world`. Actions declare these fields (see `Initial`)."""
     faults: tuple[JsonObject, ...]
     slowdown: Mapping[str, float]
 

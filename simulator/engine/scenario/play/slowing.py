@@ -1,7 +1,7 @@
-"""Stretching delays while a network is slow: the key `slowdown` of a scenario.
+"""Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
 
-The remaining delay of a step changes when the status of its object's network does. The step saves the networks of its
-object (none if its scenario has no `slowdown`) and its present factor.
+The remaining delay of a step changes when the status of its object's network changes. The step saves the networks of
+its object (none if its scenario has no `slowdown`) and its current factor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from simulator.kernel.world import World
 
 
 def networks_of(subject: Mapping[str, Any], spellings: Mapping[str, str]) -> list[str]:
-    """Return the canonical names of an object's networks. `spellings` maps names in lower case to canonical ones."""
+    """Return the canonical names of an object's networks. `spellings` maps lower-case names to canonical names."""
     written = (dig(subject, path) for path in ("network", "from.network", "to.network"))
     named = (spellings.get(one.lower()) for one in written if isinstance(one, str))
     return list(dict.fromkeys(filter(None, named)))
@@ -26,16 +26,20 @@ def networks_of(subject: Mapping[str, Any], spellings: Mapping[str, str]) -> lis
 def factor(
     world: World, status: NetworkStatus, slowdown: Mapping[Any, float], environment: str, networks: Iterable[str]
 ) -> float:
-    """Return the factor by which the present status of these networks stretches delays."""
-    # The largest factor counts, not the product, because an object on two networks waits for one at a time. If none is
-    # above 1, the smallest counts, so that a factor below 1 is not hidden by the 1.0.
+    """Return the factor by which the current status of these networks stretches delays."""
+    # The largest factor counts, not the product, because an object on two networks waits for one at a time. If no
+    # factor is above 1, the smallest counts. Otherwise the default of 1.0 would hide a factor below 1.
     factors = [1.0, *(slowdown.get(status(world, environment, network), 1.0) for network in networks)]
     return max(factors) if max(factors) > 1 else min(factors)
 
 
 def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], Mapping[Any, float]]) -> None:
-    """Stretch the remaining delay of every planned step by the present status of its networks; inside a change."""
-    # Replanned timers get new sequence numbers. In firing order, steps that are due together keep their order.
+    """Stretch the remaining delay of every planned step for the current status of its networks.
+
+    Call this inside a transaction.
+    """
+    # Replanned timers get new sequence numbers. Processing them in firing order preserves the order of steps that are
+    # due at the same time.
     for timer in world.agenda.in_firing_order():
         if timer.kind != STEP or not timer.arguments.get("slowed_by"):
             continue  # decided by the arguments alone, because thousands of steps may be pending that no network slows
@@ -45,8 +49,8 @@ def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], 
         now = factor(world, status, slowdown_of(step.scenario), environment, step.slowed_by)
         if now == step.factor:
             continue
-        # Only the remaining delay changes. The step saves its factor, so that the next change reverses this one exactly
-        # (apart from a millisecond of rounding).
+        # Only the remaining delay changes. The step saves its factor, so that the next status change can reverse this
+        # one exactly (apart from a millisecond of rounding).
         left_ms = round((timer.due_at_ms - world.now_ms) * now / step.factor)
         world.agenda.cancel_key(timer.key)
         arguments = {**timer.arguments, "factor": now}

@@ -1,4 +1,4 @@
-"""Carries out due steps, skips refused ones with a reason, and stops scenarios with too many or broken steps."""
+"""Carries out due steps. Skips refused steps with a reason, and stops scenarios with too many or failing steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 
 
 def carry_out(context: Context, world: World, timer: Timer) -> None:
-    """Carry out a due step, or note why it was refused; inside the change of its timer."""
+    """Carry out a due step, or note why it was refused. Call this inside the transaction of the step's timer."""
     step = PlannedStep.of(timer)
     too_many = stops.count_step(world, step.scenario) if step.at_once else None
     if too_many is not None:
@@ -30,13 +30,14 @@ def carry_out(context: Context, world: World, timer: Timer) -> None:
 
 
 def _act(context: Context, world: World, step: PlannedStep, action: str) -> None:
-    # Actions on the world take no target. The `target` of a timeline step is only the scenario's name unless the file
-    # gives one, and then `acts_on` has it.
+    # Actions on the world have no target. The `target` of a timeline step is only the scenario's name unless the file
+    # specifies a target, which is then in `acts_on`.
     acts_on_world = any(not row.kinds for row in context.actions.rows.get(action, ()))
     target = step.acts_on or (None if acts_on_world or step.of_timeline else step.target)
     cause = shared_cause("rule", step.scenario, step.place)
     try:
-        # The inner attempt undoes the writes of a refused action, while the change goes on to note the refusal.
+        # The inner attempt undoes the writes of a refused action. The outer transaction continues and notes the
+        # refusal.
         with world.store.attempt():
             context.actions.carry_out(world, action, target, step.parameters, step.environment, cause)
     except _REFUSALS as refusal:
@@ -55,7 +56,10 @@ def _hand_over(context: Context, world: World, step: PlannedStep, successor: str
 
 
 def failed(world: World, timer: Timer, error: Exception) -> None:
-    """Record a step that broke. A second similar failure stops its scenario; inside a change."""
+    """Record a step that raised an exception. A second similar failure stops the step's scenario.
+
+    Call this inside a transaction.
+    """
     step = PlannedStep.of(timer)
     reason = stops.record_failure(world, step, error)
     if reason is not None:

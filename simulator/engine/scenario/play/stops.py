@@ -1,4 +1,4 @@
-"""Stopping scenarios: too many steps at one instant, too many pending steps, or steps that break repeatedly."""
+"""Stops a scenario that has too many steps at one time, too many pending steps, or steps that fail repeatedly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stopped(TypedDict):
 
 @with_config(STRICT)
 class LastFailure(TypedDict):
-    """The last step of a scenario that broke. `error` is the class of the exception."""
+    """The last step of a scenario that failed. `error` is the class name of the exception."""
 
     part: str
     error: str
@@ -35,48 +35,48 @@ class LastFailure(TypedDict):
 
 STOPPED = TableKey("scenario.stopped", Stopped)
 INSTANTS = TableKey("scenario.instants", tuple[int, int])
-"""The last instant at which a scenario had a step without delay, and the number of such steps."""
+"""By scenario, the last time at which a step without delay was due, and the number of such steps at that time."""
 FAILURES = TableKey("scenario.failures", LastFailure)
 
 _LONGEST_REASON = 500
 
 MOST_PENDING = 50_000
-"""The maximum of pending steps of a scenario, at about 1 KB each."""
-# Stopping a scenario deletes them in one change, which takes about 3 microseconds each. Half a million would block
-# all other worlds for more than a second.
+"""The maximum number of pending steps in a scenario. Each takes about 1 KB."""
+# Stopping a scenario deletes its pending steps in one transaction, at about 3 microseconds each. Half a million steps
+# would block all other worlds for more than a second.
 _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Note that a scenario is stopped, and by which step; inside a change."""
+    """Record that a scenario is stopped, with the step that caused it. Call this inside a transaction."""
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store[STOPPED].put(name, row)
 
 
 def clear(world: World, name: str) -> None:
-    """Delete the reason for which a scenario was stopped, and its counts; inside a change."""
+    """Delete the reason why a scenario was stopped, and its counts. Call this inside a transaction."""
     for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
         if name in table:
             table.delete(name)
 
 
 def why_stopped(world: World, name: str) -> str | None:
-    """Return why a scenario was stopped, or None if it was not."""
+    """Return why a scenario was stopped, or None if it is not stopped."""
     row = world.store[STOPPED].get(name)
     return None if row is None else row["reason"]
 
 
 def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
-    """Return the scenarios that were stopped after this logbook entry and still are."""
+    """Return the scenarios that were stopped after this logbook entry and are still stopped."""
     rows = world.store[STOPPED].values()
     return [{"name": row["name"], "reason": row["reason"], "at": row["at"]} for row in rows if row["entry"] > entry]
 
 
 def count_step(world: World, name: str) -> str | None:
-    """Count a due step that was planned without delay. Return a reason to stop its scenario if there are too many."""
-    # Only such steps can form an endless loop at one instant. Steps with a delay may well be due together: there are
-    # no more of them than events that planned them.
+    """Count a due step that was planned without delay. If there are too many, return a reason to stop its scenario."""
+    # Only steps without delay can form an endless loop at one time. Many steps with a delay can be due at the same
+    # time, but never more than the events that planned them.
     instants = world.store[INSTANTS]
     at_ms, count = instants.get(name) or (world.now_ms, 0)
     count = count + 1 if at_ms == world.now_ms else 1
@@ -91,9 +91,13 @@ def count_step(world: World, name: str) -> str | None:
 
 
 def count_pending(world: World, name: str, fresh: int) -> str | None:
-    """Return a reason to stop a scenario if it has too many pending steps, after `fresh` new ones were planned."""
-    # Rules that react to each event with several steps multiply them. Counting reads all timers, so it happens only
-    # when their number passes a multiple of `_COUNTED_EVERY`. Otherwise planning n steps would cost n squared.
+    """Return a reason to stop a scenario if it has too many pending steps.
+
+    `fresh` is the number of steps that were just planned.
+    """
+    # Rules that react to each event with several steps multiply their steps. Counting reads all timers, so it happens
+    # only when the number of timers passes a multiple of `_COUNTED_EVERY`. Otherwise planning n steps would take
+    # O(n²) time.
     planned = len(world.agenda)
     if planned <= MOST_PENDING or planned % _COUNTED_EVERY >= fresh:
         return None
@@ -103,7 +107,10 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
 
 
 def record_failure(world: World, step: PlannedStep, error: Exception) -> str | None:
-    """Note a step that broke. Return a reason to stop its scenario if the last failure had the same part or error."""
+    """Record a step that failed.
+
+    Return a reason to stop its scenario if the previous failure was in the same step or had the same exception class.
+    """
     failures, kind = world.store[FAILURES], type(error).__name__
     reason = f"{kind}: {error}"[:_LONGEST_REASON]
     note_step(world, "failed", step, error=kind, reason=reason)
@@ -115,6 +122,6 @@ def record_failure(world: World, step: PlannedStep, error: Exception) -> str | N
 
 
 def record_success(world: World, name: str) -> None:
-    """End a series of failures, because a step succeeded; inside a change."""
+    """End a series of failures after a step has succeeded. Call this inside a transaction."""
     if name in world.store[FAILURES]:
         world.store[FAILURES].delete(name)

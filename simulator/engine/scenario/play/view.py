@@ -1,4 +1,4 @@
-"""The data that rules can test: an object or a request, the creating request, and related resources."""
+"""The data that rules can test: an object or a request, the request that created the object, and related resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
-    """Yield the object and what it belongs to: the parent of a run or deposit, and so on."""
+    """Yield an object and its ancestors: its parent, such as the parent of a run or a deposit, and so on."""
     seen: list[str] = []
     pending: str | None = object_id
     while pending and pending not in seen:
@@ -27,7 +27,10 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 
 
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
-    """Return the origin of the request that created the object, or else the nearest ancestor that has one."""
+    """Return the origin of the request that created the object.
+
+    If there is none, return the origin of the nearest ancestor that has one.
+    """
     for ancestor in with_ancestors(world, object_id):
         origin = origin_of(world, ancestor)
         if origin.body is not NO_MEMBERS:
@@ -57,7 +60,10 @@ class View:
         self._seen: dict[str, object] = {}
 
     def look(self, path: str) -> object:
-        """Return the value at a path, or ABSENT. Values are cached, because many rules test the same paths."""
+        """Return the value at a path, or `ABSENT` if there is none.
+
+        Values are cached, because many rules test the same paths.
+        """
         seen = self._seen
         if path not in seen:
             head, _, rest = path.partition(".")
@@ -70,7 +76,7 @@ class View:
         return seen[path]
 
     def may_carry(self, name: bytes) -> bool:
-        """Return whether the creating request may contain a field of this name, given as JSON."""
+        """Return whether the creating request may contain a field with this JSON-encoded name."""
         return name in self._creating_request().body.read()
 
     def _creating_request(self) -> RequestOrigin:
@@ -92,7 +98,10 @@ class View:
         return render(self._world, record)
 
     def _named(self, root: str) -> str | None:
-        """Return the id of a related resource: used up by the call, or named by object, request or another resource."""
+        """Return the id of a related resource, or None if there is none.
+
+        The call uses the resource up, or the object, the request or another related resource refers to it.
+        """
         kinds = self._vocabulary.roots[root]
         using = self._vocabulary.using.get(root) if self._body is not None else None
         used_up = using.fullmatch(str(self._subject.get("path", ""))) if using else None

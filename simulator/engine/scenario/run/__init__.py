@@ -1,1 +1,1 @@
-"""Running scenarios without an integrator, and recording them."""
+"""Runs scenarios without an integrator, and records them."""

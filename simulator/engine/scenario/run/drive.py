@@ -1,4 +1,4 @@
-"""The models of a file's `drive` (the steps of an integrator) and `expect`."""
+"""The models of `drive` (the integrator's steps) and `expect` in a scenario file."""
 
 # ruff: noqa: RUF012 — pydantic copies the defaults of its models.
 
@@ -17,30 +17,30 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class DriveCall(Part):
-    """An API call of the drive. It has exactly one method, whose value is the path below the base."""
+    """An API call in a drive. It has exactly one method, whose value is the path relative to the base path."""
 
     get: str | None = None
-    """GET: the path below the base, with query."""
+    """GET: the path relative to the base path, including the query."""
     post: str | None = None
-    """POST: the path below the base. All attempts have the same Idempotency-Key."""
+    """POST: the path relative to the base path. All attempts send the same Idempotency-Key."""
     put: str | None = None
-    """PUT: the path below the base."""
+    """PUT: the path relative to the base path."""
     patch: str | None = None
-    """PATCH: the path below the base."""
+    """PATCH: the path relative to the base path."""
     delete: str | None = None
-    """DELETE: the path below the base."""
+    """DELETE: the path relative to the base path."""
     body: Any = None
-    """The body. Strings may refer to responses of earlier steps: `${quote.id}`."""
+    """The body. Strings can refer to responses of earlier steps, for example `${quote.id}`."""
     headers: dict[str, str] = {}
     """Additional headers."""
     environment: Environment = ""
-    """The environment to call. Default: the first one."""
+    """The environment to call. Default: the service's first environment."""
     retry: bool | None = None
-    """Whether the call is repeated after 429 and 503, up to five attempts. Default: `retry` of the file."""
+    """Whether the call is repeated after 429 and 503, with at most five attempts. Default: the file's `retry`."""
     status: int | None = None
-    """The expected status. Default: any 2xx."""
+    """The expected HTTP status. Default: any 2xx status."""
     code: str | None = None
-    """The expected error code, with `status`."""
+    """The expected error code. Use it together with `status`."""
 
     @property
     def method(self) -> str:
@@ -55,31 +55,34 @@ class Advance(Part):
     """Advances the simulated clock."""
 
     advance: DurationMs
-    """The duration. Everything that is due in it happens, including webhooks."""
+    """The duration. Everything that is due in this time happens, including webhooks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Advances the clock to the timers of a resource. Files cannot have this step."""
+    """Advances the clock until timers of a resource have fired. This step is not available in files."""
 
     target: str
     timers: tuple[str, ...]
-    """The kinds of timer."""
+    """The kinds of timer to wait for."""
     most: int = 1
-    """The maximum number of timers."""
+    """The maximum number of timers to wait for."""
     empty: bool = False
-    """Whether the balance is empty while the timer fires, so that it fails. It is restored afterwards."""
+    """Whether the balance is emptied before the timer fires, so that the payment fails.
+
+    The balance is restored afterwards.
+    """
 
 
 class DriveAction(OpenPart):
-    """An action of the control interface."""
+    """An action, performed through the control API."""
 
     action: str
-    """The action of a third party. Its parameters are fields of the step."""
+    """The third-party action. Its parameters are fields of the step."""
     target: str | None = None
-    """The id of the resource to act on, such as `${transaction.id}`. Actions on the whole world have none."""
+    """The id of the resource to act on, such as `${transaction.id}`. Actions on the whole world have no target."""
     environment: Environment = ""
-    """The environment of an action without target."""
+    """The environment of an action that has no target."""
 
     @property
     def parameters(self) -> JsonObject:
@@ -88,14 +91,14 @@ class DriveAction(OpenPart):
 
 class ReceiverAnswers(Part):
     respond: Annotated[list[Annotated[int, Field(ge=200, le=599)]], Field(min_length=1)]
-    """The statuses to return, in turn. The last one is repeated."""
+    """The statuses to return, in order. The last status is repeated."""
 
 
 class Receiver(Part):
-    """Sets the responses of the run's own webhook receiver. Its endpoint is `${receiver.id}`."""
+    """Sets the responses of the run's own webhook receiver. The id of its endpoint is `${receiver.id}`."""
 
     receiver: ReceiverAnswers
-    """The responses."""
+    """The responses to webhooks."""
 
 
 def action(name: str, target: str | None = None, **parameters: Any) -> DriveAction:
@@ -104,16 +107,16 @@ def action(name: str, target: str | None = None, **parameters: Any) -> DriveActi
 
 
 UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
-"""The keys that begin a step without a name. They cannot be names of steps."""
+"""The first keys of steps without a name. They cannot be used as step names."""
 
 
 def is_named(step: Mapping[str, object]) -> bool:
-    """Return whether a step has the form `name: step`."""
+    """Return whether a step is written as `name: step`."""
     return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
 
 
 def has_receiver(document: Mapping[str, object]) -> bool:
-    """Return whether the run of a document needs a webhook receiver: its `drive` or `expect` refers to one."""
+    """Return whether a document's run needs a webhook receiver because its `drive` or `expect` refers to one."""
     for field, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
         parts = document.get(field)
         if any(isinstance(part, dict) and words & set(part) for part in (parts if isinstance(parts, list) else ())):
@@ -148,27 +151,27 @@ DriveStep = Annotated[
 
 
 Drive: TypeAlias = "tuple[DriveCall | DriveAction | Mapping[str, DriveCall | DriveAction] | Until, ...]"
-"""Steps that code creates: calls and actions, with names if later steps refer to them, and waits."""
+"""Steps that are created in code: calls and actions, with a name if later steps refer to them, and waits."""
 
 
 class ExpectEvent(Part):
-    """An event of this type whose object matches `where` was emitted, at least once or exactly `times`."""
+    """An event of this type, whose object matches `where`, was emitted at least once or exactly `times` times."""
 
     event: str
     """The event type."""
     where: Where = {}
-    """The tests of its `data.object` by dotted path."""
+    """The tests for the event's `data.object`, by dotted path."""
     times: Annotated[int | None, Field(ge=0)] = None
-    """The exact number; 0 means never. Default: at least once."""
+    """The exact number of times. 0 means never. Default: at least once."""
 
 
 class ExpectResource(Part):
-    """A resource matches `where` at the end."""
+    """A resource matches `where` at the end of the run."""
 
     resource: str
-    """The id of the resource: `${transaction.id}`."""
+    """The id of the resource, such as `${transaction.id}`."""
     where: Where
-    """The tests of the resource, as the API shows it, by dotted path."""
+    """The tests for the resource as the API returns it, by dotted path."""
 
 
 class ExpectAnswer(Part):
@@ -177,25 +180,25 @@ class ExpectAnswer(Part):
     answer: str
     """The name of the step."""
     where: Where
-    """The tests of the response body by dotted path."""
+    """The tests for the response body, by dotted path."""
 
 
 class ExpectDelivery(Part):
-    """A delivery attempt for an event of this type matches `where`, at least once or exactly `times`."""
+    """A delivery attempt for an event of this type matches `where`, at least once or exactly `times` times."""
 
     delivery: str
     """The event type."""
     where: Where = {}
-    """The tests of the attempt: `attempt`, `status`, `response_status`, `error` and other fields of a delivery."""
+    """The tests for the attempt: `attempt`, `status`, `response_status`, `error` and other fields of a delivery."""
     times: Annotated[int | None, Field(ge=0)] = None
-    """The exact number; 0 means never. Default: at least once."""
+    """The exact number of times. 0 means never. Default: at least once."""
 
 
 class ExpectWebhooks(Part):
-    """Every webhook of the run was acknowledged with 2xx."""
+    """Every webhook in the run was acknowledged with a 2xx status."""
 
     webhooks: Literal["delivered"]
-    """Every event of the sandbox was acknowledged by all endpoints that subscribe to it."""
+    """Every event in the sandbox was acknowledged by all endpoints that subscribe to it."""
 
 
 def _expect_tag(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Checks the `expect` of a scenario after its drive, and explains each expectation that is not met."""
+"""Checks a scenario's `expect` after its drive, and explains each expectation that is not met."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
 
 
 class ExpectationChecker:
-    """Checks expectations against the world of a run."""
+    """Checks expectations against the world in which the scenario ran."""
 
     def __init__(self, get: Get, trace: Trace, variables: JsonObject, *, has_address: bool) -> None:
         self._get = get
@@ -36,7 +36,7 @@ class ExpectationChecker:
         self._has_address = has_address
 
     async def problem(self, raw: Mapping[str, object]) -> str:
-        """Return why an expectation is not met, or "" if it is."""
+        """Return why an expectation is not met, or "" if it is met."""
         expected = _EXPECTATIONS.validate_python(fill(raw, self._variables))
         if isinstance(expected, ExpectEvent):
             return self._event(expected)
@@ -72,7 +72,7 @@ class ExpectationChecker:
         return problem + self._trace.describe_attempts(of_type) if problem else ""
 
     def _lost(self, attempts: Sequence[JsonObject]) -> str:
-        """List the events that an endpoint did not acknowledge, and the events that were not sent."""
+        """List the events that were not sent, and those that an endpoint did not acknowledge."""
         wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
         lost = [row for key, row in wanted.items() if key not in done]
@@ -88,7 +88,10 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return why not exactly `times` (or, without it, not one) of these match; "" if they do or there are none."""
+    """Return why the number of matches is wrong, or "" if it is right.
+
+    Without `times`, at least one of the given objects must match. Return "" if there are no objects.
+    """
     count = sum(not _difference(where, one) for one in shown)
     if times is not None:
         return "" if count == times else f"{what} {'once' if count == 1 else f'{count} times'}, not {times}"
@@ -96,7 +99,7 @@ def _count_problem(
 
 
 def _difference(where: Mapping[str, object], shown: Mapping[str, object]) -> str:
-    """Return the entries of a `where` that do not match, in words, or "" if all do."""
+    """Return a description of the `where` entries that do not match, or "" if all match."""
     wrong = []
     for path, wanted in where.items():
         value = dig(shown, path)

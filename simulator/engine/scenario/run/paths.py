@@ -1,7 +1,7 @@
-"""Paths of an object to an event through its state table, as steps of a drive.
+"""Finds paths of transitions from an object's status to an event, and converts them to steps of a drive.
 
-The state table declares the events of each move. This module adds who makes the move: a third party by an action, the
-account by a call, or the clock by a timer.
+The state table declares the events of each transition. This module adds what causes the transition: a third-party
+action, an API call by the account, or a timer.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The moves of one path, and the steps that make them."""
+    """The transitions in one path, and the steps that cause them."""
 
     moves: tuple[Move, ...]
     steps: Drive
 
     @property
     def waits(self) -> int:
-        """The number of clock advances."""
+        """The number of clock advances in the path."""
         return sum(isinstance(step, Until) for step in self.steps)
 
     @property
     def cost(self) -> tuple[int, int, int]:
-        """The sort key: few waits, then few moves, then few short payments."""
+        """The sort key: paths with fewer waits come first, then fewer transitions, then fewer short payments."""
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
 def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Return a pseudo-move, by status, for each event that objects of a kind emit without changing status."""
+    """Return a pseudo-transition, by status, for each event that objects of a kind emit without a status change."""
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
         for row in vocabulary_of(world).events.values()
@@ -50,21 +50,28 @@ def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ..
 
 
 def emits(world: World, kind: str, event: str) -> bool:
-    """Return whether objects of a kind emit an event, at their creation or later."""
+    """Return whether objects of a kind emit an event, when they are created or later."""
     machine = world.wiring.kinds[kind].machine
     rows = (machine.initial, *machine.rows.values(), *_events_without_move(world, kind).values())
     return any(event in move.events for row in rows for move in row)
 
 
 def factory_for(world: World, event: str) -> Factory:
-    """Return the factory for an event: one with usual steps to it, or else the first whose kind emits it."""
+    """Return the factory for an event.
+
+    A factory with `usual` steps for the event takes precedence. Otherwise the first factory whose kind emits it is
+    returned.
+    """
     rows = triggers_of(world).factories
     usual = [row for row in rows if event in row.usual]
     return (usual or [row for row in rows if row.kind in world.wiring.kinds and emits(world, row.kind, event)])[0]
 
 
 def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
-    """Return every path from the object's status to the event, cheapest first. ControlError 409 if there is none."""
+    """Return every path from the object's current status to the event, cheapest first.
+
+    Raise `ControlError` 409 if there is no path.
+    """
     machine, allowed = kind_of(world, record).machine, actions.allowed(world, record)
     if record.owner:
         raise _refused(f"{record.id} belongs to another user. Events are about the account's own objects.", allowed)
@@ -86,7 +93,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
-    """Return every path from the object's status to a move for which `reached` is true, cheapest first."""
+    """Return every path from the object's current status to a transition that satisfies `reached`, cheapest first."""
     machine, extra = kind_of(world, record).machine, _events_without_move(world, record.kind)
     found = []
     for moves in _sequences(machine, extra, record.status, reached):
@@ -111,7 +118,10 @@ def _sequences(
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Yield every sequence of moves that visits no state twice and ends with one for which `reached` is true."""
+    """Yield every sequence of transitions that ends with a transition which satisfies `reached`.
+
+    A sequence visits no state twice.
+    """
     for move in (*machine.rows.get(state, ()), *extra.get(state, ())):
         if reached(move):
             yield (move,)
@@ -121,7 +131,7 @@ def _sequences(
 
 
 def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive:
-    """Return the steps that make a move, or () if no step can."""
+    """Return the steps that cause a transition, or () if no step can."""
     on = move.on
     if on in actions.rows and record.kind in actions.kinds(on):
         return (action(on, record.id, **triggers_of(world).parameters(record, move)),)
@@ -137,7 +147,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
 
 
 def _call(world: World, record: Any, on: str) -> Drive:
-    """Return the call that makes a move, or () if the API has none."""
+    """Return the API call that causes a transition, or () if there is none."""
     collection = kind_of(world, record).collection
     if not collection:
         return ()

@@ -1,7 +1,7 @@
 """Writes recorded calls, actions and clock changes as a scenario file.
 
-They become the `drive`, in their order and at their times. Ids from responses are replaced by `${step.path}`, so that
-the scenario can run in another world. Events and final statuses become `expect`.
+They become the `drive`, in the same order and at the same times. Ids from responses are replaced with `${step.path}`,
+so that the scenario can run in another world. Events and final statuses become `expect`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,22 @@ from simulator.kernel.dataclass import dataclass
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"
 RUN_STARTS_MS = parse_timestamp("2026-01-05T08:00:00.000Z")
-"""The start time of a run. The drive of a recording that began later first advances to its start."""
+"""The start time of a run. If a recording began later, its drive first advances the clock to that time."""
 
 _CHOSEN_BY_SERVICE = frozenset({"id", "address", "memo", "payment_request", "lnurl", "public_key", "account_number"})
 _RESERVED = frozenset({"world", "receiver", *METHODS, *UNNAMED_STEPS})
 _ID = re.compile(r"(?:[a-z]{2,4}_[0-9a-z]{20}|ORD-[0-9]{8,})")
 _PLACEHOLDER = "${"
 _IN_PATH = "-._~!$&'()*+,;=:@"
-"""The characters of a decoded path that are not encoded again."""
+"""The characters in a decoded path that are not encoded again."""
 _IN_QUERY = f"{_IN_PATH}/?%"
-"""The same for a query, which is not decoded, so `%` is not encoded either."""
+"""The characters in a query that are not encoded. A query is not decoded, so they include `%`."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
-"""Finds an id that no response had. Returns the query of a resource search, and the path of the id in its response."""
+"""Finds an id that was in no response.
+
+Returns the query of a resource search, and the path of the id in its response.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +45,19 @@ class Done:
 
     at_ms: int
     until_ms: int
-    """The time of the clock at its end."""
+    """The clock time at the end of the call or action."""
     method: str = ""
     path: str = ""
-    """The path below the base, or one that begins with /_simulator."""
+    """The path relative to the base path, or a path that starts with `/_simulator`."""
     environment: str = ""
-    """"" for the first one."""
+    """The environment, or "" for the service's first environment."""
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     status: int = 0
     code: str | None = None
     answer: Any = None
     action: str = ""
-    """The name of an action. `body` then has its parameters."""
+    """The name of the action. `body` then contains its parameters."""
     target: str | None = None
 
 
@@ -66,27 +69,27 @@ class Recording:
     description: str
     seed: int
     environment: str
-    """The environment of calls that name none."""
+    """The environment of calls that do not specify one."""
     start_ms: int
     end_ms: int
     scenarios: tuple[str, ...]
-    """The active scenarios at the start."""
+    """The scenarios that were active at the start."""
     done: tuple[Done, ...]
     known: Mapping[str, str]
-    """Values that every run has, such as keys, with the placeholder path of each."""
+    """Values that are available in every run, such as keys, with the placeholder path for each."""
     events: tuple[str, ...]
     """The types of the emitted events."""
     states: Mapping[str, str]
-    """The final status of each object by id."""
+    """The final status of each object, by id."""
     notes: tuple[str, ...] = ()
-    """The calls and actions that could not be recorded."""
+    """Descriptions of the calls and actions that could not be recorded."""
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """The name of a kind by id prefix; "" if the `type` of the object is its name."""
+    """The name of a kind, by id prefix. "" if the kind is in the object's `type`."""
 
 
 @dataclass
 class _Entry:
-    """A step of the drive. It gets a name when another step refers to it."""
+    """A step in the drive. It gets a name if another step refers to it."""
 
     step: JsonObject
     answer: Any = None
@@ -157,7 +160,7 @@ class _Recorder:
         if not 200 <= (done.status or 200) < 300:
             return
         for value, path in _chosen_values(done.answer):
-            # A value that the call itself sent was known before, so it is not new here.
+            # A value that the call itself sent was already known, so it is not new here.
             if not _contains((done.path, done.body, done.target), value):
                 self._known.setdefault(value, (entry, path))
         created = done.answer.get("id") if isinstance(done.answer, dict) else None
@@ -192,7 +195,7 @@ class _Recorder:
         return "&".join(f"{name}{equals}{self._put_in(value)}" for name, equals, value in pairs)
 
     def _put_in(self, value: object) -> Any:
-        """Replace every id from an earlier response in a value by a reference."""
+        """Replace every id that an earlier response returned with a reference to that response."""
         return with_texts(value, self._reference)
 
     def _reference(self, text: str) -> str:
@@ -204,7 +207,7 @@ class _Recorder:
         return f"${{{path}}}" if entry is None else f"${{{self._name(entry)}.{path}}}"
 
     def _look_up(self, identifier: str) -> None:
-        """Add a step that finds an object whose id no response had, by its position among its kind."""
+        """Add a step that finds an object whose id was in no response, by the object's position among its kind."""
         found = self._locate(identifier)
         if found is not None:
             query, path = found
@@ -230,12 +233,12 @@ class _Recorder:
 
 
 def _line(note: str) -> str:
-    """Replace unprintable characters, because a path can contain any."""
+    """Replace unprintable characters, because a path can contain any character."""
     return "".join(character if character.isprintable() else "·" for character in note)
 
 
 def _hint(done: Done, kinds: Mapping[str, str]) -> str:
-    """Return the name of a step: the kind of object that it created, or the last word of its path."""
+    """Return a name for a step: the kind of object that it created, or the last word in its path."""
     answer = done.answer if isinstance(done.answer, dict) else {}
     prefix = str(answer.get("id", "")).partition("_")[0] + "_"
     kind = kinds.get(prefix, "") or (str(answer.get("type") or "") if prefix in kinds else "")
@@ -262,7 +265,7 @@ def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tu
 
 
 def _contains(value: object, text: str) -> bool:
-    """Return whether any string in a value contains this one."""
+    """Return whether any string in a value contains the given string."""
     if isinstance(value, dict):
         return any(_contains(item, text) for item in value.values())
     if isinstance(value, list | tuple):

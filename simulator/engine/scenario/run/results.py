@@ -1,4 +1,4 @@
-"""The result of a scenario run: its timeline and checks, as text or as a JUnit suite."""
+"""The result of a scenario run: its timeline and checks, available as text or as a JUnit suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """One line of the timeline. `at` is simulated time."""
+    """One line in the timeline. `at` is simulated time."""
 
     at: str
     kind: str
@@ -19,11 +19,11 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """The drive or one expectation."""
+    """A check of the drive or of one expectation."""
 
     name: str
     problem: str = ""
-    """Why it failed, or "" if it passed."""
+    """Why the check failed, or "" if it passed."""
 
     @property
     def passed(self) -> bool:
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass
 class RunResult:
-    """The run of one scenario. It passes if its drive and all expectations do."""
+    """The result of running one scenario. The run passes if the drive succeeds and all expectations are met."""
 
     name: str
     world: str = ""
@@ -54,7 +54,7 @@ class RunResult:
         return "\n".join(lines)
 
     def suite(self) -> Suite:
-        """The result as a JUnit suite: a case for the drive and one for each expectation."""
+        """The result as a JUnit suite, with one test case for the drive and one for each expectation."""
         cases = [
             Case(
                 f"scenario.{self.name}",

@@ -1,7 +1,7 @@
 """Runs a scenario without an integrator: sets up a world, plays its `drive` over HTTP, then checks its `expect`.
 
-Every run has its own world with a manual clock, so it repeats exactly. The runner is an ordinary client. It uses the
-API and the control interface, and nothing of the engine's state.
+Every run has its own world with a manual clock, so runs repeat exactly. The runner is an ordinary client: it uses only
+the API and the control API, and does not access the engine's state.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Run:
         self._credentials: JsonObject = {}
         self._tokens: dict[str, str] = {}
         self._variables: JsonObject = {}
-        """The response of each named step, for `${…}`."""
+        """The response to each named step, used to fill in `${…}`."""
         self._trace = Trace(file, self._look, has_address=bool(client.origin))
         self._now = ""
         self.result = RunResult(file.name)
@@ -94,7 +94,8 @@ class _Run:
     async def _prepare(self) -> None:
         """Create a world, register a receiver if the file needs one, and activate the scenario.
 
-        All settings and the list of active scenarios are given, so that a run does not depend on its server's flags.
+        The request specifies all settings and the list of active scenarios, so a run does not depend on the server's
+        flags.
         """
         wanted = {
             "clock": {"mode": "manual", "now": MANUAL_START},
@@ -155,7 +156,7 @@ class _Run:
             self.result.timeline.append(
                 TimelineEntry(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
             )
-        # Entries of one instant come before the note that the clock leaves it.
+        # Entries with the same time come before the entry for the clock advance.
         self.result.timeline.sort(key=lambda line: (line.at, line.kind == "clock"))
 
     # --- the drive ----------------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ class _Run:
         await self._control("PUT", self._inbox, {"respond": statuses})
 
     async def _act(self, step: DriveAction) -> Any:
-        """Perform an action. Return the resource after it."""
+        """Perform an action. Return the resource as it is after the action."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *target.values()]))
@@ -198,7 +199,10 @@ class _Run:
         return done.get("resource")
 
     async def _call(self, key: str, call: DriveCall) -> Reply:
-        """Make a call, and repeat it after 429, 503 and cut connections. RunFailed for any unexpected response."""
+        """Make a call, and repeat it after 429, 503 and dropped connections.
+
+        Raise `RunFailed` if the response is not the expected one.
+        """
         path = fill(call.path, self._variables)
         body = fill(call.body, self._variables)
         method = call.method.upper()
@@ -224,7 +228,10 @@ class _Run:
     async def _attempt(
         self, call: DriveCall, method: str, path: str, body: object, headers: Mapping[str, str]
     ) -> Reply | None:
-        """Make one attempt, with a fresh token if the old one has expired. None if the connection was cut."""
+        """Make one attempt. If the token has expired, get a new one and try again.
+
+        Return None if the connection was dropped.
+        """
         environment = self._environment(call)
         if path.startswith(f"{CONTROL_BASE}/"):
             own = {**self._control_headers, "X-Simulator-Environment": environment}
@@ -244,11 +251,11 @@ class _Run:
         return reply
 
     def _environment(self, step: DriveCall | DriveAction) -> str:
-        """Return the environment of a step: by default the service's first one."""
+        """Return the environment of a step. Default: the service's first environment."""
         return step.environment or next(iter(self._credentials))
 
     async def _token(self, environment: str, base: str, *, fresh: bool) -> str | Reply:
-        """Return an access token of an environment, or the response that refused it."""
+        """Return an access token for an environment, or the response if the token request was refused."""
         if fresh or environment not in self._tokens:
             keys = self._credentials[environment]
             pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}

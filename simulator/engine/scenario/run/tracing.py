@@ -1,6 +1,6 @@
-"""The timeline of a run: events, delivery attempts and calls hit by faults, in order.
+"""The timeline of a run: events, delivery attempts, and calls affected by faults, in order.
 
-They are read from the control interface after each step.
+The entries are read from the control API after each step.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from simulator.engine.scenario.run.results import TimelineEntry
 from simulator.engine.text.json import JsonObject, dumps
 
 Get: TypeAlias = "Callable[[str], Awaitable[Any]]"
-"""Returns the response of a control call with GET, by its path."""
+"""Returns the response to a GET request to the control API, given its path."""
 _FEW = 5
-"""At most so many attempts or timers are listed to explain an expectation that is not met."""
+"""The maximum number of attempts or timers to list when explaining an expectation that is not met."""
 
 
 class Trace:
-    """The entries seen so far. Set `inbox` to the endpoint id of the run's own receiver."""
+    """The entries so far. Set `inbox` to the endpoint id of the run's own receiver."""
 
     def __init__(self, file: ScenarioFile, get: Get, *, has_address: bool) -> None:
         self._file = file
@@ -34,8 +34,12 @@ class Trace:
         self.attempts: list[JsonObject] = []
 
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
-        """Return the new entries in their order. Attempts are included only if all due ones have been `delivered`."""
-        # Before that, the set of finished attempts depends on the receiver's speed, and runs would not repeat exactly.
+        """Return the new entries in order.
+
+        Attempts are included only if `delivered` says that all due attempts have ended.
+        """
+        # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
+        # not repeat exactly.
         lines = [line async for line in self._hits()] if self._faults or self._may_have_faults else []
         events = (await self._get("/events"))["data"]
         lines += [_event(event) for event in events[len(self.events) :]]
@@ -49,13 +53,13 @@ class Trace:
 
     @property
     def _may_have_faults(self) -> bool:
-        """Whether the scenario, one below it, or a control call of its drive may set faults."""
+        """Whether the scenario, a scenario that is active with it, or a control call in its drive may set faults."""
         document = self._file.document
         calls_control = b"_simulator/" in dumps(document.get("drive", []))
         return bool(document.get("faults") or document.get("with") or calls_control)
 
     async def _hits(self) -> AsyncIterator[TimelineEntry]:
-        """Yield the new calls that were hit by a fault."""
+        """Yield an entry for each new call that a fault affected."""
         rows = (await self._get("/faults"))["data"]
         own = [row for row in rows if row.get("scenario") == self._file.name]
         for row in rows:
@@ -71,7 +75,7 @@ class Trace:
                 yield TimelineEntry(call["at"], "fault", text.rstrip())
 
     def _label(self, row: JsonObject, own: Sequence[JsonObject]) -> str:
-        """Return the name of a fault: its path in the file, or its id and scenario, and its effects."""
+        """Return a label for a fault: its path in the file, or its id and scenario, followed by its effects."""
         given = row.get("deliver", row)
         said = [name for name in given if name in faults.DESCRIBED and given[name] not in (None, False)]
         if row in own:
@@ -87,7 +91,7 @@ class Trace:
         return self._faults.get(identifier, f"the fault {identifier}")
 
     def _attempt(self, row: Mapping[str, Any]) -> str:
-        """Describe an attempt: event, endpoint, response, next attempt, and the fault that hit it."""
+        """Describe an attempt: event, endpoint, response, next attempt, and the fault that affected it."""
         nth = f", attempt {row['attempt']}" if row["attempt"] > 1 else ""
         by = f", by {self._fault(row['fault_id'])}" if row.get("fault_id") else ""
         return f"{row['event_type']} → {self._endpoint(row)}{nth}: {_response(row)}{by}"
@@ -118,7 +122,7 @@ def _response(row: Mapping[str, Any]) -> str:
 
 
 def describe_history(shown: Mapping[str, Any]) -> Iterator[str]:
-    """Describe why a resource has its status, and what is still planned for it."""
+    """Describe why a resource has its current status, and what is still planned for it."""
     history = shown.get("history") or []
     if history:
         last = history[-1]

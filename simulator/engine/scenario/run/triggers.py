@@ -1,4 +1,4 @@
-"""A provider's part in triggering events: how to create its objects, and how to make moves that no row explains."""
+"""The provider-specific part of triggering events: how to create objects, and how to cause special transitions."""
 
 from __future__ import annotations
 
@@ -28,33 +28,39 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """Creates objects of a kind."""
+    """Creates objects of one kind."""
 
     kind: str
     set_up: Callable[[World, str, str], Setup]
-    """Returns the setup for a world, an environment and the event to reach."""
+    """Returns the setup, given a world, an environment and the event to reach."""
     usual: Mapping[str, Drive] = field(default_factory=dict)
-    """The preferred steps to an event that could be reached in several ways."""
+    """The preferred steps, by event, for events that could be reached in several ways."""
 
 
 @dataclass(frozen=True)
 class Triggers:
-    """The provider knowledge that state tables, actions, timers and operations do not show."""
+    """The provider-specific knowledge that state tables, actions, timers and operations do not contain."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
-    """Empties the balance that pays for a resource, given by id, while the block runs; inside a change."""
+    """While the block runs, empties the balance that pays for a resource, given its id.
+
+    Call this inside a transaction.
+    """
     factories: tuple[Factory, ...] = ()
     """If several kinds emit an event, the first factory wins."""
     incoming: Callable[[World, Any, str], Setup | None] = lambda world, record, event: None
-    """Returns the setup if the event is about something that arrives at this resource, such as a deposit."""
+    """Returns the setup if the event concerns something that arrives at this resource, such as a deposit."""
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}
-    """Returns the parameters that make an action choose this one of its moves."""
+    """Returns the parameters that make an action choose this transition among several."""
     steps: Mapping[str, Callable[[World, Any, str], Drive]] = field(default_factory=dict)
-    """By kind, the steps for moves that need more than one call or timer; () leaves a move to the rows."""
+    """By kind, the steps for transitions that need more than one call or timer.
+
+    If () is returned, an API call is used.
+    """
 
 
 def triggers_of(world: World) -> Triggers:
-    """Return the triggers of a world's provider. They are loaded at the first call."""
+    """Return the triggers of a world's provider. They are loaded when this is first called."""
     triggers = vocabulary_of(world).provider.triggers()
     assert isinstance(triggers, Triggers)
     return triggers

@@ -1,4 +1,4 @@
-"""Faults of API calls: which call is disturbed, and how."""
+"""Selects the fault that affects an API call, and applies it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Return why a valid fault may never match: the world lacks its key pair or its endpoint."""
+    """Return why a valid fault may never match: the world does not contain its key pair or its endpoint."""
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
@@ -37,12 +37,12 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
 
 
 def places_of(world: World, operation: Operation) -> mutations.Places:
-    """Return the paths in the regular response of an operation."""
+    """Return the paths in an operation's regular response."""
     return {} if operation.answer is None else mutations.places_of(vocabulary_of(world), operation.answer())
 
 
 def _can_mutate(world: World, operation: Operation, fault: faults.InterfaceFault) -> bool:
-    """Return True if a fault's mutation is possible in the response of an operation, or if it has none."""
+    """Return True if a fault has no mutation, or if its mutation is possible in the operation's response."""
     mutation = mutations.Mutation.of(fault)
     return mutation is None or not any(mutations.impossible((places_of(world, operation),), mutation))
 
@@ -67,12 +67,12 @@ class Interference:
         self.works = fault.after_commit or not self.replaces
         """True if the call is carried out."""
         self.act = fault.act
-        """An action by a third party that happens first."""
+        """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """The action that was to happen first was refused. Unless the fault does more, its hit does not count.
+        """Record that the third-party action was refused. If the fault has no other effect, its hit does not count.
 
-        Call this inside a change.
+        Call this inside a transaction.
         """
         if self._mutation is None and not self.replaces and not self._acts_otherwise:
             self._give_back(world)
@@ -82,12 +82,12 @@ class Interference:
         self._request.fault = ""
 
     async def hold_answer(self) -> None:
-        """Delay the response after the call was carried out."""
+        """Delay the response after the call has been carried out."""
         if self._answer_delay_seconds:
             await asyncio.sleep(self._answer_delay_seconds)
 
     def answer(self, world: World, request_id: str) -> Outgoing:
-        """Return the response that replaces the regular one."""
+        """Return the response that the fault sends instead of the regular one."""
         respond = self._fault.respond
         if respond is None or self._fault.drop:
             return Outgoing(0, b"", cut=True, headers={"X-Request-Id": request_id})
@@ -99,7 +99,7 @@ class Interference:
         return self.disturb(Outgoing(respond.status, body, headers))
 
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
-        """Return the regular response as the fault leaves it. Call this inside a change.
+        """Apply the fault to the regular response and return the result. Call this inside a transaction.
 
         If the mutation turns out to be impossible, the hit does not count.
         """
@@ -119,7 +119,7 @@ class Interference:
         return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
-        """Truncate the body of a response, or replace it by something that is not JSON."""
+        """Truncate the body of a response, or replace the body with content that is not JSON."""
         if outgoing.status in WITHOUT_BODY:
             return outgoing
         if self._fault.malformed == "truncate":
@@ -130,7 +130,10 @@ class Interference:
 
 
 def choose(request: Request, operation: Operation) -> Interference | None:
-    """Return the first fault that matches a call, and count its hit. Call this inside a change."""
+    """Return the effect of the first fault that matches a call, and count the hit. Return None if no fault matches.
+
+    Call this inside a transaction.
+    """
     if not request.world.store[FAULTS].rows:
         return None
     request.may_wait = True

@@ -1,6 +1,6 @@
-"""Idempotency keys (decision H14): stored responses, and the comparison of requests.
+"""Idempotency keys (decision H14): stores responses and compares requests.
 
-A key belongs to one environment. The first request under it decides; every later one must be equal to it.
+A key belongs to one environment. Every later request with the same key must be equal to the first one.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 
 _RETENTION_MS = 24 * HOUR_MS
-# A request that is refused with 400, 401, 403, 429 or 5xx may be sent again under its key once the cause is fixed. A
-# stored refusal would prevent that.
+# A request that was refused with 400, 401, 403, 429 or 5xx can be sent again with the same key once the cause is
+# fixed. A stored refusal would prevent that.
 _BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
 _MARK = {"Idempotent-Replayed": "true"}
 
 
 def retention_ms(world: World) -> int:
-    """Return how long a response is stored."""
+    """Return how long a response is stored, in milliseconds."""
     if assumes(world, "H14", "lapses_after_1h"):
         return HOUR_MS
     return 7 * 24 * HOUR_MS if assumes(world, "H14", "lapses_after_7d") else _RETENTION_MS
 
 
 def binds(world: World, status: int) -> bool:
-    """Return True if a response with this status is stored under the key of its request."""
+    """Return True if a response with this status is stored under the request's idempotency key."""
     return status in _BINDING_STATUSES and (status < 300 or not assumes(world, "H14", "refusals_bind_no_key"))
 
 
 def replay_mark(world: World) -> Mapping[str, str]:
-    """Return the headers that mark a replayed response."""
+    """Return the headers that indicate a replayed response."""
     if assumes(world, "H14", "mark_is_idempotency_replayed"):
         return {"Idempotency-Replayed": "true"}
     return {} if assumes(world, "H14", "replay_is_not_marked") else _MARK
@@ -49,10 +49,10 @@ def replay_mark(world: World) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The response stored under a key."""
+    """The response that is stored under an idempotency key."""
 
     fingerprint: bytes
-    """The request, as `fingerprint` returns it."""
+    """The fingerprint of the request (see `fingerprint`)."""
     status: int
     body: Text
     request_id: Id
@@ -60,44 +60,48 @@ class Stored:
 
 
 ANSWERS = TableKey("idempotency", Stored, around=True)
-"""Stored responses by `<environment>:<key>`, oldest first."""
+"""The stored responses by `<environment>:<key>`, from oldest to newest."""
 
 
 def check_key(key: str) -> None:
-    """Raise `ApiError` 400 unless a key has 1 to 255 printable ASCII characters."""
+    """Raise `ApiError` 400 if a key is not 1 to 255 printable ASCII characters."""
     if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
         raise ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.")
 
 
 def fingerprint(method: str, path: str, body: bytes) -> bytes:
-    """Return a hash that equal requests share. An empty body equals {}."""
-    # Bodies are compared as parsed JSON: clients rebuild the body for a retry, and may order its fields otherwise.
+    """Return a hash that is the same for equal requests. An empty body counts as {}."""
+    # Bodies are compared as parsed JSON, because clients rebuild the body for a retry and may change the order of its
+    # fields.
     return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body or b"{}")).digest()
 
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
-    """Return the Idempotency-Key of a request, or None if it has none or the operation ignores it."""
+    """Return a request's Idempotency-Key, or None if there is none or the operation ignores it."""
     return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 
 def place_of(environment: str, key: str) -> str:
-    """Return the table key of an idempotency key."""
+    """Return the table key for an idempotency key."""
     return f"{environment}:{key}"
 
 
 def is_kept(world: World, place: str) -> bool:
-    """Return True if a response is stored under a table key and has not expired."""
+    """Return True if a response is stored under this table key and has not expired."""
     stored = world.store[ANSWERS].get(place)
     return stored is not None and world.now_ms - stored.at_ms < retention_ms(world)
 
 
 def delete(world: World, place: str) -> None:
-    """Delete a stored response before it expires. Call this inside a change."""
+    """Delete a stored response before it expires. Call this inside a transaction."""
     world.store[ANSWERS].delete(place)
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
-    """Return the stored response of a key, or None. Raise `ApiError` 409 if it belongs to another request."""
+    """Return the response stored under an idempotency key, or None if there is none.
+
+    Raise `ApiError` 409 if the key was used with a different request.
+    """
     place = place_of(environment, key)
     stored = world.store[ANSWERS].get(place)
     if stored is None or not is_kept(world, place):
@@ -110,14 +114,14 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
-    """Store a response under its key. Call this inside a change.
+    """Store a response under its idempotency key. Call this inside a transaction.
 
-    Once in an hour of simulated time this also deletes expired responses.
+    This also deletes expired responses, once per hour of simulated time.
     """
     table, place = world.store[ANSWERS], place_of(environment, key)
     if place in table:
-        # Not just `put`, which would leave the key at its old position. Expired responses are found by reading from the
-        # oldest one until one has not expired, so the table has to be in the order of time.
+        # `put` alone would leave the key at its old position. Expired responses are found by reading from the oldest
+        # until one has not expired, so the table must be in chronological order.
         table.delete(place)
     if world.is_first_in_hour("idempotency.hour"):
         kept_ms = retention_ms(world)

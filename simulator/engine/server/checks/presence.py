@@ -1,4 +1,4 @@
-"""The world of an API call, and the refusal of a call to a saved world that cannot be read."""
+"""Finds the world of an API call, and refuses calls to a saved world that cannot be read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 
 
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
-    """Return 503 for a call to a world that is set aside, else None. `is_known` is True if the API has the path.
+    """Return a 503 response for a call to a world that is set aside, otherwise None.
 
-    No world journals the refusal, because the service would not send it. Reads a world at rest first. Raises
-    `Unavailable`.
+    `is_known` is True if the API has an operation at the path. A suspended world is first read into memory. The
+    refusal is not entered in any world's journal, because the service would not send it. Raise `Unavailable` if the
+    world cannot be read from the store.
     """
     persistence = runtime.persistence
     if persistence is None:
@@ -33,7 +34,7 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world of a call's credential, else the world `default`."""
+    """Return the world that a call's credential belongs to. If there is none, return the world `default`."""
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

@@ -1,7 +1,7 @@
-"""The quota of API calls that a world may receive in a second of real time.
+"""The quota of API calls to a world per second of real time.
 
-It is checked before anything else and leaves no trace in the world, as a proxy in front of the server would. Otherwise
-real time would change what the world returns later.
+The quota is checked before anything else and leaves no trace in the world, like a limit in a proxy in front of the
+server. Otherwise real time would affect the world's later responses.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ RETRY_SECONDS = "1"
 
 @dataclass(slots=True)
 class _Second:
-    """The second that is being counted, and its calls."""
+    """The second that is being counted, and the number of calls in it."""
 
     opened: float = -1.0
     calls: int = 0
 
 
 class CallQuota:
-    """Counts the calls of every world."""
+    """Counts the calls to each world."""
 
     def __init__(self, seconds: Callable[[], float] = perf_counter) -> None:
-        """`seconds` is a monotonic clock."""
+        """Create the counters. `seconds` is a monotonic clock."""
         self._seconds = seconds
         self._kept: PerWorld[_Second] = PerWorld(_Second)
 
     def refusal(self, world: World) -> QuotaExceeded | None:
-        """Count a call and return None, or return 429 if it exceeds the quota of its world."""
+        """Count a call and return None. If the call exceeds the quota of its world, return a 429 error instead."""
         most = settings_of(world)["quota_calls_per_second"]
         if most is None:
             return None

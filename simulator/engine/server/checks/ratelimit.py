@@ -1,7 +1,7 @@
 """The rate limit of a world (decision H15): N calls in a number of seconds, counted per key pair.
 
-The seconds are simulated. With the setting `rate_limit_clock` they are real, for clients that sleep as long as
-Retry-After says.
+The seconds are simulated by default. Set `rate_limit_clock` to `wall` to count real seconds, for clients that sleep for
+the time in Retry-After.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
-"""The start of the current window of a key pair in milliseconds, and the calls in it."""
+"""For each key pair, the start of the current window in milliseconds and the number of calls in the window."""
 
 
 def retry_after(world: World, seconds: str, now_ms: int) -> str:
-    """Return the value of Retry-After for a wait that begins at `now_ms`: seconds, or the date when it ends."""
+    """Return the Retry-After value for a wait that starts at `now_ms`: seconds, or the date when the wait ends."""
     if not assumes(world, "H15", "retry_after_is_a_date"):
         return seconds
     return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
-    """Count one call, inside a change. Raise `ApiError` 429 with Retry-After if the window is full."""
+    """Count one call. Raise `ApiError` 429 with Retry-After if the window is full. Call this inside a transaction."""
     settings = settings_of(world)
     limit = settings["rate_limit"]
     if limit is None:

@@ -1,1 +1,1 @@
-"""HTTP on a connection: requests, responses, routing, accepted hosts."""
+"""Handles HTTP connections: requests, responses, routing and accepted hosts."""

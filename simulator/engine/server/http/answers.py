@@ -1,4 +1,4 @@
-"""Bodies and responses of API calls, in the wording of their world."""
+"""Reads request bodies and builds the responses to API calls, with the wording that applies in their world."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.machine import IllegalMove
 
 _NOT_SHOWN = frozenset({"list_webhooks", "list_assets", "list_currencies"})
-"""Lists whose response the specification does not show (decision L6)."""
+"""The list operations whose response is not defined in the specification (decision L6)."""
 
 
 def body_sent(request: Request) -> JsonObject:
-    """Return the JSON object in the body of a request (decisions H4, H12 and H13)."""
+    """Return the JSON object in a request's body (decisions H4, H12 and H13)."""
     world, incoming = request.world, request.incoming
     if not assumes_anything(world):
         return body_of(incoming)
@@ -35,7 +35,7 @@ def body_sent(request: Request) -> JsonObject:
 
 
 def answered(request: Request, operation: Operation, answer: Mapping[str, object] | None) -> Outgoing:
-    """Return the response to a call that succeeded, with the status of its operation (decision H1)."""
+    """Return the response to a successful call, with the status of its operation (decision H1)."""
     status = operation.status
     if status == 201 and assumes(request.world, "H1", "creating_answers_200"):
         status = 200
@@ -47,7 +47,7 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
 
 
 def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
-    """Return the response to a refused call, which gets a request id if it has none."""
+    """Return the response to a refused call. If the call has no request id, draw one."""
     identify(request)
     if isinstance(error, IllegalMove):
         error = ApiError("invalid_state", f"Not possible in the present status: {error}")
@@ -58,5 +58,5 @@ def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
 
 
 def outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:
-    """Return a response with the request id of its call."""
+    """Return a response that includes the call's request id."""
     return Outgoing(status, body, {"X-Request-Id": request.request_id, **(headers or {})})

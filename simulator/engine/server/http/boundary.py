@@ -1,4 +1,4 @@
-"""The outermost layer around a call: errors, the end of the server, and storage that has to catch up."""
+"""The outermost middleware around a call. It handles errors, server shutdown, and waiting for storage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVENT_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
 
 
 class CallsUnderWay:
-    """The tasks of calls that are being answered, so that a stopping server can end them."""
+    """The tasks of calls in progress, so that a stopping server can cancel them."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -35,10 +35,10 @@ class CallsUnderWay:
 
 
 class ErrorBoundary:
-    """Middleware that turns every exception into a response, so that uvicorn never has to.
+    """Middleware that converts every exception to a response, so that uvicorn never has to.
 
-    With durable storage it holds a response back until everything that the response reports is saved. Event streams
-    are not held back.
+    With durable storage, the middleware holds a response until everything that the response reports is saved. Event
+    streams are not held.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class ErrorBoundary:
         self._app = app
         self._calls = calls
         self._settles = settles
-        """False for a boundary around another one that waits for storage itself."""
+        """False if the boundary encloses another one that waits for storage itself."""
         self._generation = generation
-        """The generation of the stored worlds when the call began, if it began before this boundary."""
+        """The generation of the stored worlds when the call started. None if the call starts inside this boundary."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,7 +99,7 @@ class ErrorBoundary:
 
 
 async def _settled(persistence: storage.Persistence, generation: int | None) -> None:
-    """Wait until every change so far is saved. Raise Unavailable if it cannot be saved or was thrown away."""
+    """Wait until all changes so far are saved. Raise `Unavailable` if they cannot be saved or were discarded."""
     if (unsettled := persistence.unsettled()) is not None:
         await asyncio.shield(unsettled)
     if persistence.generation != generation:
@@ -107,8 +107,11 @@ async def _settled(persistence: storage.Persistence, generation: int | None) -> 
 
 
 async def _end(scope: Scope, send: Send, error: ApiError | ControlError, *, begun: bool) -> None:
-    """Send an error as the response. If a response has begun, drop the connection: the client must not take it as
-    complete."""
+    """Send an error as the response.
+
+    If a response has already started, drop the connection instead. Otherwise the client would treat the response as
+    complete.
+    """
     if not begun:
         headers = [(b"connection", b"close")]
         headers += [(name.lower().encode(), value.encode()) for name, value in storage.headers_of(error).items()]

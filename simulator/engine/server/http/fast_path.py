@@ -1,10 +1,10 @@
-"""The fast path: a call that is complete in memory runs inline, without an ASGI task.
+"""The fast path: a call that has arrived completely runs inline, without an ASGI task.
 
-Most calls never wait for anything. An ASGI task, its messages and the middleware around them cost a read a sixth of its
-processor time and a create a tenth, so the connection runs such a call itself and writes the response in one piece.
-Every other call goes the ASGI road, which is also where a call continues if it turns out to wait.
+Most calls never wait for anything. An ASGI task, its messages and its middleware take a sixth of the processor time of
+a read call and a tenth for a create call. The connection therefore runs such a call itself and writes the response in
+one piece. All other calls go through ASGI. A call that has to wait also continues there.
 
-Both roads admit a call by the same `Handler.admit`. A check that is added there holds on both.
+Both ways use the same `Handler.admit` to admit a call, so a check that is added there applies to both.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ T = TypeVar("T")
 
 
 class EagerCoroutine(Generic[T]):
-    """A coroutine that has run to its first wait, or to its end, outside of any task. Await it for its result.
+    """A coroutine that has already run to its first wait, or to its end, outside any task.
 
-    Python 3.12 has `asyncio.eager_task_factory` for this. Until its first wait the coroutine must not use the current
-    task: there is none.
+    Await it to get its result. Python 3.12 has `asyncio.eager_task_factory` for this. Before its first wait, the
+    coroutine must not use the current task, because there is none.
     """
 
     __slots__ = ("_coroutine", "_error", "_waits_for", "is_done", "result")
 
     result: T
-    """The return value. Set only if `is_done`."""
+    """The return value. Set only if `is_done` is True."""
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self.is_done = False
@@ -55,8 +55,8 @@ class EagerCoroutine(Generic[T]):
         if self._error is not None:
             raise self._error
         while not self.is_done:
-            # No task has seen the first future that the coroutine waits for, so the current task gets it here. Results,
-            # errors and cancellation of each wait belong to the coroutine, so all three are passed on.
+            # No task has received the first future that the coroutine waits for, so the current task gets it here.
+            # Results, errors and cancellation of each wait must all reach the coroutine, so all three are passed on.
             try:
                 answer = yield self._waits_for
             except BaseException as error:
@@ -71,23 +71,26 @@ class EagerCoroutine(Generic[T]):
 
 
 Answer: TypeAlias = "Callable[[bytes, bool], Coroutine[Any, Any, Outgoing[Content] | Response]]"
-"""Answers an admitted call, given its body and True if nothing of the body was cut off."""
+"""Answers an admitted call, given its body, and True if the body was not truncated."""
 
 
 class InlineCall:
-    """One admitted call. `begin` runs it up to its first wait; `finish` completes it as an ASGI application."""
+    """One admitted call.
+
+    `begin` runs the call up to its first wait, and `finish` completes it as an ASGI application.
+    """
 
     __slots__ = ("_answer", "_gone", "_running", "max_bytes")
 
     def __init__(self, answer: Answer, max_bytes: int, gone: asyncio.Future[None] | None = None) -> None:
         self._answer = answer
         self._gone = gone
-        """Set when the client leaves while the call waits. None for a call that ends in its own time."""
+        """Set if the client disconnects while the call is waiting. None for a call that always ends on its own."""
         self.max_bytes = max_bytes
-        """The longest body that is read."""
+        """The maximum number of bytes to read from the body."""
 
     def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
-        """Run the call. Return its response, or None if it has to wait or sends a response that is not in memory."""
+        """Run the call. Return its response, or None if the call has to wait or its response is not in memory."""
         is_whole = is_whole and len(body) <= self.max_bytes
         running = self._running = EagerCoroutine(self._answer(body[: self.max_bytes], is_whole))
         return running.result if running.is_done and isinstance(running.result, Outgoing) else None
@@ -111,7 +114,10 @@ class InlineCall:
 
 
 async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
-    """Set `gone` when the client leaves. Give up on a host that never says so and repeats the request instead."""
+    """Set `gone` when the client disconnects.
+
+    Give up after three messages, because some hosts never report a disconnect and repeat the request instead.
+    """
     for _ in range(3):
         if (await receive())["type"] == "http.disconnect":
             gone.set_result(None)
@@ -119,17 +125,17 @@ async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
 
 
 class Handler(Protocol):
-    """One of the two APIs."""
+    """The handler for one of the two APIs."""
 
     def admit(self, scope: Scope) -> InlineCall:
-        """Admit a call by its head, before its body is read. Raise `ApiError` if it is refused."""
+        """Admit a call based on its headers, before its body is read. Raise `ApiError` if the call is refused."""
 
     async def refuse(self, error: ApiError) -> Outgoing[Content]:
         """Return the response to a call that was not admitted."""
 
 
 async def serve(handler: Handler, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a call on the ASGI road."""
+    """Answer a call through ASGI."""
     try:
         call = handler.admit(scope)
     except ApiError as error:
@@ -148,7 +154,10 @@ class Handlers:
         self._control = control
 
     def find(self, scope: Scope) -> Handler | None:
-        """Return the API of a request, or None if its path belongs to neither. Takes `/_worlds/ID` off the path."""
+        """Return the handler for a request, or None if its path belongs to neither API.
+
+        This also removes `/_worlds/ID` from the path.
+        """
         path = enter_world(scope, self._bases)
         if path.startswith(self._bases):
             return self._api
@@ -159,18 +168,18 @@ _BELOW_CONTROL = f"{CONTROL_BASE}/"
 
 
 class FastPath:
-    """Decides which calls of a connection run inline."""
+    """Decides which calls on a connection run inline."""
 
     def __init__(self, handlers: Handlers, calls: CallsUnderWay) -> None:
         self._handlers = handlers
         self._calls = calls
 
     def accept(self, scope: Scope) -> InlineCall | None:
-        """Return the call to run inline once its body is complete, or None if it goes the ASGI road.
+        """Return the call to run inline once its body is complete, or None if the call must go through ASGI.
 
-        A refused call does, so that refusals are written in one place. So does a call behind a proxy that names the
-        scheme: only uvicorn's layer beneath ASGI knows which proxies to trust, and the scheme decides whether the
-        origin of a page is this server's.
+        A refused call goes through ASGI, so that refusals are written in one place. So does a call with
+        `X-Forwarded-Proto`: only uvicorn's ASGI layer knows which proxies to trust. It sets the scheme, which decides
+        whether a page's origin is this server's own.
         """
         persistence = self._calls.runtime.persistence
         if self._calls.are_ending or (persistence is not None and persistence.refusal is not None):
@@ -184,7 +193,7 @@ class FastPath:
             return None
 
     def must_wait(self, scope: Scope) -> bool:
-        """Return True if a response may not be sent yet, because what it reports is not saved."""
+        """Return True if a response must not be sent yet, because the changes that it reports are not saved."""
         persistence = self._calls.runtime.persistence
         return (
             persistence is not None
@@ -193,9 +202,9 @@ class FastPath:
         )
 
     def finisher(self, call: InlineCall) -> ASGIApp:
-        """Return the ASGI application that completes a call that has begun inline."""
+        """Return the ASGI application that completes a call which has started inline."""
         persistence = self._calls.runtime.persistence
-        # The worlds that the call has worked on are those of now. Its task starts later, perhaps after a failed write
-        # has thrown them away.
+        # The generation is read now, because the call has worked on the current worlds. Its task starts later,
+        # perhaps after a failed write has discarded those worlds.
         generation = None if persistence is None else persistence.generation
         return ErrorBoundary(call.finish, self._calls, generation=generation)

@@ -1,7 +1,7 @@
 """The `Host` and `Origin` headers that a server on a loopback address accepts.
 
-A web page in the user's browser can reach loopback, under its own name (DNS rebinding) or from its own origin. The
-browser sends both names, so a server on loopback accepts its own names only.
+A web page in the user's browser can reach a loopback address through the page's own host name (DNS rebinding) or from
+the page's origin. The browser sends both names, so a server on loopback accepts only its own names.
 """
 
 from __future__ import annotations
@@ -18,13 +18,19 @@ _HOST = re.compile(
 )
 _HIGHEST_PORT = 65535
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
-"""`Sec-Fetch-Site` of requests by pages of other origins. `same-site` is another port of this machine."""
+"""The `Sec-Fetch-Site` values of requests from pages of other origins.
+
+`same-site` means another port of this machine.
+"""
 _CACHED = 64
-"""Accepted `Host` headers that are not parsed again. A client always sends the same one."""
+"""The maximum number of accepted `Host` headers to cache, so that they are not parsed again.
+
+A client always sends the same header.
+"""
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host name or address is this machine only."""
+    """Return True if a host name or address refers only to this machine."""
     name = host.strip("[]").lower()
     if name == "localhost":
         return True
@@ -35,7 +41,10 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(header: str) -> str | None:
-    """Return the lower-case name in a `Host` header, IPv6 addresses in brackets, or None if it is not name[:port]."""
+    """Return the lower-case host name in a `Host` header, or None if the header is not of the form name[:port].
+
+    IPv6 addresses are returned in brackets.
+    """
     found = _HOST.fullmatch(header)
     if found is None or (found["port"] is not None and int(found["port"]) > _HIGHEST_PORT):
         return None
@@ -49,28 +58,31 @@ def host_name(header: str) -> str | None:
 
 
 def own_origin(scope: Scope) -> str:
-    """Return the origin under which a request reached this server, by its `Host` header."""
+    """Return the origin under which a request reached this server, taken from its `Host` header."""
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "127.0.0.1")
     return f"{scope.get('scheme', 'http')}://{host}"
 
 
 def is_of_a_page(scope: Scope) -> bool:
-    """Return True if a web page may have sent a request: its browser says where it comes from."""
+    """Return True if a request has browser headers that state its origin, so a web page may have sent it."""
     headers = headers_of(scope)
     return "origin" in headers or "sec-fetch-site" in headers
 
 
 def is_embedded_elsewhere(scope: Scope) -> bool:
-    """Return True if a page of another origin embeds or sends something. Following a link is neither."""
+    """Return True if a page of another origin embeds the resource or sends the request.
+
+    Following a link does not count.
+    """
     said = {name: value for name, value in scope["headers"] if name.startswith(b"sec-fetch-")}
     return said.get(b"sec-fetch-site") in _OTHER_SITES and said.get(b"sec-fetch-mode") != b"navigate"
 
 
 class Hosts:
-    """The names that a server accepts.
+    """The host names and origins that a server accepts.
 
-    `origins` are those whose pages may call the API besides the server's own. `open_to_all` is True for a server that
-    is bound beyond loopback, where names prove nothing.
+    `origins` are additional origins whose pages may call the API. `open_to_all` is True for a server that listens on a
+    non-loopback address, where host names prove nothing.
     """
 
     def __init__(
@@ -82,7 +94,7 @@ class Hosts:
         self._accepted: set[bytes] = set()
 
     def refusal(self, scope: Scope) -> str | None:
-        """Return why a request is refused for its `Host` headers, or None if it is not."""
+        """Return why a request's `Host` headers are refused, or None if they are accepted."""
         named = headers_of(scope).hosts
         if len(named) == 1 and named[0] in self._accepted:
             return None
@@ -98,8 +110,8 @@ class Hosts:
             if len(self._accepted) < _CACHED:
                 self._accepted.add(named[0])
             return None
-        # Behind a socket this is an address of this machine, which no name in a Host header equals. In process it is
-        # the name that the caller chose.
+        # On a socket, `server` is an address of this machine, and no valid name in a Host header equals it. In
+        # process, it is the name that the caller chose.
         server = scope.get("server")
         if server and name == server[0].lower():
             return None
@@ -109,9 +121,10 @@ class Hosts:
         )
 
     def page_refusal(self, scope: Scope) -> str | None:
-        """Return why the request of a web page is refused, or None if it is not, or does not come from a page.
+        """Return why a web page's request is refused.
 
-        Browsers leave out `Origin` in a GET whose response the page cannot read, but they send `Sec-Fetch-Site`.
+        Return None if the request is accepted or does not come from a page. Browsers omit `Origin` in a GET whose
+        response the page cannot read, but they send `Sec-Fetch-Site`.
         """
         if self._open_to_all or not is_of_a_page(scope):
             return None

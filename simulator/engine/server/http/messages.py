@@ -1,6 +1,6 @@
-"""HTTP messages: reading requests from ASGI, and writing responses to it.
+"""HTTP messages: reads requests from ASGI and writes responses to it.
 
-The head of a request is read first, so a call that is not allowed is refused before any of its body is read.
+The headers of a request are read first, so a request that is not allowed is refused before its body is read.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from simulator.engine.text.json import MAX_BYTES, JsonObject, loads
 from simulator.kernel.dataclass import dataclass
 
 CUT = "simulator.cut"
-"""The ASGI extension with which the HTTP server offers to drop the connection."""
+"""The ASGI extension that the HTTP server provides for dropping the connection."""
 
 OPENED_AT = "simulator.opened_at"
-"""The ASGI extension that has the time when the connection was opened, in seconds of the event loop."""
+"""The ASGI extension that contains the time when the connection was opened, in seconds of the event loop's clock."""
 
 WITHOUT_BODY = frozenset({204, 205, 304})
 """Statuses whose responses have no content (RFC 9110)."""
 
 
 class NoCut(ConnectionError):
-    """A fault drops a connection, and the host of this application offers no way to do that."""
+    """A fault drops the connection, but the server that runs this application provides no way to do that."""
 
 
 @dataclass
@@ -42,9 +42,9 @@ class Incoming:
     path: str
     query: bytes
     headers: Mapping[str, str]
-    """By lower-case name."""
+    """The headers, by lower-case name."""
     body: bytes | None = b""
-    """None if it was larger than allowed."""
+    """The body, or None if it was larger than allowed."""
 
 
 ContentT = TypeVar("ContentT", bound=Content, covariant=True, default=bytes)
@@ -63,20 +63,20 @@ class Outgoing(Generic[ContentT]):
 
 
 class Headers(dict[str, str]):
-    """Header values by lower-case name. Of several headers with one name it has the last."""
+    """Header values by lower-case name. If a header is repeated, the last value counts."""
 
     __slots__ = ("hosts",)
 
     hosts: list[bytes]
-    """Every `Host` header, in its own spelling."""
+    """The value of every `Host` header, as sent."""
 
 
 _PARSED = "simulator.headers"
-"""In a scope: its parsed headers. Every call needs them three times."""
+"""The scope key of the parsed headers. They are cached because every call needs them three times."""
 
 
 def headers_of(scope: Scope) -> Headers:
-    """Return the headers of a request. They are shared between requests, so nobody may change them."""
+    """Return the headers of a request. Requests share this object, so do not modify it."""
     found: Headers | None = scope.get(_PARSED)
     if found is None:
         found = scope[_PARSED] = _parsed(tuple(scope["headers"]))
@@ -96,7 +96,7 @@ def head_of(scope: Scope) -> Incoming:
 
 
 def token_of(incoming: Incoming) -> str | None:
-    """Return the Bearer token of a request, or None if it has none."""
+    """Return a request's Bearer token, or None if there is none."""
     credentials = incoming.headers.get("authorization")
     return None if credentials is None else _bearer(credentials)
 
@@ -108,9 +108,9 @@ def _bearer(credentials: str) -> str | None:
 
 
 def public_key_of(incoming: Incoming) -> str | None:
-    """Return the public key in the body of a token exchange, or None.
+    """Return the public key in the body of a token exchange, or None if there is none.
 
-    It assigns even a refused call to a world (decision S26).
+    The public key identifies the world of the call, even if the call is refused (decision S26).
     """
     if not incoming.body:
         return None
@@ -125,7 +125,8 @@ def public_key_of(incoming: Incoming) -> str | None:
 def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
     """Return the JSON object in a body. An empty body counts as {} (decisions H4, H12, H13).
 
-    A body whose type is not JSON is refused with the status `other_types`, or read anyway if that is None.
+    Raise `ApiError` 400 if the body is too large or not a JSON object. If the content type is not JSON, raise
+    `ApiError` with the status `other_types`. If that is None, read the body anyway.
     """
     if incoming.body is None:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
@@ -139,7 +140,7 @@ def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
 
 
 def json_object(raw: bytes) -> JsonObject:
-    """Return the JSON object in a body. Raise `ApiError` 400 for anything else."""
+    """Return the JSON object in a body. Raise `ApiError` 400 if the body is anything else."""
     try:
         value: Any = loads(raw)
     except ValueError as error:
@@ -153,14 +154,14 @@ WORLD_HEADER = b"x-simulator-world"
 
 
 BELOW = "simulator.below"
-"""In a scope: the base path of the world, if the call has one (`/_worlds/ID`)."""
+"""The scope key of the world's base path, if the call has one (`/_worlds/ID`)."""
 
 
 def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
-    """Replace `/_worlds/ID` in a path by the header that names the world. Return the path without it.
+    """Remove `/_worlds/ID` from a path and add the header that names the world. Return the new path.
 
-    `bases` are those of the environments. A path below `/_worlds/ID` that belongs to neither API belongs to the first
-    environment, so `/_worlds/ID` works both as an origin and as a base URL.
+    `bases` are the base paths of the environments. If the rest of the path belongs to neither API, it is treated as a
+    path in the first environment, so `/_worlds/ID` works both as an origin and as a base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
@@ -178,14 +179,17 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
 
 
 def route_path(scope: Scope) -> str:
-    """Return the path below the prefix where this application is mounted."""
+    """Return the path relative to the prefix where this application is mounted."""
     path: str = scope["path"]
     prefix: str = scope.get("root_path", "")
     return path[len(prefix) :] if prefix and path.startswith(f"{prefix}/") else path
 
 
 async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
-    """Return up to `limit` bytes of a body, and True if that is all of it. Raise `ClientDisconnect`."""
+    """Return up to `limit` bytes of a body, and True if this is the whole body.
+
+    Raise `ClientDisconnect` if the client disconnects.
+    """
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -201,7 +205,7 @@ async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
 
 
 async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[Content]) -> None:
-    """Write a response, or drop the connection without sending a byte."""
+    """Write a response, or drop the connection without sending any bytes."""
     if outgoing.cut:
         drop(scope)
         while (await receive())["type"] != "http.disconnect":
@@ -211,13 +215,16 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[C
 
 
 def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
-    """Return all headers of a response as they are sent."""
+    """Return all headers of a response in the form in which they are sent."""
     raw = [(_raw_name(name), value.encode("latin-1")) for name, value in outgoing.headers.items()]
     return raw + _content_headers(outgoing.status, outgoing.body, outgoing.media_type)
 
 
 def header_lines(outgoing: Outgoing[Content]) -> str | None:
-    """Return the same as header lines in a third of the time, or None if a value cannot be in one unescaped."""
+    """Return the headers as text lines, which takes a third of the time of `raw_headers`.
+
+    Return None if a value contains characters that would have to be escaped.
+    """
     values = "".join(outgoing.headers.values())
     if not (values.isascii() and values.isprintable()):
         return None
@@ -241,7 +248,7 @@ def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[
 async def write_raw(
     scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    """Send a response. It has no content if its status or the method HEAD rules that out."""
+    """Send a response. The body is left out if the status or the method HEAD does not allow one."""
     await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
 
 
@@ -251,7 +258,7 @@ async def _send(scope: Scope, send: Send, status: int, body: Content, headers: l
 
 
 def drop(scope: Scope) -> None:
-    """Drop the connection. Raise `NoCut` if the server does not offer that."""
+    """Drop the connection. Raise `NoCut` if the server provides no way to do that."""
     cut = scope.get("extensions", {}).get(CUT)
     if cut is None:
         raise NoCut("the connection was cut by a fault")

@@ -1,7 +1,7 @@
-"""HTTP on a connection: uvicorn's protocol with limits on bytes and time, and with the fast path.
+"""Uvicorn's HTTP protocol, extended with size and time limits and with the fast path.
 
-A call that has arrived completely runs inline (`fast_path`) and its response is one write. Calls that wait, pipelined
-calls, long bodies and streamed responses become ASGI tasks, as in uvicorn.
+A call that has arrived completely runs inline (see `fast_path`), and its response is sent in one write. Calls that
+wait, pipelined calls, long bodies and streamed responses run in ASGI tasks, as in uvicorn.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simulator.engine.server.http.fast_path import InlineCall
 
 MAX_HEAD_BYTES = 64 * 1024
-"""The longest request line and headers together."""
+"""The maximum size of the request line and headers together."""
 
 _UPGRADE = re.compile(rb"(\r\n)upgrade(:)", re.IGNORECASE)
 
@@ -42,10 +42,10 @@ class _HeadTooLarge(Exception):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. The application can drop it, and one timer ends it.
+    """One connection. The application can drop it, and a timer closes it.
 
-    The timer ends an idle connection and one whose request does not arrive in time. It never runs out while a complete
-    request is being answered.
+    The timer closes the connection if it is idle or if a request does not arrive in time. It never expires while a
+    complete request is being answered.
     """
 
     _reading_head = False
@@ -55,9 +55,9 @@ class BoundedProtocol(HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _ends_at: float | None = None
     _cycle_arriving: RequestResponseCycle | None = None
-    """The request that is arriving, if it runs inline once it is complete."""
+    """The request that is currently arriving, if it will run inline once it is complete."""
     _call: InlineCall | None = None
-    """The same request, as the fast path admitted it."""
+    """The same request, as admitted by the fast path."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)
@@ -69,7 +69,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait(self._limits.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Inform every call of this connection that its client has gone. Uvicorn informs only the newest."""
+        """Notify every call on this connection that the client has disconnected.
+
+        Uvicorn notifies only the newest call.
+        """
         self._cycle_arriving = None
         self._stop_waiting()
         if self._timer is not None:
@@ -100,7 +103,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._begun_in_bytes = self._chunk_bytes
 
     def on_headers_complete(self) -> None:
-        # A head is never longer than the chunks it arrived in, so few heads have to be measured.
+        # The headers are never longer than the chunks they arrived in, so their size rarely has to be computed.
         if self._begun_in_bytes + self._head_bytes > MAX_HEAD_BYTES and self._size_of_head() > MAX_HEAD_BYTES:
             self._refusal = _TOO_LARGE
             raise _HeadTooLarge
@@ -114,9 +117,10 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Begin with a request: its head is complete, and all requests before it are answered."""
-        # A request whose body is here already came pipelined behind another; `on_message_complete` will not follow.
-        # Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI task.
+        """Start a request. Its headers are complete, and all earlier requests have been answered."""
+        # If the body has already arrived, the request was pipelined behind another one, and `on_message_complete`
+        # will not be called again. Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI
+        # task.
         is_arriving = cycle.more_body and not cycle.waiting_for_100_continue
         scope: Any = cycle.scope
         call = self._fast_path.accept(scope) if is_arriving and self._fast_path is not None else None
@@ -127,7 +131,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         super().on_body(body)
-        # Uvicorn stops reading at this size until somebody receives the body, so a longer one never becomes complete.
+        # Uvicorn stops reading at this size until the body is received by the application, so a longer body never
+        # becomes complete.
         if self._cycle_arriving is not None and len(self._cycle_arriving.body) > HIGH_WATER_LIMIT:
             self._to_asgi(self._cycle_arriving, self.app)
 
@@ -142,9 +147,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stop_waiting()
 
     def _answer(self, cycle: RequestResponseCycle) -> None:
-        """Answer a complete request: inline if it is the first one of its chunk.
+        """Answer a complete request. It runs inline if it is the first request in its chunk of data.
 
-        The further ones become tasks. Otherwise a client that pipelines a thousand requests would hold up all others.
+        Further requests become tasks. Otherwise a client that pipelines a thousand requests would block all other
+        clients.
         """
         fast_path, call = self._fast_path, self._call
         if fast_path is None or call is None or self._has_answered:
@@ -170,7 +176,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Like uvicorn's, without its timer for idle connections: this class has one that regards arriving data."""
+        """Do the same as uvicorn, but without its idle timer. The timer of this class also considers arriving data."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
@@ -181,16 +187,16 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def shutdown(self) -> None:
-        """Stop: a request that is still arriving ends together with the calls under way."""
+        """Stop the connection. A request that is still arriving ends together with the calls in progress."""
         if self._cycle_arriving is not None:
             self._to_asgi(self._cycle_arriving, self.app)
         super().shutdown()
 
     def _wait(self, seconds: float) -> None:
-        """End the connection after so many seconds, unless `_wait` or `_stop_waiting` is called before.
+        """Close the connection after this many seconds, unless `_wait` or `_stop_waiting` is called earlier.
 
-        The timer is not moved. When it goes off it compares `_ends_at` and is set again: a new timer for every request
-        and response took a twentieth of the time of a call.
+        The running timer is not replaced. When it fires, it checks `_ends_at` and is set again if necessary. Creating
+        a new timer for every request and response took a twentieth of the time of a call.
         """
         self._ends_at = self.loop.time() + seconds
         if self._timer is None:
@@ -222,7 +228,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.send_400_response("")
 
     def send_400_response(self, msg: str) -> None:
-        """Close the connection, with an error envelope as its last response unless another response is due first."""
+        """Close the connection. Send an error response first, unless another response is still outstanding."""
         if self.transport.is_closing():
             return
         answered = self.cycle is None or self.cycle.response_complete
@@ -238,7 +244,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes | None:
-    """Return a whole response as bytes, or None if it drops the connection or needs several writes."""
+    """Return a whole response as bytes. Return None if the response drops the connection or needs several writes."""
     body = outgoing.body
     if outgoing.cut or not isinstance(body, bytes) or len(body) > PIECE:
         return None
@@ -251,10 +257,10 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes 
 
 
 def _without_upgrade(data: bytes) -> bytes:
-    """Hide the offer to switch protocols at the start of a request. Java's client offers HTTP/2.
+    """Hide a request's offer to switch protocols. Java's HTTP client offers HTTP/2.
 
-    A server may ignore the offer. The parser does not: it reads what follows the head as the other protocol, and the
-    body is lost.
+    A server may ignore the offer, but the parser does not. It reads everything after the headers as the other protocol,
+    and the body is lost.
     """
     if b"\r\nupgrade:" not in data.lower():  # a third of the time of the pattern
         return data

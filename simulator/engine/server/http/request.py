@@ -1,4 +1,4 @@
-"""An API call while it is being answered, and its entry in the journal."""
+"""An API call in progress, and its journal entry."""
 
 from __future__ import annotations
 
@@ -13,35 +13,38 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 BOOKKEEPING = Cause("request", "bookkeeping")
-"""The cause of request ids, rate limits, fault hits and call counters, which a refused call leaves behind, too."""
+"""The cause recorded for changes that remain even after a refused call.
+
+These are request ids, rate limits, fault hits and call counters.
+"""
 _REFUSED_KEPT_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
 class Request:
-    """A call that is being answered."""
+    """An API call in progress."""
 
     incoming: Incoming
     environment: str
     path: str
     world: World
     started: float
-    """Seconds of a monotonic clock."""
+    """The start time, in seconds of a monotonic clock."""
     token: str | None
     request_id: str = ""
     operation: Operation | None = None
     public_key: str | None = None
     unknown_fields: tuple[str, ...] = ()
     is_entered: bool = False
-    """True if it is in the journal."""
+    """True if the call has been added to the journal."""
     may_wait: bool = False
-    """True if a fault may deliver its events before its response."""
+    """True if a fault may deliver the call's events before its response."""
     fault: str = ""
-    """The id of the fault that acts on it."""
+    """The id of the fault that affects the call, or ""."""
 
     @property
     def credential(self) -> str:
-        """The public key or token that selects its world, or ""."""
+        """The public key or token that identifies the world of the call, or "" if there is none."""
         return (public_key_of(self.incoming) if self.path == "/auth/token" else self.token) or ""
 
 
@@ -53,12 +56,12 @@ def identify(request: Request) -> None:
 
 
 def draw_id(world: World) -> str:
-    """Draw the id of the next call. Call this inside a change."""
+    """Draw the id of the next call. Call this inside a transaction."""
     return world.streams.identifier("req_", "ids.request")
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:
-    """Return the journal entry of a call, without secrets. A large body of a refused call is cut."""
+    """Return the journal entry for a call, without secrets. If the call was refused, a large body is truncated."""
     incoming = request.incoming
     query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
     body = incoming.body or b""

@@ -1,4 +1,4 @@
-"""Finding a row by path and method in a tree of path segments."""
+"""Finds a row by path and method in a tree of path segments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 
 
 class Row(Protocol):
-    """A row with a route."""
+    """A row that has a method and a path, such as an operation."""
 
     @property
     def method(self) -> str: ...
@@ -30,9 +30,10 @@ class _Branch(Generic[R]):
 
 
 class Router(Generic[R]):
-    """Paths with `{name}` segments. A literal segment takes precedence over a variable one.
+    """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable one.
 
-    Without `turns_back` it does so even if no path continues below it, and the whole path is then unknown.
+    Without `turns_back`, a literal segment is chosen even if the rest of the path does not match below it. The whole
+    path is then unknown.
     """
 
     def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:
@@ -55,7 +56,7 @@ class Router(Generic[R]):
         return node.variable[1]
 
     def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:
-        """Return the rows of a path by method, and its variables, or None for an unknown path."""
+        """Return the rows at a path by method, and the values of its variables. Return None for an unknown path."""
         node, variables = self._root, {}
         for segment in path.split("/")[1:]:
             literal = node.literals.get(segment)
@@ -74,7 +75,7 @@ class Router(Generic[R]):
     def _any(
         self, node: _Branch[R], segments: list[str], variables: dict[str, str]
     ) -> tuple[dict[str, R], dict[str, str]] | None:
-        """Search all branches below a node for a path."""
+        """Search all branches below a node for the remaining segments of a path."""
         if not segments:
             return (node.rows, variables) if node.rows else None
         segment, literal = segments[0], node.literals.get(segments[0])

@@ -1,1 +1,1 @@
-"""Worlds in real time: clock driver, publishing, chunked work, watched folders."""
+"""Runs worlds in real time: clock driver, publishing, chunked work and watched directories."""

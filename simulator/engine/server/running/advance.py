@@ -1,4 +1,4 @@
-"""An advance of a clock, timer by timer, with its progress."""
+"""Advances a clock timer by timer, and reports progress."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 SLICE_SECONDS = 0.005
-"""How long timers fire before other calls get their turn."""
+"""The number of seconds for which timers fire before other calls get their turn."""
 PROGRESS_SECONDS = 0.25
-"""How often an advance reports its progress."""
+"""The number of seconds between two progress reports of an advance."""
 
 Target: TypeAlias = "int | Callable[[], int] | None"
 
@@ -28,32 +28,32 @@ class Receipt:
     from_ms: int
     to_ms: int
     fired: int
-    """Fired timers."""
+    """The number of timers that fired."""
     events: list[str]
-    """The ids of emitted events."""
+    """The ids of the emitted events."""
     deliveries: int
-    """Delivery attempts that no earlier receipt has counted, including those in flight at the start."""
+    """The number of delivery attempts, including attempts in flight at the start, that no earlier receipt counted."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an advance, with the counts of a receipt."""
+    """The progress of an advance, with the same counts as a receipt."""
 
     from_ms: int
     now_ms: int
     to_ms: int | None
-    """None for an advance to a condition."""
+    """The target time, or None for an advance to a condition."""
     fired: int
     events: int
     deliveries: int
 
 
 class ClockBusy(Exception):
-    """Another advance of this world's clock is under way."""
+    """Another advance of this world's clock is in progress."""
 
 
 class AdvanceCancelled(Exception):
-    """An advance was cancelled, or exceeded a limit. `receipt` has its result up to then."""
+    """An advance was cancelled or exceeded a limit. `receipt` contains the result so far."""
 
     def __init__(self, why: str, receipt: Receipt) -> None:
         super().__init__(why)
@@ -63,7 +63,7 @@ class AdvanceCancelled(Exception):
 
 @dataclass
 class Advance:
-    """An advance under way."""
+    """An advance in progress."""
 
     world: World
     from_ms: int
@@ -73,12 +73,12 @@ class Advance:
     fired: int = 0
     deliveries: int = 0
     called_off: str = ""
-    """The reason for its cancellation, or ""."""
+    """The reason why the advance was cancelled, or ""."""
     progress: Progress | None = None
 
     @property
     def emitted(self) -> int:
-        """The number of events that it has emitted."""
+        """The number of events that the advance has emitted."""
         return self.world.journal.event_count - self.events_before
 
     def progress_to(self, to_ms: int | None) -> Progress:
@@ -91,12 +91,15 @@ class Advance:
         )
 
     async def settle(self, courier: Courier, patience: Patience | None = None) -> None:
-        """Wait for the attempts in flight, unless the advance is cancelled."""
+        """Wait for the attempts in flight. Stop waiting if the advance is cancelled."""
         self.deliveries += await courier.settle(self.world, patience=patience, called_off=lambda: bool(self.called_off))
 
 
 class AdvanceLoop:
-    """Carries out an advance: fires in slices, and waits for the attempts of an instant before the next."""
+    """Carries out an advance.
+
+    Timers fire in slices, and all delivery attempts of one time finish before the next time.
+    """
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float]) -> None:
         self._courier = courier
@@ -111,7 +114,10 @@ class AdvanceLoop:
         horizon_ms: int,
         most: tuple[int, int],
     ) -> None:
-        """Fire up to a moment, or up to the horizon if that is None. `most` has the most events and timers."""
+        """Fire the timers up to `to_ms`, or up to the horizon if `to_ms` is None.
+
+        `most` contains the maximum number of events and the maximum number of timers.
+        """
         world, seconds = advance.world, self._seconds
         most_events, most_timers = most
         last_ms = horizon_ms if to_ms is None else to_ms

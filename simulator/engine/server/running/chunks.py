@@ -1,4 +1,4 @@
-"""Long work in chunks, so that the long lists of one world do not delay calls in others."""
+"""Splits long work into chunks, so that long lists in one world do not delay calls to other worlds."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 SLICE = 200
-"""Items per chunk, which take a few milliseconds."""
+"""The number of items in a chunk. A chunk takes a few milliseconds."""
 
 PIECE = 1024 * 1024
-"""The most bytes that are copied, masked or sent in one piece."""
+"""The maximum number of bytes that are copied, masked or sent at once."""
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A long body in pieces that end between rows, so each can be masked and sent on its own."""
+    """A long body, split between list items so that each piece can be masked and sent separately."""
 
     parts: tuple[bytes, ...]
 
@@ -41,7 +41,7 @@ async def let_others_through(slices: Iterable[object]) -> None:
 
 
 async def indexed(find: Callable[[], Found]) -> Found:
-    """Return the result of a lookup that defers long builds of indexes, after building what it needs."""
+    """Return the result of a lookup. If the lookup needs an index that is not built yet, build the index first."""
     while True:
         try:
             return find()
@@ -50,9 +50,9 @@ async def indexed(find: Callable[[], Found]) -> Found:
 
 
 async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:
-    """Return the first `limit` items that are wanted (None: all).
+    """Return the first `limit` items that satisfy `wanted`, or all of them if `limit` is None.
 
-    Other calls get their turn meanwhile, so `items` must be a copy or immutable.
+    Other calls run meanwhile, so `items` must be a copy or immutable.
     """
     found: list[Item] = []
     for number, item in enumerate(items, 1):
@@ -68,9 +68,9 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
 async def json_list(
     items: Iterable[Item], written: Callable[[Item], bytes], opening: bytes = b'{"data":[', /, **more: object
 ) -> Content:
-    """Return a JSON object with a list of the items, and with more fields behind it. Yields to others, as above.
+    """Return a JSON object that contains a list of the items, followed by the fields in `more`.
 
-    `opening` is the JSON up to the first item.
+    `opening` is the JSON before the first item. Other calls run meanwhile, so `items` must be a copy or immutable.
     """
     parts, rows, size = [], list[bytes](), 0
     for number, item in enumerate(items, 1):
@@ -89,7 +89,7 @@ async def json_list(
 
 
 async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
-    """Return the body with a change applied to each piece. Other calls get their turn meanwhile."""
+    """Return the body after applying `change` to each piece. Other calls run between pieces."""
     if isinstance(body, bytes):
         return change(body)
     parts = []
@@ -100,7 +100,7 @@ async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
 
 
 async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: Content) -> None:
-    """Send the body of a response in pieces of at most `PIECE` bytes."""
+    """Send a response body in pieces of at most `PIECE` bytes."""
     sent, length = 0, len(body)
     for chunk in _chunks(body):
         sent += len(chunk)

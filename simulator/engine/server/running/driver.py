@@ -1,9 +1,9 @@
-"""The driver maps real seconds to simulated ones in the clock modes `real` and `scaled`, and advances clocks.
+"""Maps real time to simulated time in the clock modes `real` and `scaled`, and advances clocks.
 
-Nothing else waits for simulated time or fires timers for calls. A manual clock moves only by `advance`. A running one
-is brought up to date before every call, and an alarm wakes it when its next timer is due. Timers fire in slices of a
-few milliseconds, so the server goes on answering however many are due. A world has one run of timers at a time, and
-calls that arrive meanwhile wait for its end.
+Only this module waits for simulated time and fires timers for calls. A manual clock changes only through `advance`. A
+running clock is brought up to date before every call, and an alarm wakes it when its next timer is due. Timers fire in
+slices of a few milliseconds, so the server remains responsive however many timers are due. A world has at most one run
+of timers at a time, and calls that arrive during the run wait until it ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from simulator.kernel.world import World
 
 @dataclass
 class _Anchor:
-    """One moment on both clocks."""
+    """The same point in time on both clocks."""
 
     real_seconds: float
     simulated_ms: int
@@ -42,43 +42,49 @@ class _Anchor:
 
 @dataclass
 class _ClockState:
-    """The driver's state of one world."""
+    """The driver's state for one world."""
 
     anchor: _Anchor | None = None
-    """The moment from which real time counts. None before the first call of a world that nothing has started."""
+    """The time from which real time counts.
+
+    None before the first call to a world, unless its clock was started earlier.
+    """
     alarm: asyncio.TimerHandle | None = None
-    """Goes off when the next timer of a running clock is due."""
+    """An alarm that fires when the next timer of a running clock is due."""
     firing: asyncio.Task[None] | None = None
-    """The rest of a run of timers that takes longer than a slice."""
+    """The rest of a run of timers, if the run takes longer than one slice."""
     advance: Advance | None = None
     leftover: bool = False
     """True after a cancelled advance, which may leave many timers due."""
     over: bool = False
     """True if the world has ended."""
     fired: int = 0
-    """Timers that were fired by runs, not by advances."""
+    """The number of timers that were fired by runs, not by advances."""
 
 
 class Driver:
-    """The clocks of all worlds of a server.
+    """The clocks of all worlds in a server.
 
-    It informs `port` when timers of a world have fired, and repeatedly during an advance. `seconds` is a monotonic
-    clock.
+    The driver notifies `port` when timers of a world have fired, and repeatedly during an advance. `seconds` is a
+    monotonic clock.
     """
 
     patience_seconds = 1.0
-    """How long a call waits for a running clock to catch up. Then it is answered at the time that the clock has."""
+    """How long a call waits for a running clock to catch up.
+
+    After that, the call is answered at the time that the clock has reached.
+    """
     leftover_patience_seconds = 0.2
-    """How long it waits for timers that a cancelled advance has left due."""
+    """How long a call waits for timers that are still due after a cancelled advance."""
     most_events = 1_000_000
     most_timers = 5_000_000
-    """The most events and timers of one advance, so that it does not use up the memory of the machine.
+    """The maximum number of events and timers in one advance, so that it does not exhaust the machine's memory.
 
-    An event takes 1 KB and its resource up to 2 KB, so this is about 3 GB.
+    An event takes 1 KB and its resource up to 2 KB, so the limit is about 3 GB.
     """
     most_events_awaiting = 200_000
     most_timers_awaiting = 1_000_000
-    """The same for an advance to a condition that may never hold: about 600 MB, or two minutes."""
+    """The same limits for an advance to a condition that may never be met: about 600 MB, or two minutes."""
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier
@@ -90,27 +96,27 @@ class Driver:
     # Due timers
 
     async def bring_up_to_date(self, world: World) -> None:
-        """Move a running clock to the present and fire the timers on the way. A manual clock does not move.
+        """Advance a running clock to the current time, and fire the timers that are due by then.
 
-        Returns immediately during an advance, and in a world that has ended.
+        A manual clock does not change. This returns immediately during an advance and in a world that has ended.
         """
         if not self.catch_up(world):
             await self._fired(world, self._kept[world])
 
     def catch_up(self, world: World) -> bool:
-        """Begin `bring_up_to_date`. Return True if that completed it, as for nearly every call."""
+        """Start `bring_up_to_date`. Return True if it is already complete, as for nearly every call."""
         keeping = self._kept[world]
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire the timers that are due now: those that a call has just planned without delay."""
+        """Fire the timers that are due now, which a call has just planned without delay."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
     def fire_at_once(self, world: World) -> bool:
-        """Begin `fire_due`. Return True if that completed it, as after nearly every call."""
+        """Start `fire_due`. Return True if it is already complete, as after nearly every call."""
         keeping = self._kept[world]
         if keeping.firing is None:
             timer = world.agenda.next()
@@ -121,11 +127,14 @@ class Driver:
         return keeping.firing is None
 
     def begin_firing(self, world: World) -> None:
-        """Like `fire_due`, without waiting for the end."""
+        """Start `fire_due`, without waiting for it to end."""
         self._fire(world, self._kept[world], world.now_ms)
 
     def _fire(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Begin a run: its first slice here, the rest in a task. No-op during another run or an advance."""
+        """Start a run: the first slice runs immediately, the rest in a task.
+
+        This has no effect during another run or an advance.
+        """
         if keeping.firing is not None or keeping.advance is not None or keeping.over:
             return
         before = keeping.fired
@@ -135,7 +144,7 @@ class Driver:
             self._port.changed(world)
 
     def _fire_slice(self, world: World, keeping: _ClockState, target_ms: int) -> bool:
-        """Fire for a few milliseconds. Return True if the clock has reached the moment."""
+        """Fire timers for a few milliseconds. Return True if the clock has reached the target time."""
         ends = self._seconds() + SLICE_SECONDS
         while world.fire_next(target_ms) is not None:
             keeping.fired += 1
@@ -147,7 +156,7 @@ class Driver:
         return True
 
     async def _fire_on(self, world: World, keeping: _ClockState, target_ms: int) -> None:
-        """Complete a run. It ends early if the clock was moved or has another mode or rate by now."""
+        """Complete a run. The run ends early if the clock was set, or if its mode or rate has changed."""
         anchor = keeping.anchor
         try:
             await asyncio.sleep(0)
@@ -160,7 +169,7 @@ class Driver:
         self._port.changed(world)
 
     async def _fired(self, world: World, keeping: _ClockState) -> None:
-        """Wait for the run under way, but not for ever: more timers may fall due than fire meanwhile."""
+        """Wait for the run in progress, but not indefinitely, because timers can become due faster than they fire."""
         if keeping.firing is not None and keeping.advance is None:
             patience = None if world.clock.mode == "manual" else self.patience_seconds
             if keeping.leftover:
@@ -179,23 +188,23 @@ class Driver:
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
         """Count real time from now. Call this after the clock was set, or after its mode or rate has changed.
 
-        `since_seconds` is how long ago the clock had its present time, if nobody has read it since.
+        `since_seconds` is the number of seconds since the clock had its current time, if it has not been read since.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
-        """Return the present time of a world, even if its clock has not been brought up to date."""
+        """Return the current time of a world, even if its clock has not been brought up to date."""
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
-        """Set the alarm of a world again after a change, unless it is being advanced."""
+        """Set the alarm of a world again after a change, unless the world is being advanced."""
         keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
-        """Set an alarm for the next timer of a running world."""
+        """Set an alarm for the next timer of a running clock."""
         keeping = self._kept[world]
         if keeping.alarm is not None:
             keeping.alarm.cancel()
@@ -207,8 +216,8 @@ class Driver:
             return
         rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
         wait = max(Decimal(timer.due_at_ms - self._present_ms(world, keeping)) / (1000 * rate), Decimal(0))
-        # A millisecond later than due, so that rounding never wakes the world too early. At most an hour: event loops
-        # refuse delays of years, and the alarm is set again when it goes off.
+        # The alarm is set one millisecond late, so that rounding never wakes the world too early. The delay is at
+        # most an hour, because event loops refuse delays of years. The alarm is set again when it fires.
         delay = min(float(wait) + 0.001, 3600.0)
         keeping.alarm = asyncio.get_running_loop().call_later(delay, self._ring, world)
 
@@ -220,7 +229,7 @@ class Driver:
         self.set_alarm(world)
 
     def forget(self, world: World) -> None:
-        """Stop the clock of a world that has ended, and cancel its advance."""
+        """Stop the clock of a world that has ended, and cancel any advance of it."""
         keeping = self._kept[world]
         keeping.over = True
         if keeping.alarm is not None:
@@ -248,12 +257,12 @@ class Driver:
         return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
-        """Return the latest progress of the advance under way, or None if there is none yet."""
+        """Return the latest progress of the advance in progress, or None if there is none yet."""
         advance = self._kept[world].advance
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """Cancel the advance under way. Return the future of its receipt, or None if there is no advance."""
+        """Cancel the advance in progress. Return the future of its receipt, or None if there is no advance."""
         advance = self._kept[world].advance
         if advance is None:
             return None
@@ -270,15 +279,14 @@ class Driver:
         horizon_ms: int = LAST_MS,
         patience: Patience | None = None,
     ) -> Receipt:
-        """Advance the clock to a moment, timer by timer.
+        """Advance the clock to a target time, timer by timer.
 
-        Webhook attempts of an instant are answered before the clock moves on.
+        All webhook attempts at one time are answered before the clock advances further. `to` is the target time, or a
+        function that returns it once the attempts in flight at the start are answered. If `to` is None, the clock
+        advances to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
 
-        `to` is the moment, or a function that returns it once the attempts in flight at the start are answered. With
-        None the clock goes to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
-
-        Raise `ClockBusy` during another advance, `AdvanceCancelled`, or `Unanswered` if a receiver of an attempt in
-        flight at the start exhausts `patience`.
+        Raise `ClockBusy` if another advance is in progress, `AdvanceCancelled` if this advance is cancelled or exceeds
+        a limit, or `Unanswered` if the receiver of an attempt in flight at the start exhausts `patience`.
         """
         keeping = self._kept[world]
         if keeping.advance is not None:
@@ -309,7 +317,7 @@ class Driver:
         return receipt
 
     def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
-        """Return the most events and timers of an advance."""
+        """Return the maximum number of events and of timers in an advance."""
         if awaiting:
             return min(self.most_events, self.most_events_awaiting), min(self.most_timers, self.most_timers_awaiting)
         return self.most_events, self.most_timers

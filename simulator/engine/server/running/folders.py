@@ -1,4 +1,4 @@
-"""Watched scenario directories: checked twice a second, and changes are applied to all worlds."""
+"""Watches scenario directories: checks them twice a second, and applies changes to all worlds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from simulator.engine.server.runtime import Runtime
 from simulator.kernel.journal import Cause
 
 SECONDS = 0.5
-"""Real time between two checks. A file that differs between them is still being written."""
+"""The real time between two checks, in seconds. If a file differs between two checks, it is still being written."""
 
 _CAUSE = Cause("action", "scenarios", "control")
 _log = logging.getLogger(__name__)
 
 
 async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> None:
-    """Check the directories until cancelled."""
+    """Check the directories until this task is cancelled."""
     while True:
         await asyncio.sleep(seconds)
         try:
@@ -28,7 +28,7 @@ async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> 
 
 
 async def look_again(runtime: Runtime, folder: Folder) -> None:
-    """Read changed files, and apply them in every world where the scenario is active."""
+    """Read changed files, and apply the changes in every world where the scenario is active."""
     before = folder.problems
     renewals = folder.take(await asyncio.to_thread(folder.read))
     for problem in folder.problems:

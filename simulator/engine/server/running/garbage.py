@@ -1,10 +1,10 @@
-"""Garbage collection of a server: objects that have survived once are skipped.
+"""Garbage collection of a server. Objects that have survived one collection are skipped.
 
-Rows live as long as their world, and a world is part of no cycle, so its last reference frees it. Yet each collection
-of the oldest generation visits all rows. During 40,000 runs of recurring payments that took a seventh of the time, and
-at a million objects one collection delayed all calls by 360 ms. So every collection freezes the survivors. A cycle
-that forms among frozen objects, such as a long-lived stream, waits for one collection in a thousand, which visits
-everything.
+Rows live as long as their world. A world is not part of any cycle, so dropping the last reference frees it. Yet each
+collection of the oldest generation visits all rows. During 40,000 runs of recurring payments this took a seventh of
+the time. With a million objects, one collection delayed all calls by 360 ms. Every collection therefore freezes the
+survivors. A cycle that forms among frozen objects, such as a long-lived stream, is freed by one collection in a
+thousand, which visits everything.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from contextlib import contextmanager
 
 _OLDEST = 2
 WHOLE_EVERY = 1000
-"""One of this many collections of the oldest generation visits all objects."""
+"""One in this many collections of the oldest generation visits all objects."""
 _THRESHOLDS = (10_000, 4, 1)
-"""New objects before a collection, and collections before one of the next generation.
+"""The thresholds of the three generations.
 
-Calls create hardly any cycles: a collection every 700 objects took a twentieth of a call. An oldest generation of at
-most 100,000 objects delays calls by at most 25 ms. At 400,000 it was 100 ms.
+The first number is how many new objects start a collection. Each further number is how many collections of one
+generation precede a collection of the next. Calls create hardly any cycles. A collection every 700 objects took a
+twentieth of a call's time. An oldest generation of at most 100,000 objects delays calls by at most 25 ms. With 400,000
+objects the delay was 100 ms.
 """
 
 
 @contextmanager
 def passing_over_the_old() -> Iterator[None]:
-    """Collect garbage this way inside the block. All present objects count as old."""
+    """Skip objects that have survived a collection while the block runs. All existing objects count as survivors."""
     looked = 0
 
     def collecting(phase: str, info: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Last-used times of worlds, in real time. They are not part of a world, which has simulated time only."""
+"""Last-used times of worlds, in real time. They are not stored in the world, which has only simulated time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Use:
 
 
 class LastUses:
-    """Last-used times of all worlds. `seconds` is a monotonic clock."""
+    """The last-used times of all worlds. `seconds` is a monotonic clock."""
 
     __slots__ = ("_uses", "seconds")
 
@@ -25,9 +25,9 @@ class LastUses:
         self._uses: PerWorld[_Use] = PerWorld(_Use)
 
     def touch(self, world: World, at: float | None = None) -> None:
-        """Note that a world is used, now or at a time of that clock."""
+        """Record that a world is used, now or at a given time on the `seconds` clock."""
         self._uses[world].at = self.seconds() if at is None else at
 
     def idle_seconds(self, world: World) -> float:
-        """Return how long a world has not been used."""
+        """Return the number of seconds since a world was last used."""
         return max(self.seconds() - self._uses[world].at, 0.0)

@@ -1,7 +1,7 @@
-"""Fan-out of messages to readers that may be slow or gone.
+"""Sends messages to several readers, which may be slow or disconnected.
 
-A channel passes every message to all readers and stores the newest ones for readers that come back. It never waits for
-a reader and drops one that lags too far behind, so memory is bounded.
+A channel passes every message to all readers and stores the newest messages for readers that reconnect. It never waits
+for a reader and drops a reader that falls too far behind, so memory use is limited.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ LONGEST_QUEUE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ChannelMessage:
-    """One message."""
+    """One message on a channel."""
 
     number: int
-    """Unique and increasing within a server."""
+    """The message number, which is unique and increasing within a server."""
     raw: bytes
-    """The bytes that are sent."""
+    """The bytes to send."""
 
 
 @dataclass(eq=False)
 class Reader:
-    """One reader and the messages that it has not taken yet."""
+    """One reader, and the messages that it has not taken yet."""
 
     drop: Callable[[], None]
-    """Drops its connection."""
+    """Drops the reader's connection."""
     waiting: deque[ChannelMessage] = field(default_factory=deque)
     closed: bool = False
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def offer(self, message: ChannelMessage) -> None:
-        """Queue a message, or drop the reader if it lags too far behind."""
+        """Queue a message, or drop the reader if it has fallen too far behind."""
         if self.closed:
             return
         self.waiting.append(message)
@@ -49,12 +49,12 @@ class Reader:
             self.drop()
 
     def close(self) -> None:
-        """End the messages. Queued ones can still be taken."""
+        """Send no more messages to this reader. It can still take queued messages."""
         self.closed = True
         self._woken.set()
 
     async def take(self) -> ChannelMessage | None:
-        """Wait for the next message and return it, or None at the end."""
+        """Wait for the next message and return it. Return None if there are no more messages."""
         while not self.waiting:
             if self.closed:
                 return None
@@ -64,17 +64,17 @@ class Reader:
 
 
 class Numbers:
-    """Numbers of messages. They increase and never repeat, not even after a restart of the server."""
+    """Generates message numbers. They increase and never repeat, even after a restart of the server."""
 
     def __init__(self, first: int) -> None:
         self.last = first - 1
 
     @classmethod
     def of_start(cls, wall_ms: int) -> Numbers:
-        """Return the numbers of a server that starts at this time of the wall clock.
+        """Return the generator for a server that starts at this wall-clock time.
 
-        A later start has higher numbers, unless more than 4,096 messages a millisecond were published in between. They
-        stay below 2^53, which JavaScript represents exactly.
+        A server that starts later gets higher numbers, unless more than 4,096 messages per millisecond were published
+        in between. The numbers stay below 2^53, so JavaScript represents them exactly.
         """
         return cls(wall_ms << 12)
 
@@ -95,11 +95,11 @@ class Channel:
 
     @property
     def is_of_use(self) -> bool:
-        """True if there are readers, or if one could come back without a gap."""
+        """True if there are readers, or if a reader could reconnect without missing a message."""
         return bool(self.readers) or self._unread < MESSAGES_KEPT
 
     def publish(self, render: Callable[[int], bytes]) -> None:
-        """Render a message with its number, and pass it to all readers."""
+        """Render a message with its number, and pass the message to all readers."""
         number = next(self._numbers)
         message = ChannelMessage(number, render(number))
         if len(self._kept) == MESSAGES_KEPT:
@@ -112,11 +112,11 @@ class Channel:
                 self.leave(reader)
 
     def has_all_since(self, number: int) -> bool:
-        """Return True if all messages after a number are stored. False for a number from before a restart."""
+        """Return True if all messages after a number are stored. Return False for a number from before a restart."""
         return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:
-        """Add a reader. With `after` it first gets the stored messages after that number."""
+        """Add a reader. If `after` is given, the reader first gets the stored messages after that number."""
         if after is not None:
             for message in self._beyond(after):
                 reader.offer(message)
@@ -131,7 +131,7 @@ class Channel:
             self.readers.remove(reader)
 
     def close(self) -> None:
-        """End all readers: the subject is gone, or the server stops."""
+        """Close all readers, because the subject no longer exists or the server is stopping."""
         for reader in self.readers:
             reader.close()
         self.readers.clear()

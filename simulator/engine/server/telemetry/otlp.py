@@ -1,7 +1,7 @@
-"""OpenTelemetry spans, sent to a collector over OTLP and HTTP. This module is loaded only if there is a collector.
+"""OpenTelemetry spans, sent to a collector using OTLP over HTTP. This module is loaded only if a collector is set.
 
-A span is created when a call or an attempt has ended, and put into a bounded queue that a thread of the library
-empties. No call waits for the collector: spans are dropped if the queue is full.
+A span is created when a call or an attempt has ended. It is put into a bounded queue, and a library thread sends the
+queued spans. No call waits for the collector. If the queue is full, spans are dropped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Ids(RandomIdGenerator):
-    """Random ids, except for a span whose id was already sent in a webhook."""
+    """Generates random ids. If a span's id was already sent in a webhook, that id is used."""
 
     given = 0
 
@@ -83,7 +83,7 @@ class OtlpSpans:
             _log.exception("a span could not be made")
 
     def end(self, patience_seconds: float) -> None:
-        """Send the remaining spans for at most this long."""
+        """Send the remaining spans. Stop after the given time."""
         ending = threading.Thread(target=self._provider.shutdown, name="last spans", daemon=True)
         ending.start()
         ending.join(patience_seconds)
@@ -146,7 +146,7 @@ class OtlpSpans:
 
 
 def _parent(traceparent: str) -> Context:
-    """Return the context of a well-formed `traceparent`, or an empty one for ""."""
+    """Return the context for a valid `traceparent`, or an empty context for ""."""
     above = Context()
     if not traceparent:
         return above

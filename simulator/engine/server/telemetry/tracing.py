@@ -1,4 +1,4 @@
-"""Span export as configured by the environment variables of OpenTelemetry."""
+"""Configures span export from the OpenTelemetry environment variables."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 def exporting(
     runtime: Runtime, environ: Mapping[str, str], *, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Send the spans of a server to the collector in the variables, if there is one.
+    """Send the spans of a server to the collector that the environment variables specify, if there is one.
 
-    If that is not possible, a warning in the log says why, and the server runs without spans.
+    If spans cannot be sent, a warning in the log states the reason, and the server runs without spans.
     """
     if not is_asked(environ):
         yield
@@ -49,7 +49,7 @@ def exporting(
 
 
 def is_asked(environ: Mapping[str, str]) -> bool:
-    """Return True if the variables name a collector and do not turn spans off."""
+    """Return True if the environment variables specify a collector and do not turn spans off."""
     if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     exporters = {name.strip() for name in environ.get("OTEL_TRACES_EXPORTER", "otlp").split(",")}
@@ -57,7 +57,7 @@ def is_asked(environ: Mapping[str, str]) -> bool:
 
 
 def _obstacle(environ: Mapping[str, str]) -> str:
-    """Return why spans cannot be sent and what to do, or "" if they can."""
+    """Return why spans cannot be sent and how to fix it, or "" if they can be sent."""
     asked = next((environ[name] for name in _ENDPOINTS if environ.get(name)), "")
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _PROTOCOL)
     if protocol != _PROTOCOL:
