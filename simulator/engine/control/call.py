@@ -100,7 +100,8 @@ class ControlCall:
     async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
         """Await `waiting` and return its result.
 
-        Raise `TimeoutError` after `seconds`. Raise `ClientDisconnect` if the client disconnects first.
+        Raise `TimeoutError` if it takes more than `seconds`. Raise `ClientDisconnect` if the client disconnects
+        first.
         """
         if seconds <= 0:
             waiting.close()
@@ -159,7 +160,7 @@ class ControlCall:
 
     @property
     def world_id(self) -> str:
-        """The world id in the header, or `default`. The world may not exist."""
+        """The world id in the header, or `default`. There may be no such world."""
         return self.headers.get(WORLD_HEADER, DEFAULT_WORLD)
 
     @property

@@ -202,7 +202,7 @@ class ControlDecorator(Generic[RowArguments]):
 
         @operation("DELETE /faults/{id}", "Remove a fault", status=204, recorded_as="call")
         async def delete_fault(call: ControlCall) -> None:
-            \"""Remove a fault. 404 if there is no such fault.\"""
+            \"""Remove a fault. Fails with 404 if there is no such fault.\"""
 
     The name, description and response type of the operation come from the function.
     """

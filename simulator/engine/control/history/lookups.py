@@ -1,7 +1,7 @@
 """Indexes by resource. With them, inspecting one resource does not require reading the whole history of its world.
 
 Reading an index updates it with the rows added since the last read, or with all rows if the world's state was
-restored. API requests therefore do not pay for indexes.
+restored. The indexes therefore add no cost to API requests.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Requests:
 
 
 _DROPPED_KEPT = 1_000
-"""The index is rebuilt when its number of entries exceeds twice the length of the journal by more than this."""
+"""The index is rebuilt when it has more entries than twice the length of the journal plus this number."""
 
 
 class _Indexes:

@@ -116,7 +116,7 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
     """List your API requests and their responses, filtered by method, path, status or text. Secrets are masked.
 
     Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that
-    it no longer contains.
+    were removed.
     """
     method, path, status = call.given("method"), call.given("path"), call.whole("status")
     text = call.query.get("text", "").lower().encode()

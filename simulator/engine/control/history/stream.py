@@ -57,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Start following a world: the first one with this id, or one that replaced it."""
+        """Start following a world. It is the feed's first world, or one that replaced the previous world."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()

@@ -1,8 +1,8 @@
 """POST /trigger: produce an event with ordinary API requests, actions and timers.
 
-Without a target, a new resource is created that scenarios do not affect. The trigger follows the shortest legal path
-from the present state of the resource. Steps without a wait between them are atomic. The clock advances only if a
-timer must fire.
+Without a target, the trigger creates a new resource that is not affected by scenarios. It follows the shortest legal
+path from the present state of the resource. Steps without a wait between them are atomic. The clock advances only if
+a timer must fire.
 """
 
 from __future__ import annotations
@@ -312,9 +312,9 @@ class _Route:
             self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """Return the event if it was emitted about the subject.
+        """Return the event if it was emitted about the subject, otherwise None.
 
-        If there is no subject, it may be about any resource.
+        If there is no subject, an event about any resource counts.
         """
         try:
             subject = self._fill(self._subject)
@@ -328,7 +328,7 @@ class _Route:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """Return the next of a resource's timers with one of these kinds, or None.
+    """Return a resource's next timer of one of the given kinds, or None.
 
     Timers that are due after the end of simulated time are ignored.
     """
@@ -338,10 +338,10 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
-    """Return the events that a timer would emit if nothing else changed before. `empty` assumes an empty balance.
+    """Return the events that a timer would emit if the world does not change before it fires.
 
-    The timer fires in a copy, because the clock of a world never goes back. The copy includes the writes of the
-    transaction in progress.
+    `empty` assumes an empty balance. The timer fires in a copy, because the clock of a world never goes back. The
+    copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

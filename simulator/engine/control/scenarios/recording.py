@@ -1,6 +1,6 @@
 """GET /recording: the API requests and control calls made in a world, as a scenario that repeats them.
 
-Secrets are left out. Token exchanges and webhook endpoints are also left out, because they may contain secrets.
+Secrets and token exchanges are left out. Webhook endpoints are left out too, because their URLs may contain secrets.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ def _known_at_first(world: World) -> dict[str, str]:
 
 
 def _locator(world: World) -> Locate:
-    """Return a function that locates a resource by its position among the resources of its kind."""
+    """Return a function that locates a resource by its position among all resources of its kind."""
     positions: dict[str, dict[str, int]] = {}
 
     def locate(identifier: str) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ class ClockState(TypedDict):
     now: Timestamp
     """The simulated time."""
     rate: Number
-    """The number of simulated seconds per real second, in mode scaled."""
+    """The number of simulated seconds per real second, in the mode `scaled`."""
     timers: Count
     """The number of planned timers, including scenario steps that wait for a network."""
     next_timer_at: Timestamp | None
@@ -50,7 +50,7 @@ class ClockBody(Body):
     now: Text | None = None
     """The time to advance to, which must not be in the past. For a new world, the start time."""
     rate: Rate | None = None
-    """The number of simulated seconds per real second, in mode scaled."""
+    """The number of simulated seconds per real second, in the mode `scaled`."""
 
 
 def show_clock(world: World) -> ClockState:
