@@ -43,7 +43,7 @@ class BankEntry(TypedDict):
 
 class ProviderEntry(TypedDict):
     country: str
-    """The country, by its code."""
+    """The country code."""
     provider: str
     """The provider code, for beneficiaries."""
     name: str
@@ -52,7 +52,7 @@ class ProviderEntry(TypedDict):
 
 class CountryEntry(TypedDict):
     country: str
-    """The country, by its code."""
+    """The country code."""
     name: str
     """The name of the country."""
     fiat_currency: FiatText
@@ -64,7 +64,7 @@ class CountryEntry(TypedDict):
 @with_config(extra="allow")
 class ReferenceCurrency(TypedDict):
     symbol: CurrencyText
-    """The currency, by its code."""
+    """The currency code."""
     network: WalletNetwork | None
     """The network; null for fiat."""
     name: str
