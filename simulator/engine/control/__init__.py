@@ -1,1 +1,1 @@
-"""The control API under /_simulator, with which a person, a test or the dashboard controls the simulator."""
+"""The control API under `/_simulator`. A person, a test or the dashboard controls the simulator with it."""

@@ -1,6 +1,6 @@
-"""Control tokens, each for all worlds or for the worlds whose ids have one prefix.
+"""Control tokens. A token gives access to all worlds, or to the worlds whose ids start with a given prefix.
 
-A token for some worlds does not reveal the others: lists leave them out, and calls about them return 404.
+A token with a prefix does not reveal other worlds: lists omit them, and requests for them return 404.
 """
 
 from __future__ import annotations
@@ -16,36 +16,42 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The worlds that a token reaches."""
+    """The worlds that a token can access."""
 
     name: str
     prefix: str = ""
-    """The prefix of the world ids it reaches; "" for all worlds."""
+    """The prefix of the world ids that the token can access; "" for all worlds."""
     most_worlds: int | None = None
-    """The number of worlds it may have at a time; None for any number."""
+    """The maximum number of worlds that can exist under this token at a time; None for no limit."""
 
     @property
     def reaches_all(self) -> bool:
-        """Whether it reaches every world, and data about the whole server."""
+        """Whether the token can access every world and the data of the whole server."""
         return not self.prefix
 
     def reaches(self, world_id: str) -> bool:
-        """Whether it reaches the world of that id. Such a world need not exist."""
+        """Return True if the token can access a world with this id. The world does not need to exist."""
         return world_id.startswith(self.prefix)
 
     def require_all(self, what: str) -> None:
-        """403 unless it reaches all worlds; `what` is a sentence that says why all are needed."""
+        """Raise `ControlError` 403 unless the token can access all worlds.
+
+        `what` is the first sentence of the message. It explains why access to all worlds is needed.
+        """
         if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
 
     def require_new(self, world_id: str) -> None:
-        """403 if it would not reach the world to be created."""
+        """Raise `ControlError` 403 if the token could not access a new world with this id."""
         if not self.reaches(world_id):
             why = f"This token cannot create a world {world_id!r}. {self._reach}"
             raise ControlError(403, "forbidden", why, "id")
 
     def require_room(self, world_id: str, living: Collection[str]) -> None:
-        """507 if the token has as many worlds as it may. Replacing a world is always possible."""
+        """Raise `ControlError` 507 if the token already has its maximum number of worlds.
+
+        Replacing an existing world is always allowed.
+        """
         if self.most_worlds is None or world_id in living:
             return
         if sum(map(self.reaches, living)) >= self.most_worlds:
@@ -57,7 +63,7 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return 404 for a world that does not exist or that the token does not reach, alike for both."""
+        """Return a 404 error. It is the same for a missing world and for a world that the token cannot access."""
         reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(404, "not_found", f"There is no world {world_id!r}.{reach}")
 
@@ -69,9 +75,12 @@ class Access:
 
 
 EVERYBODY = Access("everybody")
-"""The access of every caller if the server has no tokens."""
+"""The access of every caller when the server has no tokens."""
 NOBODY = Access("nobody", "\n")
-"""The access of a caller without a token if tokens are for some worlds. No id has this prefix."""
+"""The access of a caller without a token when some tokens are limited to a prefix.
+
+No world id starts with this prefix.
+"""
 
 
 class Tokens:
@@ -82,7 +91,7 @@ class Tokens:
         self.are_scoped = any(not access.reaches_all for _, access in self._rows)
 
     def access_of(self, token: str) -> Access | None:
-        """Return the access of a token, or None if it is unknown, in constant time."""
+        """Return the access that a token grants, or None for an unknown token. The comparison takes constant time."""
         given, found = hash_of(token), None
         for known, access in self._rows:
             if secrets.compare_digest(known, given):

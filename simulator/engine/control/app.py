@@ -1,4 +1,4 @@
-"""The control API as an ASGI application: access, bodies and errors of all calls."""
+"""The control API as an ASGI application. It checks access, parses bodies and renders errors for all control calls."""
 
 from __future__ import annotations
 
@@ -49,26 +49,27 @@ PAGE_POLICY = {
         "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
     )
 }
-"""The policy of HTML pages: they load files of this server only, and no inline code."""
+"""The content security policy for HTML pages. They can load files only from this server and cannot run inline code."""
 
 
 @dataclass(frozen=True)
 class Admission:
-    """A control call that is allowed, judged by its path, method and headers."""
+    """A control call that passed the checks of its path, method and headers."""
 
     row: ControlOperation
     variables: Mapping[str, str]
     """The path variables."""
     access: Access
-    """The worlds that its token reaches."""
+    """The worlds that the caller's token can access."""
     is_known: bool
-    """False for a caller without a token if the server has tokens but the row needs none."""
+    """False if the server has tokens, the caller sent no valid one, and the operation does not require one."""
 
 
 class ControlInterface:
-    """The control API: it checks callers and handles the calls.
+    """The control API. It checks callers and handles control calls.
 
-    With `tokens`, every call needs one of them. Without, `Host` must be a loopback name and `Origin` the server's own.
+    If `tokens` is set, every call needs a valid token unless its operation is open. Otherwise `Host` must be a
+    loopback name, and `Origin` must be the server's own origin.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class ControlInterface:
     async def answer(
         self, scope: Scope, admission: Admission, gone: asyncio.Future[None], body: bytes, is_whole: bool
     ) -> Outgoing[Content] | Response:
-        """Respond to an admitted call. `is_whole` is False if its body was cut."""
+        """Respond to an admitted call. `is_whole` is False if its body was truncated."""
         call: ControlCall | None = None
         row = admission.row
         try:
@@ -134,7 +135,10 @@ class ControlInterface:
         return outgoing
 
     def _admitted(self, scope: Scope) -> Admission:
-        """Admit a call by its path, method and headers. ApiError if it is refused. The body is not read yet."""
+        """Check the path, method and headers of a call before its body is read.
+
+        Raise `ApiError` if the call is refused.
+        """
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
@@ -177,7 +181,7 @@ class ControlInterface:
         )
 
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
-        """Validate the body, find the world, run the handler and journal the call."""
+        """Validate the body, find the world, run the handler and add the call to the journal."""
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
@@ -210,7 +214,11 @@ class ControlInterface:
             self._journal.end(world, call.id)
 
     async def _up_to_date(self, world_id: str) -> World | None:
-        """Fire the due timers of a world and return it, or a world that replaced it meanwhile."""
+        """Fire the due timers of a world and return the world.
+
+        If another world replaces it in the meantime, return that world instead. Return None if there is no such
+        world.
+        """
         worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
             world = present
@@ -219,7 +227,11 @@ class ControlInterface:
         return world
 
     def _admit(self, scope: Scope) -> Access:
-        """401 without a valid token if the server has tokens, else 403 for a foreign Host or Origin."""
+        """Return the access of a caller, or raise `ApiError`.
+
+        If the server has tokens, a request without a valid token is refused with 401. Otherwise, a request with a
+        foreign `Host` or `Origin` is refused with 403.
+        """
         if self._tokens is not None:
             access = self._tokens.access_of(_token(scope))
             if access is None:
@@ -236,7 +248,11 @@ class ControlInterface:
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
-        """Return the access of an open call: that of its token if tokens are for some worlds, else all worlds."""
+        """Return the access of a caller of an open operation.
+
+        If some tokens are limited to a prefix, this is the access of the caller's token. Otherwise, it is access to
+        all worlds.
+        """
         if self._tokens is None or not self._tokens.are_scoped:
             return EVERYBODY
         return self._tokens.access_of(_token(scope)) or NOBODY
@@ -251,19 +267,19 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
 
 
 def _token(scope: Scope) -> str:
-    """Return the Bearer token of a request, or ""."""
+    """Return the bearer token of a request, or "" if there is none."""
     scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
     return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def _no_cut() -> None:
-    """Do nothing, for hosts that cannot drop a connection. The client then reads a regular end of the response."""
+    """Do nothing. Used on servers that cannot drop a connection, where the client sees a normal end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
-    """Return an error response. If the row is known, the error links to its documentation.
+    """Return an error response. If the operation is known, the error links to its documentation.
 
-    `base` precedes the path of the call: the prefix of a mount and the base path of a world.
+    `base` is the URL prefix of the link: the prefix of a mount plus the base path of a world.
     """
     envelope = error.envelope()
     if row is not None:

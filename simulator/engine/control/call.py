@@ -1,4 +1,7 @@
-"""The argument of control call handlers, and how they wait, move clocks and read query parameters."""
+"""`ControlCall`, the argument of control call handlers.
+
+It waits for receivers, advances clocks and reads query parameters.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +39,19 @@ ENVIRONMENT_HEADER = "x-simulator-environment"
 RECEIVER_PATIENCE_SECONDS = 0.7
 """How long a call waits for a receiver that may itself be waiting for this call.
 
-Only time distinguishes a slow receiver from such a deadlock. A prompt receiver needs a hundredth of this time, and a
-person hardly notices it.
+Only a timeout can distinguish a slow receiver from such a deadlock. A fast receiver responds within a hundredth of
+this time, and a person hardly notices the delay.
 """
 
 REST_SECONDS = 15.0
-"""How long a call waits for pending deliveries while a receiver hangs. One attempt may take 10 seconds."""
+"""How long a call waits for pending deliveries if a receiver hangs. One attempt can take up to 10 seconds."""
 MOST_REST_SECONDS = 60.0
-"""How long a call waits if all receivers answer but new deliveries keep coming."""
+"""How long a call waits if all receivers respond but new deliveries keep starting."""
 
 
 @dataclass
 class ControlCall:
-    """One control call, as its handler receives it."""
+    """One control call, as passed to its handler."""
 
     runtime: Runtime
     path: Mapping[str, str]
@@ -56,46 +59,50 @@ class ControlCall:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     origin: str
-    """The address of the server, including the prefix of a mount."""
+    """The origin of the server, followed by the prefix of a mount."""
     lookups: Lookups
     rows: Mapping[str, object]
-    """All rows of the control API, by name."""
+    """All operations of the control API, by name."""
     sent: bytes = b""
     """The raw body."""
     raw: Any = field(default_factory=dict)
-    """The decoded body before validation: a JSON object, or bytes if the row says so."""
+    """The decoded body before validation: a JSON object, or bytes if the operation takes bytes."""
     body: Any = None
     """The validated body."""
     id: str = ""
-    """The id in the journal of control calls, or "" if the call is not journalled."""
+    """The id of this call in the journal of control calls, or "" if the call is not journalled."""
     began_ms: int = 0
-    """The simulated time at which the call came."""
+    """The simulated time at which the call arrived."""
     is_whole: bool = True
-    """False if the body was longer than the row allows and was cut."""
+    """False if the body exceeded the operation's limit and was truncated."""
     gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """Done when the client leaves before the response."""
+    """A future that is done when the client disconnects before the response."""
     shows_keys: bool = False
     """Whether keys in the response are left unmasked."""
     connection_opened_at: float = inf
-    """When the client connected, in seconds of the event loop."""
+    """When the client connected, in seconds on the event loop's clock."""
     cut: Callable[[], None] = lambda: None
-    """Drops the connection."""
+    """A function that drops the connection."""
     unanswered: frozenset[str] = frozenset()
-    """Pending webhook attempts of the world whose receiver may be the caller.
+    """Ids of pending webhook attempts whose receiver may be the caller.
 
-    These attempts were sent before the call came, and the caller connected after that.
+    These attempts were sent before the call arrived, and the caller connected after they were sent.
     """
     last_entry: int = 0
-    """The newest entry of the world's logbook when the call came."""
+    """The number of the newest entry in the world's log when the call arrived."""
     access: Access = EVERYBODY
-    """The worlds that the token of the call reaches."""
+    """The worlds that the caller's token can access."""
     has_scoped_tokens: bool = False
-    """Whether tokens of this server reach different worlds."""
+    """Whether any token of this server is limited to some worlds."""
     below: str = ""
-    """`/_worlds/ID` if the call came through such a path."""
+    """`/_worlds/ID` if the request path starts with it, otherwise ""."""
 
     async def while_connected(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
-        """Await `waiting`. TimeoutError after `seconds`, ClientDisconnect if the client leaves first."""
+        """Await `waiting` and return its result.
+
+        Raise `TimeoutError` if it takes more than `seconds`. Raise `ClientDisconnect` if the client disconnects
+        first.
+        """
         if seconds <= 0:
             waiting.close()
             raise TimeoutError
@@ -116,13 +123,14 @@ class ControlCall:
 
     @property
     def world(self) -> World:
-        """The world of the header. 404 not_found if it does not exist."""
+        """The world named in the header. Raises `ControlError` 404 not_found if it does not exist."""
         return self.world_called(self.world_id)
 
     def world_called(self, world_id: str) -> World:
-        """Return the world of that id. 404 not_found if it does not exist or the token does not reach it.
+        """Return the world with this id.
 
-        503 world_unreadable if it was set aside because this version cannot read it.
+        Raise `ControlError` 404 not_found if the world does not exist or the token cannot access it. Raise
+        `ControlError` 503 world_unreadable if the world is stored in a form that this version cannot read.
         """
         world = self.find_world(world_id)
         if world is None:
@@ -131,52 +139,56 @@ class ControlCall:
         return world
 
     async def wake(self, world_id: str) -> None:
-        """Load a world that is only in the store. A world that the token does not reach is ignored."""
+        """Load a world that exists only in the store. Do nothing if the token cannot access the world."""
         if self.access.reaches(world_id):
             await self.runtime.wake(world_id)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Load the world of a snapshot if it is only in the store."""
+        """Load the world that a snapshot belongs to, if it exists only in the store."""
         if snapshot_id not in self.simulator.snapshots and self.runtime.persistence is not None:
             await self.runtime.persistence.wake_snapshot(snapshot_id)
 
     def require_readable(self, world_id: str) -> None:
-        """503 world_unreadable for a world that was set aside because this version cannot read it."""
+        """Raise `ControlError` 503 world_unreadable if this version cannot read the stored world."""
         why = self.runtime.unreadable(world_id) if self.access.reaches(world_id) else None
         if why is not None:
             raise unreadable_error(CONTROL_BASE, world_id, why)
 
     def find_world(self, world_id: str) -> World | None:
-        """Return the world of that id, or None if it does not exist or the token does not reach it."""
+        """Return the world with this id, or None if it does not exist or the token cannot access it."""
         return self.simulator.worlds.get(world_id) if self.access.reaches(world_id) else None
 
     @property
     def world_id(self) -> str:
-        """The world id of the header, or `default`. Such a world need not exist."""
+        """The world id in the header, or `default`. There may be no such world."""
         return self.headers.get(WORLD_HEADER, DEFAULT_WORLD)
 
     @property
     def environment(self) -> str:
-        """The environment of the header, or the service's first one."""
+        """The environment named in the header, or the service's first environment by default."""
         return self.headers.get(ENVIRONMENT_HEADER, self.simulator.wiring.environments[0])
 
     def check_environment(self) -> None:
-        """400 for an unknown environment in the header, even if the call does not depend on it."""
+        """Raise `ControlError` 400 if the environment in the header is unknown.
+
+        The check does not depend on whether the call uses the environment.
+        """
         known = self.simulator.wiring.environments
         if self.environment not in known:
             raise invalid_parameter("X-Simulator-Environment", f"it must be {' or '.join(known)}")
 
     def require_idle(self, world: World) -> None:
-        """409 clock_busy while the clock of a world is being advanced."""
+        """Raise `ControlError` 409 clock_busy if another call is advancing the world's clock."""
         if self.runtime.driver.is_busy(world):
             raise clock_busy()
 
     async def advance(
         self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS
     ) -> Receipt:
-        """Move the clock of a world as `Driver.advance` does. The advance is cancelled if the caller leaves.
+        """Advance the clock of a world with `Driver.advance`. If the caller disconnects, the advance is cancelled.
 
-        409 clock_busy during another advance or if a receiver does not answer, 409 advance_cancelled with the receipt.
+        Raise `ControlError` 409 clock_busy during another advance or if a receiver does not respond. Raise
+        `ControlError` 409 advance_cancelled, with the receipt, if the advance is cancelled.
         """
         driver = self.runtime.driver
         try:
@@ -192,11 +204,11 @@ class ControlCall:
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
-        """Wait until no webhook attempt of a world is in flight. Return how many attempts ended that were not counted.
+        """Wait until no webhook attempt of a world is in flight. Return the number of attempts since the last count.
 
-        409 clock_busy if a receiver does not answer an attempt that was sent before this call came, because the
-        receiver itself may be the caller. 409 clock_busy also if a receiver hangs for `REST_SECONDS`. With `wait=true`
-        in the query, the call waits without a limit.
+        Raise `ControlError` 409 clock_busy in two cases. The first is a receiver that does not respond to an attempt
+        sent before this call arrived, because that receiver may be the caller. The second is a receiver that hangs
+        for `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
         """
         courier = self.runtime.courier
         try:
@@ -209,13 +221,16 @@ class ControlCall:
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
-        """Return the field `stopped_scenarios` with the scenarios stopped during this call, or {} without any."""
+        """Return the field `stopped_scenarios`, which lists the scenarios stopped during this call.
+
+        Return {} if no scenario was stopped.
+        """
         stopped = stopped_since(world, self.last_entry)
         return {"stopped_scenarios": stopped} if stopped else {}
 
     @contextmanager
     def _leaving(self, then: Callable[[], object]) -> Iterator[None]:
-        """Call `then` if the caller leaves while the block runs."""
+        """Call `then` if the caller disconnects while the block is running."""
 
         def leave(_gone: asyncio.Future[None]) -> None:
             then()
@@ -227,9 +242,11 @@ class ControlCall:
             self.gone.remove_done_callback(leave)
 
     def patience(self, *, at_rest: bool = False) -> Patience | None:
-        """Return how long this call waits for receivers, or None for `wait=true`. 400 if `wait` is not a boolean.
+        """Return how long this call waits for receivers, or None for `wait=true`.
 
-        `at_rest`: the call needs a world without attempts in flight, so a receiver that hangs would delay it forever.
+        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because
+        a receiver that hangs would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is
+        not a boolean.
         """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):
@@ -244,14 +261,20 @@ class ControlCall:
         return self.query.get(name) or None
 
     def choice(self, name: str, choices: Collection[str]) -> str | None:
-        """Return a query parameter that is one of `choices`, or None if it is absent. 400 for another value."""
+        """Return a query parameter that must be one of `choices`, or None if it is absent.
+
+        Raise `ControlError` 400 for any other value.
+        """
         value = self.given(name)
         if value is not None and value not in choices:
             raise invalid_parameter(name, f"it must be one of {', '.join(choices)}")
         return value
 
     def whole(self, name: str) -> int | None:
-        """Return a query parameter that is an integer from 0, or None if it is absent. 400 for another value."""
+        """Return a query parameter that must be a non-negative integer, or None if it is absent.
+
+        Raise `ControlError` 400 otherwise.
+        """
         value = self.given(name)
         if value is not None and not is_whole(value):
             raise invalid_parameter(name, "it must be an integer from 0")
@@ -262,5 +285,8 @@ class ControlCall:
         return self.whole("limit")
 
     def newest(self, rows: list[T]) -> list[T]:
-        """Return the newest `limit` of rows that are oldest first, in the same order."""
+        """Return the newest rows, up to the query parameter `limit`.
+
+        `rows` and the result start with the oldest row.
+        """
         return newest(rows, self.limit())

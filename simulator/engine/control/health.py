@@ -1,4 +1,4 @@
-"""Control calls for monitoring: health, readiness and metrics."""
+"""Monitoring endpoints: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Readiness(TypedDict):
 
 @operation("GET /health", "Check that the server is up", scope="server", open=True, takes_webhooks=True)
 async def health(call: ControlCall) -> Health:
-    """Return the version and the number of worlds. It needs no token; use it as a liveness probe."""
+    """Return the version and the number of worlds. No token is needed. Use it as a liveness probe."""
     return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
 
 
 @operation("GET /ready", "Check that the server can handle calls", scope="server", open=True, takes_webhooks=True)
 async def ready(call: ControlCall) -> Readiness:
-    """Return 200 if the server can handle calls. It needs no token; use it as a readiness probe.
+    """Return 200 if the server can handle requests. No token is needed. Use it as a readiness probe.
 
-    503 not_ready while the store cannot save changes, or while the server shuts down and other servers take over its
-    worlds. Without a store, a server that is up is ready.
+    Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are
+    taking over its worlds. Without a store, a running server is always ready.
     """
     persistence = call.runtime.persistence
     if persistence is not None and persistence.refusal is not None:
@@ -56,16 +56,16 @@ async def ready(call: ControlCall) -> Readiness:
 
 
 class MetricsPage:
-    """The metrics of a server, created at the first call."""
+    """The metrics of a server. They are created on the first request."""
 
     def __init__(self) -> None:
         self._of: tuple[Runtime, measured.Metrics] | None = None
 
     @seeing("GET /metrics", "Metrics for Prometheus", scope="server", catches_up=False, media_type=METRICS_TYPE)
     async def metrics(self, call: ControlCall) -> Raw[str]:
-        """Return the metrics of the whole server in the text format of Prometheus. They contain no data of requests.
+        """Return the metrics of the whole server in Prometheus text format. They contain no data from requests.
 
-        If the server has control tokens, this call needs one for all worlds.
+        If the server has control tokens, this call needs a token for all worlds.
         """
         call.access.require_all("Metrics cover all worlds of the server.")
         if self._of is None or self._of[0] is not call.runtime:

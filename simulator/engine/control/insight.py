@@ -1,4 +1,4 @@
-"""Control calls that evaluate the integrator's traffic: advice, and coverage of the contract."""
+"""Control calls that evaluate the integrator's traffic. They return advice and coverage of the contract."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ _ADVICE: Query = {
 
 @operation("GET /advice", "List advice on your API traffic", query=_ADVICE)
 async def advice(call: ControlCall) -> AdviceList:
-    """List findings about your API traffic: what may fail with the real service, in which requests, and what to do.
+    """List findings about your API traffic.
 
-    With `world=*`, the findings of all worlds are listed, including deleted ones.
+    A finding describes what may fail with the real service, the requests that are evidence, and the recommended
+    change. With `world=*`, the list includes the findings of all worlds, including deleted ones.
     """
     severity, kind = call.choice("severity", SEVERITIES), call.given("kind")
     operations = call.simulator.operations
@@ -54,7 +55,10 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _worlds(call: ControlCall) -> list[World]:
-    """Return the world of the header, the one in `world`, or all living worlds for `*`, after firing due timers."""
+    """Return the worlds to evaluate, after firing their due timers.
+
+    These are all existing worlds for `world=*`, otherwise the world in the query parameter `world` or in the header.
+    """
     runtime, name = call.runtime, call.given("world")
     if name is None:
         return [call.world]
@@ -85,7 +89,7 @@ async def _report(call: ControlCall) -> JsonObject:
 
 
 async def _counts(world: World) -> Counts:
-    """Count a world. Other calls get their turn between slices."""
+    """Return the counts of a world. Other requests are handled while it is counted."""
     while count_some(world):
         await asyncio.sleep(0)
     return count_world(world)
@@ -93,7 +97,7 @@ async def _counts(world: World) -> Counts:
 
 @operation("GET /coverage", "Get the coverage of the contract", query=_WORLD)
 async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
-    """Return which operations, errors, events and states your traffic has exercised, and which not.
+    """Return which operations, errors, events and states your traffic has exercised, and which it has not.
 
     Use it to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
     """
@@ -108,4 +112,4 @@ async def coverage_page(call: ControlCall) -> Raw[str]:
 
 _PAGE = "coverage"
 PAGE_ROWS = page_rows(_PAGE, lambda: apart(page.page_source(), _PAGE))
-"""The style and script of the page. They are not part of the contract."""
+"""The routes that serve the page's style sheet and script. They are not part of the published contract."""

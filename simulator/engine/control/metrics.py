@@ -1,7 +1,7 @@
-"""The metrics of a server in the text format of Prometheus.
+"""The metrics of a server in Prometheus text format.
 
-Only request durations and delivery outcomes are counted for these metrics. Other values are read on demand. No label
-names a world, a key or data of a request.
+Only request durations and delivery results are counted specifically for these metrics. Other values are read on
+demand. Labels contain no world ids, keys or request data.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """Return the metrics in the text format."""
+        """Return the metrics in Prometheus text format."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""The row type of control calls, and the decorator that declares a handler as a call."""
+"""The type that describes a control operation, and the decorator that declares a handler as an operation."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ RowArguments = ParamSpec("RowArguments")
 
 @dataclass
 class Raw(Generic[Shape]):
-    """A response whose body is ready: bytes, or a long list in pieces.
+    """A response whose body is already encoded: bytes, or the parts of a long list.
 
-    `Shape` is the shape of its JSON, or `str` if it is not JSON.
+    `Shape` is the type of its JSON, or `str` if the body is not JSON.
     """
 
     body: Content
@@ -50,7 +50,7 @@ class Raw(Generic[Shape]):
 
 
 ControlAnswer: TypeAlias = "Mapping[str, object] | Raw[Any] | Response | None"
-"""The result of a handler: JSON, a ready body, a response of its own (a stream), or None for 204."""
+"""The result of a handler: a JSON object, an encoded body, a Starlette response (for a stream), or None for 204."""
 
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
@@ -59,29 +59,29 @@ Query: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 def any_text(means: str) -> Mapping[str, Any]:
-    """Return the schema of a string parameter; `means` describes it."""
+    """Return the schema of a string parameter. `means` is its description."""
     return {"type": "string", "description": means}
 
 
 def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
-    """Return the schema of a parameter that is one of `choices`, which explains each."""
+    """Return the schema of a parameter with fixed values. `choices` maps each value to its description."""
     return {**explained({"type": "string", "enum": list(choices)}, choices), "description": means}
 
 
 def event_name(means: str) -> Mapping[str, Any]:
-    """Return the schema of a parameter that is an event type."""
+    """Return the schema of a parameter whose value is an event type."""
     return {"type": "string", **listed(EVENT), "description": means}
 
 
 def environment_name(means: str) -> Mapping[str, Any]:
-    """Return the schema of a parameter that is an environment."""
+    """Return the schema of a parameter whose value is an environment."""
     return {"type": "string", **listed(ENVIRONMENT), "description": means}
 
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
 LIMIT: Query = {"limit": {**WHOLE, "description": "At most this many, the newest. They are listed oldest first."}}
-"""The query parameter of every list."""
+"""The query parameter that every list accepts."""
 WAIT: Query = {
     "wait": {
         "type": "boolean",
@@ -89,12 +89,15 @@ WAIT: Query = {
         "409 clock_busy.",
     }
 }
-"""The query parameter of every call that waits for deliveries."""
+"""The query parameter of every control call that waits for deliveries."""
 
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The way a recording repeats a call: with the same call or action, by letting time pass, …, or not at all."""
+"""The way in which a recording repeats a control call.
+
+It repeats the call or the action, lets time pass and so on, or skips the call.
+"""
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
@@ -105,12 +108,12 @@ TAGS: Mapping[str, str] = {
     "Seeing": "Inspect what happened: requests, events, deliveries, e-mails and advice.",
     "Contract": "The published descriptions of both APIs.",
 }
-"""The groups of control calls."""
+"""The tags that group control calls, with their descriptions."""
 
 
 @dataclass(frozen=True)
 class ControlOperation:
-    """One row of the control API, from which router, contract, help and journal are derived."""
+    """One operation of the control API. The router, contract, help and journal are derived from it."""
 
     method: str
     path: str
@@ -122,52 +125,54 @@ class ControlOperation:
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
-    """The form of the body: `json` (validated against `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
+    """The format of the body: `json` (validated against `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
     accepts: tuple[type, ...] | Mapping[str, Any] = ()
-    """The schema of a raw or bytes body in the contract: alternative types, or a JSON Schema."""
+    """The schema of a `raw` or `bytes` body in the contract: alternative types, or a JSON Schema."""
     sent_as: tuple[str, ...] = ("application/json",)
     """The media types of the body."""
     media_type: str = "application/json"
     """The media type of the response."""
     scope: Scope = "world"
-    """`world` if the call is about the world of the header, `server` if not."""
+    """`world` if the call applies to the world in the header, otherwise `server`."""
     by_environment: bool = False
     """Whether the call depends on the environment header."""
     open: bool = False
-    """Whether the call needs neither a token nor the server's own host."""
+    """Whether the call is allowed without a token and from any host."""
     query: Query | None = field(default_factory=dict)
-    """The query parameters, or None if the call allows any."""
+    """The query parameters, or None if any are allowed."""
     catches_up: bool = True
     """Whether due timers of the world fire before the handler runs.
 
-    False for calls that end, freeze or replace a world: they must work however many timers are due.
+    False for calls that delete, freeze or replace a world, because they must work regardless of how many timers are
+    due.
     """
     max_bytes: int = MAX_BYTES
-    """A longer body is refused, or cut if `cuts` is set."""
+    """The maximum body size. A longer body is refused, or truncated if `cuts` is set."""
     cuts: bool = False
     shows_keys: bool = False
     """Whether keys in the response are left unmasked."""
     takes_webhooks: bool = False
-    """Whether the path can be the URL of a webhook endpoint."""
+    """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
-    """The way recordings repeat the call. None for calls that only read, or that create, freeze or replace worlds.
+    """The way in which recordings repeat the call.
 
-    The journal of control calls has only calls with a value here.
+    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains
+    only calls with a value here.
     """
     keeps_answer: bool = False
     """Whether the journal saves the response, because it contains the id of a new resource."""
 
     @property
     def description(self) -> str:
-        """The docstring of the handler as one line."""
+        """The handler's docstring as one line."""
         return " ".join((getdoc(self.handler) or "").split())
 
     @property
     def answer(self) -> Any:
-        """The shape of the response: a TypedDict, `str` if it is not JSON, or None if there is no body.
+        """The type of the response: a TypedDict, `str` if it is not JSON, or None if there is no body.
 
-        It is derived from the return annotation of the handler, so mypy checks the handler against it. A handler that
-        returns stored data as it is declares `Annotated[JsonObject, Shape]`.
+        The type is derived from the handler's return annotation, so mypy checks the handler against it. A handler
+        that returns stored data unchanged declares `Annotated[JsonObject, Shape]`.
         """
         returned = get_type_hints(self.handler, include_extras=True)["return"]
         if returned is Response:
@@ -177,12 +182,12 @@ class ControlOperation:
         return None if returned is NoneType else returned
 
     def check_query(self, given: Mapping[str, str]) -> None:
-        """400 invalid_parameter for an unknown query parameter."""
+        """Raise `ApiError` 400 invalid_parameter for an unknown query parameter."""
         if self.query is not None:
             refuse_names(given, self.query, "query parameter")
 
     def check_members(self, raw: Any) -> None:
-        """400 invalid_parameter for an unknown field in the body."""
+        """Raise `ApiError` 400 invalid_parameter for an unknown field in the body."""
         if self.takes == "json":
             refuse_unknown(self.body, raw)
 
@@ -191,15 +196,15 @@ RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, R
 
 
 class ControlDecorator(Generic[RowArguments]):
-    r"""Declares the calls of one module, each at its handler. All of them have the same tag.
+    r"""A decorator that declares the operations of one module. It gives them all the same tag.
 
         operation = calls_under("Faults")
 
         @operation("DELETE /faults/{id}", "Remove a fault", status=204, recorded_as="call")
         async def delete_fault(call: ControlCall) -> None:
-            \"""Remove a fault. 404 if there is no such fault.\"""
+            \"""Remove a fault. Fails with 404 if there is no such fault.\"""
 
-    The name, description and response shape of the call come from the function.
+    The name, description and response type of the operation come from the function.
     """
 
     def __init__(self, tag: str, make: RowFactory[RowArguments]) -> None:
@@ -210,9 +215,9 @@ class ControlDecorator(Generic[RowArguments]):
     def __call__(
         self, route: str, summary: str, *args: RowArguments.args, **facts: RowArguments.kwargs
     ) -> Callable[[HandlerT], HandlerT]:
-        """Declare the decorated function as the handler of `route`, such as `GET /clock`.
+        """Return a decorator that declares a function as the handler of `route`, such as `GET /clock`.
 
-        `args` and `facts` are further fields of the row.
+        `args` and `facts` set further fields of the `ControlOperation`.
         """
         method, path = route.split(" ")
 
@@ -223,11 +228,11 @@ class ControlDecorator(Generic[RowArguments]):
         return declare
 
     def bound_to(self, owner: object) -> list[ControlOperation]:
-        """Return the calls with the methods of `owner` as their handlers."""
+        """Return the operations with the methods of `owner` as their handlers."""
         return [replace(row, handler=getattr(owner, row.name)) for row in self.rows]
 
     def with_body(self, name: str, body: type[Body]) -> list[ControlOperation]:
-        """Return the calls, with `body` for the call `name`."""
+        """Return the operations. The operation called `name` takes `body` as the type of its body."""
         return [replace(row, body=body) if row.name == name else row for row in self.rows]
 
 
@@ -236,11 +241,11 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 
 
 calls_under = _decorators_of(ControlOperation)
-"""Return a decorator for the calls with a tag. mypy checks its arguments against the fields of `ControlOperation`."""
+"""Return a decorator that declares operations under a tag. mypy checks its arguments against `ControlOperation`."""
 
 
 def known_event(world: World, param: str, name: str) -> str:
-    """Return `name`. 400 with `param` if there is no such event type."""
+    """Return `name` if it is an event type. Otherwise raise `ControlError` 400 for the parameter `param`."""
     events = vocabulary_of(world).events
     if name not in events:
         raise invalid_parameter(param, f"there is no event type {name!r}{did_you_mean(name, events)}")

@@ -1,7 +1,7 @@
-"""HTML pages whose style and script are served as separate files.
+"""HTML pages whose style sheet and script are served as separate files.
 
-A page is written as one document, so that it can be saved as one file. The server sends it with a policy that forbids
-inline code, so that the browser does not run code that gets into a page.
+A page is written as one document, so that it can also be saved as one file. The server sends the page with a policy
+that forbids inline code, so the browser does not run code injected into the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 
 
 def here(call: ControlCall, document: bytes) -> bytes:
-    """Replace the default address in a document by the one it is served from, including the base path of a world."""
+    """Replace the default address in a document with the address it is served from, including the world's base path."""
     address = f"{call.origin}{call.below}"
     if _PLAIN_ORIGIN.fullmatch(address) is None:
         return document
@@ -30,7 +30,7 @@ def here(call: ControlCall, document: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """A page that links to its style and script, with the contents of both."""
+    """A page that links to its style sheet and script, and the contents of both files."""
 
     html: bytes
     style: bytes
@@ -38,7 +38,7 @@ class HtmlPage:
 
 
 def apart(document: str, name: str) -> HtmlPage:
-    """Move style and script out of a document. They are served as `NAME.css` and `NAME.js` in the same folder."""
+    """Move the style and script of a document to separate files: `NAME.css` and `NAME.js` in the same folder."""
     style, script = _STYLE.search(document), _SCRIPT.search(document)
     html = _STYLE.sub(f'<link rel="stylesheet" href="{name}.css">', document, count=1)
     html = _SCRIPT.sub(f'<script src="{name}.js" defer></script>', html, count=1)
@@ -46,7 +46,10 @@ def apart(document: str, name: str) -> HtmlPage:
 
 
 def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
-    """Return the rows of the style and script of a page. They have no data of a world, so they need no token."""
+    """Return the operations that serve a page's style sheet and script.
+
+    These files contain no world data, so no token is needed.
+    """
 
     def row(part: str, ending: str, kind: str) -> ControlOperation:
         async def content(call: ControlCall) -> Raw[str]:

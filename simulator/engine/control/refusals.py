@@ -1,4 +1,4 @@
-"""Errors that several control calls share."""
+"""Errors that several control calls raise."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from simulator.engine.webhooks.courier.courier import Unanswered
 
 
 def clock_busy() -> ControlError:
-    """Return 409 clock_busy for a world whose clock is being advanced."""
+    """Return the error 409 clock_busy for a world whose clock another call is advancing."""
     return ControlError(409, "clock_busy", "The clock of this world is being advanced. Wait for that call to end.")
 
 
 def unanswered(error: Unanswered) -> ControlError:
-    """Return 409 clock_busy for a world whose webhook attempts do not end because of a receiver."""
+    """Return the error 409 clock_busy for a world with webhook attempts that a receiver does not respond to."""
     if error.waited_seconds is not None:
         why = (
             f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a pause, now to {error.url}. "
@@ -28,25 +28,25 @@ def unanswered(error: Unanswered) -> ControlError:
 
 
 def not_found(what: str, identifier: str, param: str | None = None) -> ControlError:
-    """Return 404 not_found for an id, with `what` it should identify."""
+    """Return the error 404 not_found for an id. `what` names the kind of object, such as a snapshot."""
     return ControlError(404, "not_found", f"There is no {what} {identifier[:100]!r}.", param)
 
 
 def invalid_state(why: str, param: str | None = None) -> ControlError:
-    """Return 409 invalid_state; `why` is a sentence."""
+    """Return the error 409 invalid_state. `why` is a full sentence."""
     return ControlError(409, "invalid_state", why, param)
 
 
 def replaced() -> ControlError:
-    """Return 409 invalid_state for a world that was ended or replaced while a call waited."""
+    """Return the error 409 invalid_state for a world that was deleted or replaced while a call was waiting."""
     return invalid_state("The world was replaced meanwhile.")
 
 
 def invalid_parameter(param: str, why: str) -> ControlError:
-    """Return 400 invalid_parameter; `why` starts with a small letter and has no full stop."""
+    """Return the error 400 invalid_parameter. `why` starts with a lower-case letter and has no full stop."""
     return ControlError(400, "invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
 
 
 def missing_parameter(param: str) -> ControlError:
-    """Return 400 missing_parameter."""
+    """Return the error 400 missing_parameter."""
     return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

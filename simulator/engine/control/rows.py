@@ -1,4 +1,4 @@
-"""All rows of the control API, in the order of its reference page."""
+"""All operations of the control API, in the order of its reference page."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ _MODULES = (
     set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, requests, events,
     deliveries, search, ledger, timeline, insight,
 )  # fmt: skip
-"""Modules whose handlers are functions and whose calls do not depend on the service."""
+"""Modules with plain functions as handlers, whose operations do not depend on the service."""
 
 
 def control_rows(
     alternatives: Alternatives, of_provider: Iterable[ControlOperation], extra: tuple[ControlOperation, ...] = ()
 ) -> tuple[ControlOperation, ...]:
-    """Return the rows of one server, including its inboxes and streams.
+    """Return the control operations of one server, including those of its inboxes and streams.
 
-    `alternatives` are those of the provider's assumptions, `of_provider` its own rows, and `extra` the rows of tools.
-    ValueError for two rows with one name, because the journal identifies calls by name.
+    `alternatives` are the alternatives to the provider's assumptions. `of_provider` are the provider's own
+    operations, and `extra` are the operations of tools. Raise `ValueError` if two operations have the same name,
+    because the journal identifies calls by name.
     """
     rows = (
         *health.operation.rows,

@@ -1,4 +1,4 @@
-"""Shapes that several control calls share: events, receipts, and fields that many responses have."""
+"""Response types that several control calls share: events, receipts, and common fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Envelope(TypedDict):
     created_at: Timestamp
     """When it was emitted, in simulated time."""
     livemode: bool
-    """Whether the event comes from production."""
+    """Whether the event was emitted in production."""
     data: EnvelopeData
     """The resource that the event is about."""
 
@@ -42,21 +42,21 @@ class EnvelopeList(TypedDict):
 
 
 def embedded(raw: bytes) -> Any:
-    """Return encoded JSON as a value that `dumps` writes unchanged."""
+    """Wrap encoded JSON so that `dumps` writes it unchanged."""
     return orjson.Fragment(raw)
 
 
 class Dropped(TypedDict):
-    """Fields of a list whose oldest rows may have been dropped."""
+    """Fields of a list whose oldest items may have been dropped."""
 
     dropped: NotRequired[Count]
-    """The number of rows that were dropped; left out if there are none."""
+    """The number of items that were dropped; left out if there are none."""
     truncated: NotRequired[Literal[True]]
-    """Present if rows were dropped."""
+    """Present if items were dropped."""
 
 
 def describe_dropped(count: int) -> Dropped:
-    """Return the fields of a list that lost `count` rows; {} for none."""
+    """Return the fields for a list that lost `count` items, or {} if `count` is 0."""
     return {"dropped": count, "truncated": True} if count else {}
 
 
@@ -73,10 +73,10 @@ class TriggerStep(TypedDict):
 
 
 class TriggerAnswer(TypedDict):
-    """The event that was reached, and the steps that led to it."""
+    """The event that was produced, and the steps that led to it."""
 
     event: Envelope
-    """The event that was reached."""
+    """The event that was produced."""
     target: str
     """The id of the resource that the event is about."""
     steps: list[TriggerStep]
@@ -108,7 +108,7 @@ AdvanceReceipt = TypedDict(
 
 
 def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
-    """Render a receipt; `reached` is True if the clock reached the requested point."""
+    """Render an advance receipt. `reached` is True if the clock reached the requested time."""
     return {
         "from": format_timestamp(receipt.from_ms),
         "now": format_timestamp(receipt.to_ms),

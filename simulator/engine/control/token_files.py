@@ -1,4 +1,4 @@
-"""Files of control tokens in YAML or JSON, read when a server starts.
+"""Control token files in YAML or JSON, which are read when a server starts.
 
 tokens:
   - name: team-a
@@ -17,11 +17,11 @@ from simulator.engine.control.access import Access, Tokens, hash_of
 from simulator.engine.text.fields import Body, in_words
 
 LEAST_TOKEN = 16
-"""The minimum length of a token. A shorter one could be guessed by anyone who reaches the server."""
+"""The minimum length of a token. Anyone who can connect to the server could guess a shorter token."""
 
 
 class BadTokens(Exception):
-    """The problems of a file of tokens, one line each."""
+    """Raised for an invalid token file. It contains the problems, one per line."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -41,9 +41,9 @@ class _TokenFile(Body, extra="forbid"):
 
 
 def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list[str]]:
-    """Return the tokens of a server, or None without any, and the plain tokens among them.
+    """Return the server's tokens, or None if it has none, and a list of the tokens that are given in plain text.
 
-    `token` is for all worlds. BadTokens for a file that cannot be read or is not valid.
+    `token` grants access to all worlds. Raise `BadTokens` if a file cannot be read or is not valid.
     """
     rows = [] if token is None else [(hash_of(token), Access("control token"))]
     known = [] if token is None else [token]
@@ -61,7 +61,7 @@ def _read(file: Path) -> list[_Token]:
         written: Any = yaml.safe_load(file.read_text("utf-8"))
     except OSError as error:
         raise BadTokens([f"{str(file)!r} cannot be read: {error.strerror or error}"]) from None
-    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; an invalid number or date; nested too deep
+    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; an invalid number or date; nested too deeply
         raise BadTokens([f"{file}: it must be YAML or JSON"]) from None
     try:
         rows = _TokenFile.model_validate(written).tokens
@@ -88,7 +88,7 @@ _MEANT = {
 
 
 def _problem(detail: Any) -> str:
-    """Describe a validation error, with its path in the file."""
+    """Describe a validation error and its location in the file."""
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
     is_form = detail["type"] in ("string_pattern_mismatch", "string_too_short")
     meant = _MEANT.get(str(detail["loc"][-1])) if is_form else None

@@ -1,1 +1,1 @@
-"""Insight into an integration by its traffic: advice on its conduct, and coverage of the contract."""
+"""Analysis of an integrator's traffic: advice on the integration, and coverage of the contract."""

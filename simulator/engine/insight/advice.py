@@ -1,7 +1,7 @@
-"""Advice: findings about the integrator's conduct, computed from the journals of a world.
+"""Advice: findings about the integrator's requests and webhook receivers, computed from the journals of a world.
 
-There is one finding per kind and subject, with up to `MOST_EVIDENCE` ids that show it and the clause it rests on.
-Findings that rooms noted while they worked (`records/advice`) are included.
+There is one finding per kind and subject. It contains up to `MOST_EVIDENCE` ids of evidence and the clause that it is
+based on. Findings that resource packages recorded at run time (`records/advice`) are included.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 MOST_EVIDENCE = 100
-"""The most ids that a finding shows. Its `count` is not limited."""
+"""The maximum number of ids in a finding. The field `count` is not limited."""
 
 MOST_LINKS = 5
-"""The most calls that a finding links to."""
+"""The maximum number of requests that a finding links to."""
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """Return all findings of a world, oldest first. None is about calls of the simulator's own tools."""
+    """Return all findings of a world, oldest first. Requests sent by the simulator's own tools are ignored."""
     found: list[Finding] = []
     for _ in _search(world, operations, found):
         pass
@@ -38,7 +38,7 @@ def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
 
 
 async def findings_in_slices(world: World, operations: Iterable[Operation]) -> list[Finding]:
-    """Return the same. Other calls get their turn meanwhile."""
+    """Return the same findings as `findings`. Other requests are handled in the meantime."""
     found: list[Finding] = []
     for _ in _search(world, operations, found):
         await asyncio.sleep(0)
@@ -46,10 +46,11 @@ async def findings_in_slices(world: World, operations: Iterable[Operation]) -> l
 
 
 def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
-    """Add all findings to `found`, and yield after each slice of the work."""
+    """Add all findings to `found`, and yield after each chunk of the work."""
     calls = traffic_of(world, operations)
     yield
-    # Detectors see the calls of tools, too. An integrator's call may follow one, such as a token request after a 401.
+    # Detectors also read requests of tools, because an integrator's request may follow one, such as a token request
+    # after a 401.
     own = {call.row.id for call in calls if call.is_of_a_tool}
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
@@ -66,12 +67,12 @@ def _search(world: World, operations: Iterable[Operation], found: list[Finding])
 
 
 def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
-    """Return findings with `world`, for lists of several worlds."""
+    """Add the field `world` to findings, for lists that cover several worlds."""
     return [{"id": row["id"], "world": world_id, **row} for row in found]
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:
-    """Return the finding that signals of one kind and subject add up to."""
+    """Return the finding for the signals of one kind and subject."""
     last, lesson = signals[-1], lessons.lesson_of(signals[-1].kind)
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     requests = _bounded(name for signal in signals for name in signal.requests)
@@ -98,12 +99,12 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
 
 
 def _bounded(names: Iterable[str]) -> list[str]:
-    """Return the newest ids, each once, oldest first."""
+    """Return the newest ids without duplicates, oldest first."""
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 
 def _noted(world: World) -> Iterator[Finding]:
-    """The findings that rooms noted, one per kind and message."""
+    """Yield the findings that resource packages recorded, one per kind and message."""
     clauses = vocabulary_of(world).provider.clauses
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():

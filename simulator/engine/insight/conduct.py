@@ -1,7 +1,8 @@
-"""Detectors of advice on an integrator's calls, one per kind.
+"""Detectors for advice on an integrator's requests.
 
-A detector reads the calls in their order and yields signals. If time matters, the clock on which the integrator waited
-longer counts: simulated time is paused under a manual clock and runs ahead under a scaled one.
+A detector reads the journalled requests in order and yields signals. To measure how long the integrator waited, it
+uses the longer of real and simulated time. Simulated time is paused under a manual clock and runs faster than real
+time under a scaled clock.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from simulator.kernel.world import World
 Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
 
 RETRY_WINDOW_MS = MINUTE_MS
-"""A repetition after a longer wait does not count as a retry."""
+"""The time limit for retries. A repetition after a longer wait does not count as a retry."""
 SHORTEST_WAIT_MS = 250
-"""A sooner retry is not backoff, whatever its jitter."""
+"""The minimum wait before a retry. A shorter wait is not backoff, even with jitter."""
 WAIT_TOLERANCE_MS = 50
 GROWTH_OF_WAITS = 1.1
 POLLS_IN_A_ROW = 5
@@ -45,7 +46,7 @@ def _name(call: JournaledCall) -> str:
 
 
 def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]]:
-    """Groups of calls that were sent more than once without a change."""
+    """Return groups of identical requests. Each group contains at least two."""
     groups: dict[tuple[object, ...], list[JournaledCall]] = defaultdict(list)
     for call in calls:
         groups[call.identity].append(call)
@@ -53,7 +54,7 @@ def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Return True if the call has an idempotency key of its own, so it is meant as another call."""
+    """Return True if both requests have an idempotency key and the keys differ. They are then two separate requests."""
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
 
@@ -124,7 +125,7 @@ def unchanged_retries(world: World, calls: Sequence[JournaledCall]) -> Iterator[
 
 
 def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator[Signal]:
-    """Refusals that a change of state may lift, repeated at least twice without a wait or another call between."""
+    """Yield signals for three identical requests in a row, sent without a wait, that get the same temporary error."""
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
         if (
@@ -159,9 +160,10 @@ def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Server failures that the caller did not retry before it made other calls.
+    """Yield signals for server failures that the caller did not retry before it sent other requests.
 
-    An unavailable network does not count, because it may stay so. A caller whose retry failed too may give up.
+    An unavailable network does not count, because it may stay unavailable. A caller whose retry also failed may give
+    up.
     """
     failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
@@ -187,7 +189,7 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
 
 
 def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Retries after a lost response or a server failure, under another key."""
+    """Yield signals for retries with another idempotency key after a lost response or a server failure."""
     for group in _repetitions([call for call in calls if call.operation.takes_key and call.operation.money]):
         for earlier, call in pairwise(group):
             failed = earlier.row.status == 0 or earlier.row.status >= 500
@@ -211,7 +213,10 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 
 
 def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Two payments of one kind with one reference, neither failed. References that select a scenario do not count."""
+    """Yield signals for two payments of the same kind with the same reference, neither of which failed.
+
+    References that select a scenario do not count.
+    """
     paid: dict[tuple[object, ...], JournaledCall] = {}
     orders = vocabulary_of(world).provider.money.orders
     for call in calls:
@@ -244,7 +249,7 @@ def dead_tokens(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Five tokens in a row that were used for at most one call, although none was refused."""
+    """Yield signals for five tokens in a row that were each used for at most one request, although none was refused."""
     held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
     for call in calls:
@@ -274,7 +279,10 @@ def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Sig
 
 
 def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """At least five equal reads with equal responses, each within a second of the last on both clocks."""
+    """Yield signals for five or more equal reads with equal responses.
+
+    Each read is sent within a second of the previous response, in both real and simulated time.
+    """
     runs: dict[tuple[object, ...], list[JournaledCall]] = {}
     for call in calls:
         if call.row.method != "GET" or not call.succeeded:
@@ -290,11 +298,11 @@ def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 MANY_READS = 30
-"""Fewer reads of one transaction are not worth a finding."""
+"""The minimum number of reads of one transaction that is worth a finding."""
 
 
 def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Repeated reads of one transaction by an integrator without a webhook endpoint."""
+    """Yield signals for repeated reads of one transaction by an integrator without a webhook endpoint."""
     if any(call.operation.name == "create_webhook" and call.succeeded for call in calls):
         return
     reads: dict[tuple[str, str], list[JournaledCall]] = {}

@@ -1,7 +1,7 @@
-"""Counts of everything that the traffic of a world has hit, kept up to date in slices.
+"""Counters for everything that a world's traffic has exercised, updated in chunks.
 
-Nothing is counted while calls are answered. A report counts the rows that were added since the last report, so it
-costs the same in a world of a hundred calls and of a hundred thousand. The first report reads everything.
+Nothing is counted while requests are handled. A report counts only the rows that were added since the last report, so
+its cost does not depend on the total number of requests. The first report reads everything.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from simulator.kernel.table import ABSENT, Table
 from simulator.kernel.world import World
 
 SLICE = 1_000
-"""Rows of a table that are counted in one piece, in a few milliseconds."""
+"""The number of table rows counted in one chunk, which takes a few milliseconds."""
 
 ANY_OPERATION = "*"
 
 NOTHING = "(none)"
-"""The state before a resource comes into being."""
+"""The state before a resource is created."""
 
 
 class Cell(NamedTuple):
-    """One cell of a state table. Cells that differ only in their condition and lead to one state count as one."""
+    """A transition rule of a state table. Rules that differ only in their condition count as one."""
 
     kind: str
     source: str
@@ -42,12 +42,12 @@ class Cell(NamedTuple):
 
 @dataclass
 class Count:
-    """How often one item was hit."""
+    """The counters of one item."""
 
     numbers: dict[str, int] = field(default_factory=dict)
-    """Hits by the name of the count: `called`, `succeeded`, …"""
+    """Numbers of hits by counter name: `called`, `succeeded`, …"""
     first: tuple[str, str] | None = None
-    """The world and the id of the first evidence."""
+    """The world id and the id of the first evidence."""
 
     def add(self, number: str, hits: int, world_id: str, evidence: str) -> None:
         self.numbers[number] = self.numbers.get(number, 0) + hits
@@ -56,17 +56,17 @@ class Count:
 
 
 Key: TypeAlias = tuple[str, ...]
-"""An item within its dimension: (operation,), (operation, code), (kind, state), the parts of a `Cell`, …"""
+"""The key of an item within its dimension: (operation,), (operation, code), (kind, state), the fields of a `Cell`, …"""
 
 Counts: TypeAlias = dict[tuple[str, Key], Count]
-"""Counts by dimension and item."""
+"""Counters by dimension and item."""
 
 
 @dataclass
 class _Hits:
     hits: int = 0
     order: Any = None
-    """The order of the first evidence. Rows are not always read in their order."""
+    """The sort key of the first evidence, because rows are not always read in order."""
     first: str = ""
 
     def add(self, order: Any, evidence: str, hits: int = 1) -> None:
@@ -76,20 +76,23 @@ class _Hits:
 
 
 class _Moves:
-    """An index of the histories: counts of their moves, and the rows with moves that are not counted yet.
+    """Counters of the transitions in the histories, and the rows that contain uncounted transitions.
 
-    A history grows by replacing its row, so unlike the other tables this one cannot be read from a position.
+    A history grows by replacing its row. Unlike the other tables, this table therefore cannot be read from a
+    position.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
         self._table = table
         self._unread = dict.fromkeys(table.rows, 0)
-        """The rows to read, and how many moves of each are counted."""
+        """The rows to read, with the number of transitions already counted in each."""
         self._places = {row: place for place, row in enumerate(table.rows)}
-        """The order of the rows. The first evidence of a cell is the oldest resource with that move, which need not be
-        the first that was read."""
+        """The positions of the rows.
+
+        The first evidence of a transition is the oldest resource with it, which may not be the first one read.
+        """
         self.is_void = False
-        """True if a row is gone whose moves are counted."""
+        """True if a row was deleted after its transitions were counted."""
         self.cells: dict[Cell, _Hits] = defaultdict(_Hits)
 
     def written(self, key: str, old: Any, new: Any) -> None:
@@ -100,7 +103,7 @@ class _Moves:
             self.is_void = True
 
     def read(self, world: World) -> bool:
-        """Count a slice of the rows. Return True if there are more."""
+        """Count a chunk of the rows. Return True if there are more."""
         for _ in range(min(SLICE, len(self._unread))):
             row, counted = self._unread.popitem()
             place = self._places[resource_of(row)]
@@ -110,9 +113,10 @@ class _Moves:
 
 
 def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Cell]]:
-    """The moves in a row of histories after the first `counted`, each with the resource's id.
+    """Yield the transitions in a history row after the first `counted`, each with the id of its resource.
 
-    Moves of other platform users' resources and of the start of a world are left out: nobody's traffic causes them.
+    Transitions of other platform users' resources and at the start of a world are left out, because no traffic causes
+    them.
     """
     steps = world.store[HISTORIES].get(row) or ()
     resource_id = resource_of(row)
@@ -133,7 +137,7 @@ def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Ce
 
 
 class _Events:
-    """Counts of events by type."""
+    """Counters of events by type."""
 
     def __init__(self, world: World) -> None:
         self._rows = AppendedRows(world.store[EVENTS])
@@ -149,17 +153,17 @@ class _Events:
 
 
 Practice: TypeAlias = tuple[str, tuple[int, ...], str]
-"""A practice, and the sequence and id of the delivery that shows it."""
+"""A good practice, and the sequence and id of the delivery that is evidence of it."""
 
 
 class _Deliveries:
-    """Counts of the deliveries to one endpoint, and of the practices that they show."""
+    """Counters for the deliveries to one endpoint, and for the good practices that they are evidence of."""
 
     def __init__(self, world: World, endpoint_id: str) -> None:
         self._table = deliveries_of(world, endpoint_id)
         self._rows = AppendedRows(self._table)
         self._repeated: dict[str, set[Practice]] = {}
-        """Practices shown by the deliveries of an event together, for events that were sent more than once."""
+        """For each event that was sent more than once, the practices for which its deliveries are evidence."""
         self.delivered: dict[str, _Hits] = defaultdict(_Hits)
         self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
         self.practices: dict[str, _Hits] = defaultdict(_Hits)
@@ -191,10 +195,10 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Count again the practices that all deliveries of one event show.
+        """Recount the practices for which all deliveries of one event together are evidence.
 
-        Deliveries that are in flight at the same time may be answered in any order, but the order of sending counts. So
-        an earlier count may turn out wrong.
+        Concurrent deliveries may be answered in any order, but the order of sending decides. An earlier count may
+        therefore be wrong.
         """
         sent, number = [], 1
         while True:
@@ -218,7 +222,7 @@ class _Deliveries:
 
 
 def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
-    """The practices that deliveries of one event show. They must be in the order of sending."""
+    """Yield the practices for which the deliveries of one event are evidence. They must be in the order of sending."""
     has_failed = has_succeeded = False
     for delivery in deliveries:
         if delivery.was_dropped:
@@ -234,14 +238,14 @@ def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
 
 
 class _WorldCounts:
-    """The counts of one world."""
+    """The counters of one world."""
 
     def __init__(self) -> None:
         self._events: _Events | None = None
         self._endpoints: dict[str, _Deliveries] = {}
 
     def read(self, world: World) -> bool:
-        """Count a slice of the new rows. Return True if there are more."""
+        """Count a chunk of the new rows. Return True if there may be more."""
         if self._events is None:
             self._events = _Events(world)
         more = _moves(world).read(world)
@@ -253,7 +257,7 @@ class _WorldCounts:
         return more
 
     def counts(self, world: World) -> Counts:
-        """Return the counts so far."""
+        """Return the present counters."""
         counts: Counts = {}
 
         def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
@@ -295,7 +299,7 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
 
 
 def _add_calls(world: World, counts: Counts) -> None:
-    """Add the calls from their tally."""
+    """Add the counters of API requests from their tally."""
     errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:
@@ -323,19 +327,19 @@ _COUNTED = PerWorld(_WorldCounts)
 
 
 def count_some(world: World) -> bool:
-    """Count a slice of the new rows of a world. Return True if there are more."""
+    """Count a chunk of the new rows of a world. Return True if there may be more."""
     return _COUNTED[world].read(world)
 
 
 def count_world(world: World) -> Counts:
-    """Return everything that the traffic of a world has hit."""
+    """Return the counters for everything that the traffic of a world has exercised."""
     while count_some(world):
         pass
     return _COUNTED[world].counts(world)
 
 
 def merged(parts: Iterable[Counts]) -> Counts:
-    """Return the sum of counts. The first evidence is that of the first part that has any."""
+    """Return the sum of counters. The first evidence is taken from the first part that contains any."""
     total: Counts = {}
     for counts in parts:
         for key, count in counts.items():

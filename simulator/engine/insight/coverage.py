@@ -1,7 +1,7 @@
-"""Integration coverage: which operations, errors, states, events and practices of the contract the traffic exercised.
+"""Integration coverage. It reports which operations, errors, states, events and good practices the traffic exercised.
 
-The denominators are the operation, error, event and state tables themselves, so nothing can be missing from them. An
-operation, code, event type or transition that is added is uncovered until traffic reaches it.
+The totals come from the operation, error, event and state tables themselves, so they are always complete. A new
+operation, error code, event type or transition is uncovered until traffic exercises it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PRACTICES = {
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
     "stale_webhook_refused": "a webhook with an old X-Timestamp was refused",
 }
-"""Practices of a robust integration besides calling operations, as far as a server can see them."""
+"""Good practices of a robust integration, other than calling operations, that a server can observe."""
 
 TITLES = {
     "operations": "Operations that succeeded",
@@ -44,9 +44,9 @@ class Item:
 
     key: Key
     shown: Mapping[str, str]
-    """Fields that describe it."""
+    """The fields that describe the item in the report."""
     numbers: tuple[str, ...] = ("hits",)
-    """The counts that it has. The last one decides whether it is covered."""
+    """The names of its counters. The last counter decides whether the item is covered."""
 
     @property
     def name(self) -> str:
@@ -60,7 +60,7 @@ class Item:
 def catalogue(
     operations: Iterable[Operation], table_cells: Iterable[Cell], vocabulary: Vocabulary
 ) -> dict[str, list[Item]]:
-    """Return everything that can be covered, by dimension, in the order of the tables."""
+    """Return all items that can be covered, by dimension, in table order."""
     operations, table_cells = tuple(operations), tuple(table_cells)
     codes = [
         Item((row.name, code), {"operation": row.name, "code": code})
@@ -94,7 +94,7 @@ def catalogue(
 
 
 def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
-    """Return the report, a `CoverageReport`.
+    """Return the coverage report, a `CoverageReport`.
 
     `undeclared` lists error codes that a fault or a scenario returned although the operation does not declare them.
     They are not part of any total.
@@ -126,16 +126,16 @@ def _show(item: Item, count: Count) -> JsonObject:
 
 
 def _totals(covered: int, total: int) -> JsonObject:
-    """Return totals. `percent` has one decimal and is rounded down, so 100 means everything."""
+    """Return the totals. `percent` is rounded down to one decimal, so 100 means that everything is covered."""
     return {"covered": covered, "total": total, "percent": covered * 1000 // total / 10 if total else 100.0}
 
 
 OF_THE_START = ("start", "publish", "open")
-"""Initial transitions of resources that every world has from its start. No traffic causes them."""
+"""Triggers that create the resources of every new world. No traffic causes these transitions."""
 
 
 def cells(world: World) -> Iterator[Cell]:
-    """The cells that traffic can go through, in the order of the state tables."""
+    """Yield the transition rules that traffic can exercise, in the order of the state tables."""
     for name, kind in world.wiring.kinds.items():
         machine = kind.machine
         for move in machine.initial:

@@ -1,4 +1,4 @@
-"""Coverage and findings of the worlds that have ended."""
+"""Coverage and findings of deleted worlds."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simulator.kernel.world import World
 FINDINGS_KEPT = 1_000
 
 _FREED_TOGETHER = 500
-"""Rows that are freed in one piece: less than a millisecond with everything they hold."""
+"""The number of rows freed at a time. Freeing them, and everything they refer to, takes less than a millisecond."""
 
 
 class EndedWorlds:
-    """The counts of all ended worlds together, and the newest of their findings.
+    """The combined counters of all deleted worlds, and their newest findings.
 
-    Both take a while to compute, so an ended world waits here until `take_in` does that, one world at a time and in any
-    thread.
+    Both take a while to compute. A deleted world is therefore queued until `take_in` processes it. `take_in`
+    processes one world per call and can run in any thread.
     """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
@@ -31,15 +31,15 @@ class EndedWorlds:
 
     @property
     def is_complete(self) -> bool:
-        """True if no world waits."""
+        """True if no world is queued."""
         return not self._waiting
 
     def keep(self, world: World) -> None:
-        """Add a world that has ended or was reset. Nothing changes it any more."""
+        """Add a world that was deleted or reset. It must not change afterwards."""
         self._waiting.append(world)
 
     def take_in(self) -> None:
-        """Count the world that waits longest. It is removed even if that fails."""
+        """Process the world that was queued first. It is removed from the queue even if this fails."""
         try:
             counts = counting.merged((self.counts, counting.count_world(self._waiting[0])))
             found = advice.findings(self._waiting[0], self._operations)
@@ -49,12 +49,12 @@ class EndedWorlds:
             self._let_go()
 
     def _let_go(self) -> None:
-        """Free a world piece by piece. Freeing a large one in one piece would delay all calls.
+        """Free the memory of a world in steps, because freeing a large world all at once would delay all requests.
 
-        Rows that a snapshot or a call under way still has stay.
+        Rows that a snapshot or a request in progress still refers to are not freed.
         """
-        # The world goes first and its rows after it, so nobody may hold a reference to it here: its tables would then
-        # hold all rows until the end, and free them in one piece.
+        # The world must be freed before its rows, so no reference to it may remain here. Otherwise, its tables would
+        # hold all rows until the end and free them all at once.
         world = self._waiting.popleft()
         kept = [*requests_of(world).entries, *world.store.let_go()]
         del world

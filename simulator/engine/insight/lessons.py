@@ -1,7 +1,8 @@
 """The kinds of advice: message, reason, and the code to change in Python and as HTTP.
 
-The contents are in `lessons.json`. A provider has messages of its own for some kinds. In the examples, `client` is an
-HTTP client with base URL and token, and `key` an idempotency key that was saved with the order before the first try.
+The contents are in `lessons.json`. For some kinds, a provider has its own messages. In the examples, `client` is an
+HTTP client with a base URL and a token. `key` is an idempotency key that was saved with the order before the first
+attempt.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ _LANGUAGE_MEANINGS = {"python": "With a Python HTTP client.", "http": "As plain 
 
 
 class CodeChange(TypedDict):
-    """Code before and after a correction."""
+    """Code before and after a fix."""
 
     language: Annotated[Language, Meanings(_LANGUAGE_MEANINGS)]
     """The language of the code."""
     before: str
-    """The code as it probably is."""
+    """The code that probably causes the finding."""
     after: str
-    """The code as it should be."""
+    """The corrected code."""
 
 
 class Lesson(TypedDict):
-    """The reason for a kind of finding, and the code to change, if the integrator's code causes it."""
+    """The reason for a kind of finding and, if the integrator's code causes it, the code to change."""
 
     why: str
     changes: list[CodeChange]
@@ -75,5 +76,5 @@ def lessons() -> Mapping[str, Lesson]:
 
 
 def lesson_of(kind: str) -> Lesson:
-    """Return the lesson of a kind of advice, or an empty one if the message of the finding is enough."""
+    """Return the lesson for a kind of advice. Return an empty lesson if the message of the finding is sufficient."""
     return lessons().get(kind, {"why": "", "changes": []})

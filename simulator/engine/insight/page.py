@@ -22,10 +22,10 @@ def _template() -> Template:
 
 
 def render_page(report: Mapping[str, Any]) -> str:
-    """Return the page of a report by `coverage_of`."""
+    """Return the HTML page for a report from `coverage_of`."""
     return _template().render(report=report, hidden=_HIDDEN)
 
 
 def page_source() -> str:
-    """Return the template, for the style that every report shares."""
+    """Return the page's template, which contains the style that all reports share."""
     return (files("simulator.engine.insight") / "templates" / "coverage.html").read_text("utf-8")

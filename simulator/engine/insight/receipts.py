@@ -17,11 +17,14 @@ from simulator.kernel.world import World
 
 SLOW_MS = 5_000
 SLICE = 1_000
-"""Deliveries that are looked at between two pauses. There may be hundreds of thousands, unlike calls."""
+"""The number of deliveries checked between two pauses.
+
+Unlike API requests, there may be hundreds of thousands of them.
+"""
 
 
 def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
-    """Every delivery, in no particular order: putting all of them in order would take longer than a pause."""
+    """Yield every delivery in no particular order. Sorting all of them would take longer than a pause allows."""
     for endpoint_id in every_endpoint_id(world):
         for number, delivery in enumerate(list(deliveries_of(world, endpoint_id).values()), 1):
             yield delivery
@@ -30,7 +33,7 @@ def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
 
 
 def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
-    """Slow, missing and wrong acknowledgements. Refusing a forged or outdated webhook is correct."""
+    """Yield signals for slow, missing and wrong acknowledgements. Refusing a forged or outdated webhook is correct."""
     found: list[tuple[Delivery, str, str]] = []
     for delivery in _all_deliveries(world):
         if delivery is PAUSE:
@@ -51,7 +54,7 @@ def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal
 
 
 def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
-    """Resources whose last acknowledged event was not followed by any read that shows them."""
+    """Yield signals for resources that were not read after their last acknowledged event."""
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
     last_types = {name for name, row in vocabulary_of(world).events.items() if row.is_last}
@@ -97,7 +100,7 @@ _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": 
 
 
 def scenario_log(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Steps that scenarios skipped or failed, and scenarios that were stopped."""
+    """Yield signals for steps that scenarios skipped or failed, and for scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])
         if kind is not None:

@@ -1,4 +1,4 @@
-"""Response shapes of advice and coverage."""
+"""Response types of advice and coverage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Finding(TypedDict):
     id: str
     """The id of the finding."""
     world: NotRequired[str]
-    """The world of the finding, in lists of all worlds."""
+    """The id of the world, in lists that cover all worlds."""
     kind: str
     """The kind of finding."""
     severity: Annotated[Severity, Meanings(SEVERITY_MEANINGS)]
@@ -34,48 +34,48 @@ class Finding(TypedDict):
     clause: str
     """The clause of the specification."""
     why: str
-    """Why it matters in production. Empty if that is obvious."""
+    """Why the finding matters in production. Empty if that is obvious."""
     changes: list[CodeChange]
-    """The code to change, in Python and as HTTP, if there is any."""
+    """The code to change, in Python and as HTTP. Empty if the code is not the cause."""
     clause_links: list[str]
-    """Paths of this server's pages about the clause."""
+    """Paths of pages on this server that document the clause."""
     request_links: list[str]
-    """Dashboard paths of the newest of these calls."""
+    """Dashboard paths of the newest requests in `requests`."""
     count: Count
-    """How often it was seen."""
+    """How often this was seen."""
     requests: list[str]
-    """The ids of the API calls that show it."""
+    """The ids of the API requests that are evidence of the finding."""
     evidence: list[str]
-    """The ids of anything else that shows it."""
+    """The ids of other evidence, such as events and deliveries."""
     first_at: Timestamp | None
-    """When it was first seen, or null if that is unknown."""
+    """When this was first seen, or null if the time is unknown."""
     last_at: Timestamp | None
-    """When it was last seen, or null if that is unknown."""
+    """When this was last seen, or null if the time is unknown."""
 
 
 class AdviceList(TypedDict):
     data: list[Finding]
-    """The findings. The one that was seen last is at the end."""
+    """The findings, in order of when they were last seen. The most recent one is last."""
     dropped: NotRequired[Count]
-    """How many older calls the journal has dropped, which were not searched. Absent if there are none."""
+    """How many older requests the journal has dropped. They were not searched. Absent if there are none."""
     truncated: NotRequired[Literal[True]]
-    """Present if the journal has dropped older calls."""
+    """Present if the journal has dropped older requests."""
 
 
 class FirstEvidence(TypedDict):
     world: str
-    """The world where it was first seen."""
+    """The id of the world that contains the first evidence."""
     id: str
-    """The call, event or resource that first showed it."""
+    """The id of the request, event or other object that is the first evidence."""
 
 
 class CoverageItem(TypedDict):
     item: str
-    """The item to exercise."""
+    """The name of the item."""
     covered: bool
-    """Whether it was exercised."""
+    """Whether the item was exercised."""
     first: FirstEvidence | None
-    """The first evidence, or null if there is none yet."""
+    """The first evidence, or null if there is none."""
 
 
 class OperationItem(CoverageItem):
@@ -84,9 +84,9 @@ class OperationItem(CoverageItem):
     path: str
     """The path of the operation."""
     called: Count
-    """How often it was called."""
+    """How often the operation was called."""
     succeeded: Count
-    """How often the response was 2xx."""
+    """How often its response was 2xx."""
 
 
 class ErrorItem(CoverageItem):
@@ -95,7 +95,7 @@ class ErrorItem(CoverageItem):
     code: str
     """The code of the error."""
     hits: Count
-    """How often it was returned."""
+    """How often the error was returned."""
 
 
 class StateItem(CoverageItem):
@@ -104,7 +104,7 @@ class StateItem(CoverageItem):
     state: str
     """The state."""
     hits: Count
-    """How many resources entered it."""
+    """How many resources entered the state."""
 
 
 _Source = TypedDict(
@@ -116,20 +116,20 @@ class TransitionItem(CoverageItem, _Source):
     kind: str
     """The kind of resource."""
     trigger: str
-    """The trigger in its state table."""
+    """The trigger of the transition in the state table."""
     to: str
-    """The state afterwards."""
+    """The state after the transition."""
     hits: Count
-    """How often it was taken."""
+    """How often the transition happened."""
 
 
 class EventItem(CoverageItem):
     emitted: Count
-    """How often it was emitted."""
+    """How often the event was emitted."""
     delivered: Count
-    """How many attempts were made to deliver it."""
+    """How many attempts were made to deliver the event."""
     acknowledged: Count
-    """How many of them got a 2xx response."""
+    """How many of these attempts got a 2xx response."""
 
 
 class ListItem(CoverageItem):
@@ -138,98 +138,98 @@ class ListItem(CoverageItem):
     pages: Count
     """How many pages were read."""
     further_pages: Count
-    """How many of them were beyond the first."""
+    """How many of these pages were after the first page."""
 
 
 class PracticeItem(CoverageItem):
     meaning: str
-    """The behaviour of a robust integration."""
+    """A description of the good practice."""
     hits: Count
-    """How often it was seen."""
+    """How often the practice was seen."""
 
 
 class CoverageTotals(TypedDict):
-    """Totals of a dimension. `percent` is rounded down, so 100 means everything."""
+    """The totals of a dimension."""
 
     title: str
     """A description of the dimension."""
     covered: Count
     """How many items were exercised."""
     total: Count
-    """How many there are."""
+    """How many items there are."""
     percent: Percent
-    """The share in percent, rounded down."""
+    """The percentage of items exercised, rounded down. 100 means all items."""
 
 
 class OperationCoverage(CoverageTotals):
     items: list[OperationItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class ErrorCoverage(CoverageTotals):
     items: list[ErrorItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class StateCoverage(CoverageTotals):
     items: list[StateItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class TransitionCoverage(CoverageTotals):
     items: list[TransitionItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class EventCoverage(CoverageTotals):
     items: list[EventItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class ListCoverage(CoverageTotals):
     items: list[ListItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class PracticeCoverage(CoverageTotals):
     items: list[PracticeItem]
-    """Every item, exercised or not."""
+    """All items, including items that were not exercised."""
 
 
 class CoverageDimensions(TypedDict):
     operations: OperationCoverage
-    """Operations called with success."""
+    """Operations that were called successfully."""
     errors: ErrorCoverage
     """Errors that operations returned."""
     states: StateCoverage
     """States that resources entered."""
     transitions: TransitionCoverage
-    """Transitions of the state tables that were taken."""
+    """Transitions that happened."""
     events: EventCoverage
     """Events that were acknowledged."""
     lists: ListCoverage
-    """Lists that were read beyond their first page."""
+    """Lists that were read past their first page."""
     practices: PracticeCoverage
     """Good practices that were seen."""
 
 
 class UndeclaredError(TypedDict):
     item: str
-    """An error that was returned although its operation does not declare it."""
+    """The operation and an error code that it returned but does not declare."""
     hits: Count
-    """How often it was returned."""
+    """How often the error was returned."""
 
 
 class CoverageReport(TypedDict):
     world: str
-    """The world, or `*` for all."""
+    """The id of the world, or `*` for all worlds."""
     covered: Count
     """How many items of all dimensions were exercised."""
     total: Count
-    """How many there are."""
+    """How many items there are."""
     percent: Percent
-    """The share in percent, rounded down."""
+    """The percentage of items exercised, rounded down."""
     dimensions: CoverageDimensions
-    """The same by dimension."""
+    """The totals and items of each dimension."""
     undeclared: list[UndeclaredError]
-    """Errors that were returned and are not in the contract."""
+    """Errors that were returned although their operation does not declare them."""

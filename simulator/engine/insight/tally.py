@@ -1,7 +1,8 @@
-"""The tally of API calls: responses by operation and outcome, and the first call of each.
+"""The tally of API requests.
 
-The journal of calls drops the oldest ones, the tally does not. It is a table of the store, so snapshots include it and
-a reset clears it.
+It counts responses by operation and result, and saves the id of the first request of each. Unlike the journal of
+requests, the tally does not drop old requests. It is a table of the store, so snapshots include it and a reset clears
+it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ _EMPTY_PAGE = b'{"data":[],'
 
 
 class Counted(NamedTuple):
-    """The subject of a row. No part contains a space, so the key of the row is all three joined by spaces."""
+    """The subject of a row in the tally.
+
+    The row's key is the three fields joined by spaces. No field contains a space.
+    """
 
     sort: str
     operation: str
@@ -54,7 +58,10 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
-    """Count one call to an operation, unless a tool of the simulator sent it. Call this inside a change."""
+    """Count one request to an operation, unless a tool of the simulator sent it.
+
+    The caller must be inside a transaction.
+    """
     if is_marked(exchange.headers):
         return
     _count(world, ANSWER, operation, outcome_of(exchange, vocabulary_of(world).errors), exchange)
@@ -73,20 +80,23 @@ def _count(world: World, sort: str, operation: Operation, which: str, exchange: 
 
 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
-    """The counts, in the order in which their subjects were first seen."""
+    """Yield the counters, in the order in which they were created."""
     for key, row in world.store[COVERAGE].items():
         yield Counted.of(key), row
 
 
 def outcome_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """Return `success`, the error code, or the status of a response without one. 0 is a dropped connection."""
+    """Return `success`, the error code, or the HTTP status if the response has no error code.
+
+    The status 0 means that the connection was dropped.
+    """
     if 200 <= exchange.status <= 299:
         return SUCCESS
     return code_of(exchange, errors) or str(exchange.status)
 
 
 def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
-    """Return the error code of a response, or "" if it has none of `errors`."""
+    """Return the error code of a response, or "" if the code is not in `errors`."""
     if exchange.status < 400:
         return ""
     try:
@@ -97,5 +107,5 @@ def code_of(exchange: JournalEntry, errors: Container[str]) -> str:
 
 
 def query_of(path: str) -> dict[str, str]:
-    """Return the query parameters of a full path that are not empty."""
+    """Return the non-empty query parameters of a path with a query string."""
     return {name: value for name, value in parse_qsl(path.partition("?")[2]) if value}

@@ -1,4 +1,4 @@
-"""Input and output of the detectors of advice: the calls of the journal, and signals."""
+"""Input and output of the advice detectors: journalled API requests, and signals."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ INFO: Severity = "info"
 
 @dataclass(frozen=True)
 class Signal:
-    """One place that shows a kind of advice about a subject."""
+    """One piece of evidence for a kind of advice about a subject."""
 
     kind: str
     subject: str
     at_ms: int | None
-    """In simulated time, or None if there is no moment."""
+    """The simulated time, or None if the signal has no time."""
     requests: tuple[str, ...] = ()
-    """The ids of the calls that show it."""
+    """The ids of the API requests that are evidence."""
     evidence: tuple[str, ...] = ()
-    """Other ids that show it."""
+    """The ids of other evidence."""
     detail: str = ""
-    """Fills the message of the kind."""
+    """The value for `{detail}` in the message of the kind."""
     severity: Severity | None = None
-    """Replaces the severity of the kind."""
+    """Overrides the severity of the kind."""
 
 
 class _Pause(Enum):
@@ -44,13 +44,13 @@ class _Pause(Enum):
 
 
 PAUSE: Final = _Pause.PAUSE
-"""A detector yields this between slices of long work, so that other calls get their turn."""
+"""A detector yields this value between chunks of long work, so that other requests can be handled."""
 
 Pause: TypeAlias = Literal[_Pause.PAUSE]
 
 
 class JournaledCall:
-    """One call of the journal."""
+    """A journalled API request."""
 
     def __init__(self, place: int, row: JournalEntry, operation: Operation, errors: Container[str]) -> None:
         self.place = place
@@ -64,7 +64,7 @@ class JournaledCall:
 
     @property
     def is_of_a_tool(self) -> bool:
-        """True if one of the simulator's own tools sent it."""
+        """True if one of the simulator's own tools sent the request."""
         return is_marked(self.row.headers)
 
     @property
@@ -77,7 +77,7 @@ class JournaledCall:
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
-        """The JSON object that was sent, or {} for any other body."""
+        """The JSON object in the request body, or {} for any other body."""
         return object_in(self.row.body)
 
     @cached_property
@@ -94,7 +94,7 @@ class JournaledCall:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """A key that a call shares with its unchanged repetitions."""
+        """A key that is the same for identical requests."""
         return (self.row.environment, self.row.method, self.row.path, self.row.body, self.row.public_key)
 
     def header(self, name: str) -> str | None:
@@ -106,16 +106,17 @@ class JournaledCall:
         return int(text) * SECOND_MS if text.isdigit() else None
 
     def wall_wait_ms(self, earlier: JournaledCall) -> float | None:
-        """Return real milliseconds from the earlier response to this call, or None if the two cannot be compared."""
+        """Return the real time in milliseconds from the earlier response to this request, or None if it is unknown."""
         if not self.row.wall_ms or not earlier.row.wall_ms:
             return None
         wait_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
         return wait_ms if wait_ms > -SECOND_MS else None
 
     def wait_ms(self, earlier: JournaledCall) -> float:
-        """Return how long the integrator waited after the earlier response, on the clock on which it waited longer.
+        """Return how long the integrator waited after the earlier response, in milliseconds.
 
-        A client may wait in real time while a manual clock is paused, or advance the simulated clock instead.
+        This is the longer of real and simulated time. A client may wait in real time while a manual clock is paused,
+        or it may advance the simulated clock instead.
         """
         simulated_ms = self.row.at_ms - earlier.row.at_ms
         wall_ms = self.wall_wait_ms(earlier)
@@ -123,7 +124,7 @@ class JournaledCall:
 
 
 def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
-    """Return the calls in the journal that were routed to an operation, oldest first."""
+    """Return the journalled API requests that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
     rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
     errors = vocabulary_of(world).errors

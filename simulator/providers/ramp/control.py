@@ -32,18 +32,18 @@ class DigitRange(TypedDict):
 
 class BankEntry(TypedDict):
     country: str
-    """The country, by its code."""
+    """The country code."""
     bank_code: str
     """The bank code, for beneficiaries and payers."""
     bank_name: str
     """The name of the bank."""
     account_number_digits: DigitRange
-    """The number of digits of its account numbers."""
+    """The number of digits in the bank's account numbers."""
 
 
 class ProviderEntry(TypedDict):
     country: str
-    """The country, by its code."""
+    """The country code."""
     provider: str
     """The provider code, for beneficiaries."""
     name: str
@@ -52,7 +52,7 @@ class ProviderEntry(TypedDict):
 
 class CountryEntry(TypedDict):
     country: str
-    """The country, by its code."""
+    """The country code."""
     name: str
     """The name of the country."""
     fiat_currency: FiatText
@@ -64,13 +64,13 @@ class CountryEntry(TypedDict):
 @with_config(extra="allow")
 class ReferenceCurrency(TypedDict):
     symbol: CurrencyText
-    """The currency, by its code."""
+    """The currency code."""
     network: WalletNetwork | None
     """The network; null for fiat."""
     name: str
     """The name of the currency."""
     decimals: Count
-    """The number of decimals of its amounts."""
+    """The number of decimal places in amounts of the currency."""
 
 
 class ReferenceData(TypedDict):
@@ -86,19 +86,22 @@ class ReferenceData(TypedDict):
 
 @operation("GET /rates", "Get all rates", by_environment=True)
 async def rates(call: ControlCall) -> known.AllRates:
-    """Return the mid, onramp, offramp and swap rates in the environment of the header, with the API's decimals."""
+    """Return the mid, onramp, offramp and swap rates in the environment of the header.
+
+    The rates have as many decimals as in the API.
+    """
     return known.all_rates(call.world, call.environment)
 
 
 class RatePoint(TypedDict):
     at: Timestamp
-    """The simulated time from which these rates applied."""
+    """The simulated time at which these rates took effect."""
     mid: RateText
     """The mid rate."""
     onramp: RateText
-    """The rate of onramps and purchases."""
+    """The rate for onramps and purchases."""
     offramp: RateText
-    """The rate of offramps and withdrawals."""
+    """The rate for offramps and withdrawals."""
     cause: Cause | None
     """The cause of the change; null for the rates before the oldest recorded change."""
 
@@ -109,7 +112,7 @@ class RateWay(TypedDict):
     fiat_currency: FiatText
     """The fiat currency of the pair."""
     points: list[RatePoint]
-    """The rates, oldest first. The last ones apply now."""
+    """The rates, oldest first. The last item contains the current rates."""
 
 
 class RateHistory(TypedDict):
@@ -127,9 +130,10 @@ class RateHistory(TypedDict):
     by_environment=True,
 )
 async def rate_history(call: ControlCall) -> RateHistory:
-    """Return the rates of pairs over simulated time. Rates change only by actions and scenarios, which are the causes.
+    """Return the rates of currency pairs over simulated time, with the action or scenario that caused each change.
 
-    The history has the newest 500 changes of an environment. 400 for an unknown asset or currency.
+    Only actions and scenarios change rates. The history contains the newest 500 changes of an environment. Fails with
+    400 for an unknown asset or currency.
     """
     call.check_environment()
     return {
@@ -159,5 +163,5 @@ def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
 
 @operation("GET /reference", "Get the reference data")
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
-    """Return the codes that requests can use: banks, mobile money providers, countries and currencies."""
+    """Return the codes that requests can contain: banks, mobile money providers, countries and currencies."""
     return known.reference_data()

@@ -1,1 +1,1 @@
-"""Control calls about what happened: journal, calls, events, timeline, search."""
+"""Control calls about past activity: journals, events, timeline and search."""

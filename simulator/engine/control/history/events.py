@@ -1,4 +1,4 @@
-"""Events and e-mails of a world, and calls that wait for events or deliveries."""
+"""Events and e-mails of a world, and control calls that wait for events or deliveries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class EmailList(TypedDict):
 
 
 class _EventFilter:
-    """The filters of a query for events. 400 for an unknown environment or event type."""
+    """The filters of an event query. Raises 400 for an unknown environment or event type."""
 
     def __init__(self, call: ControlCall) -> None:
         environment = call.given("environment") or call.headers.get(ENVIRONMENT_HEADER)
@@ -80,14 +80,14 @@ class _EventFilter:
         self._call = call
 
     async def newest(self, limit: int | None) -> list[Event]:
-        """Return the newest matching events, oldest first. Other calls get their turn while an index is built."""
+        """Return the newest matching events, oldest first. Other requests are handled while an index is built."""
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
         call, conditions = self._call, self._conditions
         return await indexed(lambda: newest_of(call.world.store[EVENTS], conditions, limit, defers=True))
 
     def oldest(self) -> Event | None:
-        """Return the first matching event, or None."""
+        """Return the oldest matching event, or None if there is none."""
         if self._object_id is not None:
             return next(iter(self._about_object(self._object_id)), None)
         return oldest_of(self._call.world.store[EVENTS], self._conditions)
@@ -101,7 +101,7 @@ class _EventFilter:
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
     """List the envelopes of the emitted events, exactly as webhooks deliver them.
 
-    Events are listed even if no endpoint is subscribed to them. Without a filter, both environments are included.
+    The list includes events that no endpoint is subscribed to. Without a filter, it covers both environments.
     """
     found = await _EventFilter(call).newest(call.limit())
     return Raw(await json_list(found, lambda event: event.raw))
@@ -114,9 +114,9 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
     by_environment=True,
 )
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
-    """Wait until an event matches, and return its envelope. An event that was emitted earlier counts.
+    """Wait until an event matches the filters, and return its envelope. Events emitted before the call also match.
 
-    Use it in tests that run against a real or scaled clock. 408 after `timeout` seconds of real time.
+    Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
     """
     timeout = wait_seconds(call)
     waker = Waker(call.world_id)
@@ -131,7 +131,10 @@ async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
 
 
 def wait_seconds(call: ControlCall) -> float:
-    """Return the query parameter `timeout`, in real seconds. 400 if it is not a number of seconds."""
+    """Return the query parameter `timeout` in seconds of real time.
+
+    Raise `ControlError` 400 if it is not a valid number of seconds.
+    """
     text = call.given("timeout")
     if text is None:
         return DEFAULT_WAIT_SECONDS
@@ -141,7 +144,7 @@ def wait_seconds(call: ControlCall) -> float:
 
 
 class Waker(Watcher):
-    """Sets `woken` after every change in a world."""
+    """Sets the `asyncio.Event` `woken` after every change in a world."""
 
     def __init__(self, world_id: str) -> None:
         self._world_id = world_id
@@ -155,9 +158,9 @@ class Waker(Watcher):
 async def wait_until(
     call: ControlCall, find: Callable[[], Found | None], changed: asyncio.Event, timeout_seconds: float
 ) -> Found | None:
-    """Call `find` after each `changed` until it finds something. Return that, or None after the timeout.
+    """Call `find` each time `changed` is set, until it returns a result.
 
-    ClientDisconnect if the client leaves first.
+    Return that result, or None after the timeout. Raise `ClientDisconnect` if the client disconnects first.
     """
 
     async def wait() -> Found:
@@ -167,7 +170,7 @@ async def wait_until(
         return found
 
     if (found := find()) is not None:
-        return found  # even with a timeout of 0
+        return found  # check once, even if the timeout is 0
     try:
         return await call.while_connected(wait(), timeout_seconds)
     except TimeoutError:
@@ -175,7 +178,7 @@ async def wait_until(
 
 
 def event_of(call: ControlCall) -> Event:
-    """Return the event of the path. 404 if it does not exist."""
+    """Return the event identified in the path. Raise `ControlError` 404 if it does not exist."""
     event = call.world.journal.event(call.path["id"])
     if event is None:
         raise not_found("event", call.path["id"])
@@ -184,7 +187,7 @@ def event_of(call: ControlCall) -> Event:
 
 @operation("GET /events/{id}", "Get an event")
 async def get_event(call: ControlCall) -> Raw[Envelope]:
-    """Return the envelope of an event, exactly as webhooks deliver it. 404 for an unknown id."""
+    """Return the envelope of an event, exactly as webhooks deliver it. Fails with 404 for an unknown id."""
     return Raw(event_of(call).raw)
 
 
@@ -198,7 +201,7 @@ async def list_emails(call: ControlCall) -> EmailList:
 async def settle(call: ControlCall) -> DeliveryCount:
     """Wait until no webhook attempt of the world is in flight.
 
-    Use it before you assert what your receiver got. Retries that are planned for later do not count as in flight.
+    Use it before you check which webhooks your receiver got. Retries planned for later do not count as in flight.
     """
     world = call.world
     call.runtime.changed(world)

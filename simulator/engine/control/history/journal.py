@@ -1,7 +1,7 @@
 """The journal of control calls that changed something in a world.
 
-Rows are JSON texts in the world's store, so snapshots include them. The journal has the same bounds as the journal of
-requests. It has no calls that create, freeze or replace whole worlds, and no secrets.
+Rows are JSON strings in the world's store, so snapshots include them. The journal has the same size limits as the
+journal of API requests. It does not contain secrets, or calls that create, freeze or replace whole worlds.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ operation = calls_under("Actions")
 
 @with_config(STRICT)
 class JournalledCall(TypedDict):
-    """A row of the journal."""
+    """A row of the journal of control calls."""
 
     id: Annotated[str, Field(pattern=r"^ctl_[0-9]{6,18}$")]
     at_ms: SavedMoment
     ended_ms: SavedMoment
     after: Annotated[list[Any], Field(min_length=2, max_length=2)]
-    """The id of the last API request before this call ended, and the number of requests with that id by then."""
+    """The id of the last API request before this call ended, and the number of requests with that id at that time."""
     name: str
     method: str
     path: str
@@ -82,7 +82,7 @@ class ControlCallEntry(TypedDict):
     path: str
     """The path below `/_simulator`."""
     environment: Environment
-    """The environment of its header."""
+    """The environment named in its header."""
     body: Any
     """The body, with secrets masked."""
     status: Count
@@ -99,14 +99,14 @@ class ControlCallList(TypedDict):
 
 
 class ControlJournal:
-    """Numbers the control calls of a server and saves them."""
+    """Assigns ids to the control calls of a server and saves the calls."""
 
     def __init__(self) -> None:
         self._reserved: set[tuple[str, int]] = set()
         self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
-        """Reserve an id for a call, to be released by `end`. Return "" if the call is not journalled."""
+        """Reserve and return an id for a call, which `end` releases. Return "" if the call is not journalled."""
         if world is None or operation.recorded_as is None:
             return ""
         reserved = (number for world_id, number in self._reserved if world_id == world.id)
@@ -115,11 +115,11 @@ class ControlJournal:
         return f"ctl_{number:06d}"
 
     def end(self, world: World, call_id: str) -> None:
-        """Release the id of a call."""
+        """Release the reserved id of a call."""
         self._reserved.discard((world.id, number_of(call_id)))
 
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
-        """Add a successful call. Drop the oldest rows beyond the bounds of the journal."""
+        """Add a successful call, and drop the oldest rows that exceed the journal's size limits."""
         number, masker = number_of(call.id), call.runtime.masker
         sent = call.raw.decode("utf-8", "replace") if isinstance(call.raw, bytes) else call.raw
         row: JournalledCall = {
@@ -152,26 +152,28 @@ class ControlJournal:
 
 
 def number_of(call_id: str) -> int:
-    """Return the number in the id of a control call."""
+    """Return the number that is part of a control call's id."""
     return int(call_id.removeprefix("ctl_"))
 
 
 def calls_of(world: World) -> list[JournalledCall]:
-    """Return the rows of a world, in the order in which the calls ended."""
+    """Return the journalled control calls of a world, in the order in which they ended."""
     return [_call(text) for text in world.store[CALLS].values()]
 
 
 def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
-    """Merge the journals of API requests and of control calls. A control call follows the last request before its end.
+    """Merge the journals of API requests and control calls.
 
-    Neither times nor ids give this order: a manual clock is paused while many calls come, and the two journals have
-    separate numbers. So the field `after` of a control call names that request. It also counts the requests with that
-    id, because a replay is journalled under the id of the original request.
+    A control call follows the last request made before it ended. Times and ids do not define this order: many calls
+    can arrive while a manual clock is paused, and the two journals number their rows separately. The field `after` of
+    a control call therefore identifies the request. It also contains the number of requests with that id so far,
+    because a replay is journalled under the id of the original request.
     """
     waiting = calls_of(world)
     seen: dict[str, int] = {}
     kept = {row.id for row in requests_of(world).entries}
-    # The journal of requests is bounded. These calls follow requests that were dropped, so they come first.
+    # The journal of requests has a size limit. These control calls follow requests that were dropped, so they come
+    # first.
     while waiting and waiting[0]["after"][0] not in kept:
         yield waiting.pop(0)
     for row in requests_of(world).entries:
@@ -179,33 +181,34 @@ def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
         seen[row.id] = seen.get(row.id, 0) + 1
         while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
             yield waiting.pop(0)
-    # The remaining calls follow a replay whose original was dropped, so its count was not reached.
+    # The remaining control calls follow a replay whose original request was dropped, so `seen` did not reach their
+    # count.
     yield from waiting
 
 
 def id_of(row: JournalEntry | JournalledCall) -> str:
-    """Return the id of a row of either journal."""
+    """Return the id of a row from either journal."""
     return row.id if isinstance(row, JournalEntry) else row["id"]
 
 
 def began_ms(row: JournalEntry | JournalledCall) -> int:
-    """Return the simulated time at which a row of either journal began."""
+    """Return the simulated time at which the call in a row of either journal began."""
     return row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
 
 
 def _call(text: JsonText) -> JournalledCall:
-    row: JournalledCall = object_of(text)  # type: ignore[assignment]  # `keep` or the check of documents ensures the shape
+    row: JournalledCall = object_of(text)  # type: ignore[assignment]  # `keep` or the document check ensures the type
     return row
 
 
 def call_of(world: World, call_id: str) -> JournalledCall | None:
-    """Return the row of a control call, or None if the journal does not have it."""
+    """Return a control call's journal row, or None if the journal does not contain it."""
     text = world.store[CALLS].get(call_id)
     return None if text is None else _call(text)
 
 
 def _last_request(world: World) -> list[Any]:
-    """Return the value of `after` for a call that ends now."""
+    """Return the field `after` for a call that ends now."""
     requests = requests_of(world).entries
     if not requests:
         return ["", 0]
@@ -223,12 +226,12 @@ async def control_calls(call: ControlCall) -> ControlCallList:
 
 
 def calls_dropped(world: World) -> int:
-    """Return how many control calls the journal has dropped."""
+    """Return the number of control calls that the journal has dropped."""
     return rows_dropped(world, CALLS)
 
 
 def show_call(row: JournalledCall) -> ControlCallEntry:
-    """Render a row for GET /controls."""
+    """Render a journal row for GET /controls."""
     return {
         "at": format_timestamp(row["at_ms"]),
         "ended_at": format_timestamp(row["ended_ms"]),

@@ -1,7 +1,7 @@
-"""Indexes by resource, so that inspecting one resource does not read the whole history of its world.
+"""Indexes by resource. With them, inspecting one resource does not require reading the whole history of its world.
 
-An index is updated when it is read: it reads the rows that were added since, or all rows if the world's state was
-restored. So API requests do not pay for indexes.
+Reading an index updates it with the rows added since the last read, or with all rows if the world's state was
+restored. The indexes therefore add no cost to API requests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row = TypeVar("Row")
 
 
 class _Index(Generic[Row]):
-    """The keys of a table's rows by resource id, in the order of the table."""
+    """The keys of the table rows about each resource, in table order."""
 
     def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
@@ -33,7 +33,7 @@ class _Index(Generic[Row]):
         self._keys: dict[str, list[str]] = {}
 
     def of(self, object_id: str) -> list[str]:
-        """Return the keys of the rows about a resource, in the order of the table."""
+        """Return the keys of the rows about a resource, in table order."""
         if self._rows.starts_over():
             self._keys = {}
         for key, row in self._rows.take():
@@ -42,19 +42,22 @@ class _Index(Generic[Row]):
         return self._keys.get(object_id, [])
 
     def rows_about(self, object_id: str) -> list[Row]:
-        """Return the rows about a resource, in the order of the table."""
+        """Return the rows about a resource, in table order."""
         return [self._table[key] for key in self.of(object_id)]
 
 
 class _Requests:
-    """The positions of the requests in the journal, by id."""
+    """The positions of API requests in the journal, by request id."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, list[int]] = {}
         self._read = 0
 
     def oldest(self, log: RequestLog, request_id: str) -> JournalEntry | None:
-        """Return the oldest request of an id, or None. Replays share the id of the first request."""
+        """Return the oldest request with an id, or None if there is none.
+
+        A replay has the id of the original request.
+        """
         calls, dropped = log.entries, log.dropped
         total = dropped + len(calls)
         if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:
@@ -68,14 +71,14 @@ class _Requests:
 
 
 _DROPPED_KEPT = 1_000
-"""The index is rebuilt when it has this many more entries than twice the length of the journal."""
+"""The index is rebuilt when it has more entries than twice the length of the journal plus this number."""
 
 
 class _Indexes:
     """The indexes of one world."""
 
     def __init__(self, world: World) -> None:
-        weak = ref(world)  # `Lookups` holds this object as long as the world lives: a strong reference would be a leak
+        weak = ref(world)  # `Lookups` keeps this object for as long as the world exists, so a strong ref would leak
 
         def referred_to(key: str, _: str) -> Iterable[str]:
             present = weak()
@@ -98,15 +101,15 @@ class Lookups:
         return self._of(world).events.rows_about(object_id)
 
     def entries(self, world: World, object_id: str) -> list[Entry]:
-        """Return the ledger entries of a resource, oldest first."""
+        """Return the ledger entries that a resource caused, oldest first."""
         return self._of(world).entries.rows_about(object_id)
 
     def request(self, world: World, request_id: str) -> JournalEntry | None:
-        """Return the first request of an id, or None if the journal does not have it."""
+        """Return the oldest request with an id, or None if the journal does not contain it."""
         return self._of(world).requests.oldest(requests_of(world), request_id)
 
     def referring(self, world: World, object_id: str) -> list[str]:
-        """Return the ids of the resources that refer to a resource, in the order of creation."""
+        """Return the ids of the resources that refer to a resource, in order of creation."""
         return list(self._of(world).referring.of(object_id))
 
     def _of(self, world: World) -> _Indexes:
@@ -117,7 +120,7 @@ class Lookups:
 
 
 def references_of(world: World, record: Record | None) -> dict[str, str]:
-    """Return the ids that a record refers to, by field name."""
+    """Return the ids that a record refers to, by the name of the field that contains the id."""
     if record is None:
         return {}
     found = {name: getattr(record, name) for name in kind_of(world, record).refers}

@@ -1,4 +1,4 @@
-"""The journal of API requests, and one request with its consequences."""
+"""The journal of API requests, and the details of one request with its effects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class JournalEntryShape(TypedDict):
     environment: Environment
     """The environment of the request."""
     public_key: str | None
-    """The key pair that the token belongs to; null without a valid token."""
+    """The public key of the pair that the token belongs to; null without a valid token."""
     operation: str | None
     """The operation; null for an unknown path."""
     method: str
@@ -60,9 +60,9 @@ class JournalEntryShape(TypedDict):
     duration_ms: float
     """How long the response took, in milliseconds of real time."""
     advice: list[str]
-    """The kinds of advice that this request gives rise to."""
+    """The kinds of advice that this request triggers."""
     unknown_fields: list[str]
-    """Fields and query parameters that the operation does not know."""
+    """Fields and query parameters of the request that the operation does not define."""
     fault_id: str | None
     """The fault that affected the request; null if there was none."""
 
@@ -100,11 +100,11 @@ class CallEvent(TypedDict):
 
 class CallStory(TypedDict):
     request: JournalEntryShape
-    """The request. Replays share the id of the first request, which is shown."""
+    """The original request. Its replays have the same id."""
     answer_headers: dict[str, str]
     """The response headers."""
     calls: Count
-    """The number of requests with this id: more than one if it was replayed with its idempotency key."""
+    """The number of requests with this id. It exceeds 1 if the request was replayed with its idempotency key."""
     moves: list[CallMove]
     """The transitions that the request caused, oldest first."""
     events: list[CallEvent]
@@ -115,7 +115,8 @@ class CallStory(TypedDict):
 async def requests(call: ControlCall) -> Raw[JournalList]:
     """List your API requests and their responses, filtered by method, path, status or text. Secrets are masked.
 
-    Use it to see what your code sent. The journal has a bounded size: `dropped` counts the older requests it lost.
+    Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that
+    were removed.
     """
     method, path, status = call.given("method"), call.given("path"), call.whole("status")
     text = call.query.get("text", "").lower().encode()
@@ -137,7 +138,7 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
 
 
 def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bool:
-    """Whether a path, or its part below the base path of the environment, matches a glob."""
+    """Return True if a glob matches the path, or the part of the path below the environment's base path."""
     if fnmatchcase(path, wanted):
         return True
     environment, below = split_base(environments, path)
@@ -145,7 +146,7 @@ def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bo
 
 
 def show_entry(row: JournalEntry) -> JournalEntryShape:
-    """Render a request. JSON bodies are shown as JSON, others as strings."""
+    """Render a request. A JSON body is rendered as JSON, any other body as a string."""
     return {
         "id": row.id,
         "at": format_timestamp(row.at_ms),
@@ -178,9 +179,10 @@ def _show_body(raw: bytes) -> Any:
 
 @operation("GET /requests/{id}", "Get an API request and its consequences")
 async def get_request(call: ControlCall) -> CallStory:
-    """Return an API request by the id in its response header, with the resources it changed and the events it emitted.
+    """Return an API request by the id in its response header.
 
-    404 if the journal has no such request. Old requests are dropped.
+    The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the
+    journal does not contain the request. Old requests are dropped.
     """
     world, wanted = call.world, call.path["id"]
     row = call.lookups.request(world, wanted)

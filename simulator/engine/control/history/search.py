@@ -1,4 +1,4 @@
-"""Searching a world by reference, id, amount, phone number or address."""
+"""Search in a world by reference, id, amount, phone number or address."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ SORTS = {
     "scenario": "A scenario of the world.",
 }
 MOST_LOOKED_AT = 20_000
-"""The number of newest items of each sort that are searched. The response says if older ones were left out."""
+"""The number of newest items of each sort that are searched. The response states whether older items were left out."""
 MOST_CHARACTERS = 200
 _DEFAULT_LIMIT = 20
 _AT_ONCE = 250
 _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"[ ()./-]")
 _NATIONAL = re.compile(r"0+[1-9][0-9]{7,14}", re.ASCII)
-"""A phone number in national format: 0712… is +254712…"""
+"""A pattern for a phone number in national format. 0712… is +254712…"""
 _TITLES = ("reference", "name", "label", "url", "email", "description")
 
 
@@ -69,11 +69,11 @@ class Found(TypedDict):
     id: str
     """The id of the item, or the name of the scenario."""
     title: str
-    """The reference or name of the item if it has one, else its id."""
+    """The reference or name of the item, or its id if it has neither."""
     status: str | None
     """The status of a resource or delivery, or the HTTP status of a request; null for other items."""
     at: Timestamp | None
-    """The simulated time of its last change; null for a scenario."""
+    """The simulated time of the last change; null for a scenario."""
     matched: Match
     """The field that matched."""
     path: str
@@ -82,7 +82,11 @@ class Found(TypedDict):
 
 class SearchAnswer(TypedDict):
     data: list[Found]
-    """The items: exact matches first, then those that begin or end with the query, each newest first."""
+    """The items found.
+
+    Exact matches come first, then values that start or end with the query, then other matches. Each group starts with
+    the newest item.
+    """
     looked_at: Count
     """The number of items that were searched."""
     truncated: bool
@@ -90,12 +94,12 @@ class SearchAnswer(TypedDict):
 
 
 Leaves: TypeAlias = list[tuple[str, str]]
-"""Searchable values with their dotted paths."""
+"""Searchable values and their dotted paths."""
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Something that a search may find."""
+    """An item that a search can find."""
 
     sort: str
     kind: str
@@ -103,13 +107,13 @@ class _Candidate:
     status: str | None
     at_ms: int | None
     lines: str
-    """The searchable values, as `_lines` writes them."""
+    """The searchable values in the format of `_lines`."""
     leaves: Callable[[], Leaves]
-    """The searchable values, with their paths."""
+    """The searchable values and their paths."""
     titles: tuple[str, ...]
-    """The paths of values that can be the title. The first one that has a value is used, else the id."""
+    """The paths of values that can be the title. The title is the first value that is not empty, otherwise the id."""
     path: str = ""
-    """The path below the control API; "" for the path of its sort and id."""
+    """The path below `/_simulator`; "" for the default path, which is built from the item's sort and id."""
 
     def show(self, query: _Query) -> Found:
         leaves = self.leaves()
@@ -128,9 +132,9 @@ class _Candidate:
 
 
 class _Query:
-    """A search string in lower case, and the variants in which numbers are written.
+    """A search string in lower case, and alternative notations of the numbers in it.
 
-    Candidates are graded by their lines alone, because a short query may match nearly all of them.
+    Candidates are graded only by their lines, because a short query may match nearly all of them.
     """
 
     def __init__(self, given: str) -> None:
@@ -149,9 +153,10 @@ class _Query:
         self._whole = [re.compile(rf"\n{re.escape(one)}{zeros}\n") for one in self._texts]
 
     def grade(self, lines: str) -> int | None:
-        """Return 0 if a line equals the query (or the same amount), 1 if one begins or ends with it, 2 if one has it.
+        """Return how well a query matches the lines, or None if no line matches.
 
-        Return None for no match. `lines` begins and ends with a line feed.
+        The grade is 0 if a line equals the query (or is the same amount), 1 if a line starts or ends with it, and 2
+        if a line contains it. `lines` starts and ends with a line feed.
         """
         text, whole = next(
             (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)
@@ -163,7 +168,7 @@ class _Query:
         return 0 if whole.search(lines) else 1
 
     def best_match(self, leaves: Leaves) -> Match:
-        """Return the best value; the first of equal ones."""
+        """Return the value that matches best, or the first of several equally good values."""
         graded = ((self.grade(_lines([value])), path, value) for path, value in leaves)
         _, path, value = min(graded, key=lambda row: 3 if row[0] is None else row[0])
         return {"field": path, "value": value[:MOST_CHARACTERS]}
@@ -182,10 +187,10 @@ def _lines(values: Iterable[str]) -> str:
     },
 )
 async def search(call: ControlCall) -> SearchAnswer:
-    """Find resources, requests, events, deliveries, e-mails and scenarios by a string you have at hand.
+    """Find resources, requests, events, deliveries, e-mails and scenarios by a known value.
 
-    That can be your reference, an id, an amount, a phone number, an e-mail address, an endpoint, an event type or a
-    path. Case is ignored, and so is punctuation between the digits of a number.
+    The query can be your reference, an id, an amount, a phone number, an e-mail address, an endpoint, an event type
+    or a path. Case is ignored, and so is punctuation between the digits of a number.
     """
     given, limit = call.query.get("q", ""), call.limit()
     if not given.strip():
@@ -204,7 +209,7 @@ async def search(call: ControlCall) -> SearchAnswer:
                 break
             looked_at += 1
             if looked_at % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # other calls go on
+                await asyncio.sleep(0)  # let other requests run
             grade = query.grade(candidate.lines)
             if grade is not None:
                 hits.append(((grade, place, number), candidate))
@@ -217,13 +222,13 @@ async def search(call: ControlCall) -> SearchAnswer:
 
 
 _LINES: PerWorld[dict[str, tuple[Record, str]]] = PerWorld(dict)
-"""The lines of each resource, with the record they were rendered from. A changed resource is rendered again."""
+"""The searchable lines of each resource, with the record they come from. They are rebuilt after a change."""
 
 
 def _resources(world: World) -> Iterator[_Candidate]:
     cache = _LINES[world]
     tables = frozenset(kind.table.name for kind in world.wiring.kinds.values() if kind.listed)
-    # A list, because the world may change while this iterates.
+    # A copy, because the world may change during the iteration.
     for resource_id in list(islice(ids_newest_first(world, tables), MOST_LOOKED_AT + 1)):
         record = find(world, resource_id)
         if record is None:
@@ -236,7 +241,7 @@ def _resources(world: World) -> Iterator[_Candidate]:
 
 
 def _leaves_of(world: World, record: Record) -> Leaves:
-    """Return the fields of a resource, and those of the request that created it."""
+    """Return the fields of a resource, followed by the fields of the request that created it."""
     request = Masker().value(object_of(origin_of(world, record.id).body))
     found = {"kind": record.kind, **render(world, record), "request": request}
     return [(path, value) for path, value in _leaves(found, "") if not path.endswith("_at")]
@@ -256,7 +261,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, str]]:
 def _candidate(
     sort: str, kind: str, status: str | None, at_ms: int | None, leaves: Leaves, path: str = ""
 ) -> _Candidate:
-    """Return a candidate with few values: the first is its id, the second its title."""
+    """Return a candidate with a few values. The first value is its id, and the second is its title."""
     lines = _lines(value for _, value in leaves)
     return _Candidate(sort, kind, leaves[0][1], status, at_ms, lines, lambda: leaves, (leaves[1][0],), path)
 

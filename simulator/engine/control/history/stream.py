@@ -1,7 +1,8 @@
-"""Server-sent events about a world, as they happen.
+"""Server-sent events that report changes in a world as they happen.
 
-The feed of a world derives messages from the writes to its tables and from its journal of requests, so the rooms do not
-depend on it. The first reader creates the feed. It is deleted once it had no reader for as long as a channel remembers.
+A world's feed derives its messages from the writes to the world's tables and from the journal of API requests.
+Resource packages therefore do not depend on the feed. The first reader creates the feed. It is deleted when it has
+had no reader for as long as a channel stores messages.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 
 PING_SECONDS = 15
 GRACE_SECONDS = 2.0
-"""How long a stream has to end by itself when the server stops."""
+"""How long a stream may take to end by itself when the server stops."""
 
 _log = logging.getLogger(__name__)
 
 
 class Feed:
-    """The messages about one world, in the order of the writes they are about."""
+    """The messages about one world, in the order of the writes that they report."""
 
     def __init__(self, world: World, numbers: Numbers, masker: Masker) -> None:
         self.channel = Channel(numbers)
@@ -56,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Follow a world from now on: the first one, or one that replaced it."""
+        """Start following a world. It is the feed's first world, or one that replaced the previous world."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
@@ -67,7 +68,7 @@ class Feed:
         self.world.store.stop_listening(self._written)
 
     def look(self, progress: Progress | None) -> None:
-        """Publish the requests journalled since the last call, clock changes, and the progress of an advance."""
+        """Publish the requests journalled since the last call, changes of the clock, and the progress of an advance."""
         fresh = []
         for call in reversed(requests_of(self.world).entries):
             if call is self._last_call:
@@ -131,7 +132,7 @@ def _show_progress(progress: Progress) -> JsonObject:
 
 
 def show_call(call: JournalEntry) -> JsonObject:
-    """Return an API request without headers and bodies, which the journal has."""
+    """Render an API request without headers and bodies. A client can read those from the journal."""
     return {
         "id": call.id,
         "at": format_timestamp(call.at_ms),
@@ -161,7 +162,7 @@ def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: i
 
 
 class EventStreams(Watcher):
-    """The feeds of all worlds that have a reader, or had one recently."""
+    """The feeds of all worlds that have a reader now or had one recently."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}
@@ -178,15 +179,16 @@ class EventStreams(Watcher):
         media_type="text/event-stream",
     )
     async def stream(self, call: ControlCall) -> Response:
-        """Follow a world with server-sent events. Browsers name the world in `?world=` instead of the header.
+        """Stream the changes in a world as server-sent events.
 
-        Message names are `request`, `state`, `event`, `delivery` and `clock`. During an advance, `progress` comes four
-        times a second with the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events
-        emitted and delivery attempts made. After changes in a directory of scenario files, `scenarios` lists the
+        A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`,
+        `event`, `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. It
+        contains the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events emitted
+        and delivery attempts made. When files in a directory of scenarios change, a `scenarios` message lists the
         changed names and the problems in all files.
 
         Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues
-        after that message. If messages after it are no longer available, `missed` comes first with that id.
+        after that message. If later messages are no longer available, a `missed` message with that id is sent first.
         """
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
@@ -229,9 +231,9 @@ class EventStreams(Watcher):
 
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
-    """Yield the messages after number `after`, or the clock and then all new messages if it is None.
+    """Yield the messages after number `after`, or the state of the clock and then all new messages if it is None.
 
-    The reader joins at the first iteration, so a stream that is never read leaves no reader behind.
+    The reader is registered at the first iteration, so a stream that is never read does not leave a reader behind.
     """
     is_whole = after is None or feed.channel.has_all_since(after)
     feed.channel.join(reader, after)
@@ -248,7 +250,10 @@ async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | N
 
 
 def _last_id(call: ControlCall) -> int | None:
-    """Return the header Last-Event-ID or the query parameter last_event_id, or None. 400 if it is not a message id."""
+    """Return the header Last-Event-ID or the query parameter last_event_id, or None if both are missing.
+
+    Raise `ControlError` 400 if the value is not a message id.
+    """
     text: Any = call.headers.get("last-event-id") or call.given("last_event_id")
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""Everything that happened in a world as one list: requests and control calls, each before its consequences."""
+"""A world's history as one list. Each request and control call precedes its effects."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ class TimelineEntry(TypedDict):
     at: Timestamp
     """The simulated time."""
     what: Annotated[str, OneOf(WHAT)]
-    """The sort of entry. Requests and control calls precede their consequences."""
+    """The sort of entry. Requests and control calls precede their effects."""
     id: str
     """The id of the request, control call, resource, event or delivery."""
     text: str
-    """One line that describes it, without secrets."""
+    """A one-line description, without secrets."""
 
 
 class Timeline(TypedDict):
     data: list[TimelineEntry]
     """The entries, oldest first."""
     earlier: Count
-    """The number of earlier entries that `limit` left out or that the journals have dropped."""
+    """The number of earlier entries that `limit` left out or that were dropped from the journals."""
 
 
 @operation("GET /timeline", "List everything that happened", query=LIMIT)
 async def timeline(call: ControlCall) -> Timeline:
     """List requests, control calls, transitions, events and delivery attempts in the order in which they happened.
 
-    Use it to find out what led to what. Entries of the same simulated instant are in the order of cause and effect.
+    Use it to find out what caused what. Entries with the same simulated time are in the order of cause and effect.
     """
     simulator, limit = call.simulator, call.limit()
-    # In a thread, from a copy of the state, because the journals may be long.
+    # In a thread and from a copy of the state, because the journals may be long.
     return await asyncio.to_thread(_timeline, simulator, simulator.state_of(call.world), limit)
 
 
@@ -76,22 +76,28 @@ def _timeline(simulator: Simulator, state: WorldState, limit: int | None) -> Tim
 
 
 _Row: TypeAlias = tuple[tuple[int, int, int, int], TimelineEntry]
-"""An entry and its sort key: number of the call that led to it, time, sequence of its event, rank at that event."""
+"""A sort key and a timeline entry.
+
+The key contains the number of the call that caused the entry, the time, the sequence number of its event, and its
+rank among entries with that event.
+"""
 
 _Numbered: TypeAlias = tuple[int, Event]
-"""An event and the number of the call that led to it."""
+"""The number of the call that caused an event, and the event."""
 
 
 class _Collector:
-    """Assigns everything that happened to the call that led to it.
+    """Assigns each transition, event and delivery to the call that caused it.
 
-    The cause of an event or transition names its request or action. Whatever a timer or a scenario did belongs to the
-    last call before it, which may have moved the clock. At one instant, the order of the events decides.
+    The cause of an event or transition identifies its request or action. A change made by a timer or a scenario is
+    assigned to the last call before it, because that call may have advanced the clock. At equal times, the order of
+    the events decides.
     """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        # A call that moves the clock begins before the requests that receivers make meanwhile, but ends after them.
+        # A call that advances the clock begins before the requests that receivers make meanwhile, but ends after
+        # them.
         self._calls = sorted(merged_journals(world), key=began_ms)
         self._begun_ms = [began_ms(row) for row in self._calls]
         self._numbers: dict[str, int] = {}
@@ -119,12 +125,15 @@ class _Collector:
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """Return the number of the call that led to a change; -1 for none. `least` is that of the change before it."""
+        """Return the number of the call that caused a change, or -1 if there is none.
+
+        `least` is the call number of the resource's previous change.
+        """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
 
     def _events(self) -> dict[str, _Numbered]:
-        """Return every event with the number of its call, by event id."""
+        """Return all events by event id, each with the number of the call that caused it."""
         found: dict[str, _Numbered] = {}
         last = -1
         for event in self._world.journal.events():
@@ -171,7 +180,10 @@ class _Emitted:
     def __init__(
         self, world: World, record: Record | None, events: list[_Numbered], remaining: dict[str, _Numbered]
     ) -> None:
-        """`events` are those about the resource, oldest first. `remaining` are the events not assigned yet, by id."""
+        """Set up the assignment for one resource.
+
+        `events` are the events about the resource, oldest first. `remaining` are the unassigned events by id.
+        """
         self._machine = None if record is None else kind_of(world, record).machine
         self._environments = (record.environment,) if record is not None and record.environment else world.environments
         self._events = events
@@ -179,7 +191,10 @@ class _Emitted:
         self._first = 0
 
     def by(self, before: str, step: HistoryEntry) -> list[_Numbered]:
-        """Return the events of a transition. `before` is the state it left, or "" if it created the resource."""
+        """Return the events that a transition emitted.
+
+        `before` is the state before the transition, or "" if the transition created the resource.
+        """
         while self._first < len(self._events) and self._events[self._first][1].at_ms < step.at_ms:
             self._first += 1
         now = takewhile(lambda row: row[1].at_ms == step.at_ms, islice(self._events, self._first, None))
@@ -193,7 +208,7 @@ class _Emitted:
         return []
 
     def _declared(self, before: str, step: HistoryEntry) -> Iterator[list[tuple[str, str]]]:
-        """Yield environments and types of the events of each transition rule that may have applied."""
+        """Yield the events that each matching transition rule declares, as pairs of environment and event type."""
         if self._machine is not None:
             row = self._machine.rows.get(before, ()) if before else self._machine.initial
             for cell in row:
@@ -207,7 +222,7 @@ def _show_call(row: JournalEntry | JournalledCall) -> TimelineEntry:
 
 
 def _request_text(row: JournalEntry) -> str:
-    """`POST /v1/quotes → 201 qt_… active`, `GET /v1/profile → 503 service_unavailable`."""
+    """Return text such as `POST /v1/quotes → 201 qt_… active` or `GET /v1/profile → 503 service_unavailable`."""
     if not row.status:
         return f"{row.method} {row.path} → the connection was cut by a fault"
     answer = object_in(row.response)
@@ -222,7 +237,10 @@ def _request_text(row: JournalEntry) -> str:
 
 
 def _control_text(row: JournalledCall) -> str:
-    """Return `payment_arrives txn_…` for an action, else the call and its body, such as `advance by 2d → …`."""
+    """Return `payment_arrives txn_…` for an action.
+
+    For another call, return its name and body, such as `advance by 2d → …`.
+    """
     body = dict(row["body"]) if isinstance(row["body"], dict) else {}
     made = (row["answer"] or {}).get("id")
     named = row["path"].rpartition("/")[2]
@@ -235,7 +253,7 @@ def _control_text(row: JournalledCall) -> str:
 
 
 def _in_words(value: object) -> str:
-    """Return JSON without quotes and outer brackets."""
+    """Return JSON text without quotes and outer brackets."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_part(part)}" for name, part in value.items())
     if isinstance(value, list):
@@ -248,7 +266,7 @@ def _part(value: object) -> str:
 
 
 def _show_delivery(delivery: Delivery) -> TimelineEntry:
-    # The query and the user info of the URL are left out, because they may be secret.
+    # Omit the query and the user info of the URL, because they may contain secrets.
     came = str(delivery.response_status) if delivery.response_status is not None else f"failed: {delivery.error}"
     again = delivery.next_attempt_at_ms
     later = f", again at {format_timestamp(again)}" if again is not None else ""

@@ -1,1 +1,1 @@
-"""Control calls about resources: actions on them, their history, the ledger."""
+"""Control calls about resources: their actions and history, and the ledger."""

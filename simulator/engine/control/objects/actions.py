@@ -1,4 +1,4 @@
-"""Control calls that perform actions and list resources and state tables."""
+"""Control calls that perform actions, and calls that list resources and state tables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ActionEntry(TypedDict):
     does: str
     """A description of the action."""
     targets: list[str]
-    """The kinds of resource it acts on; empty for an action on the world."""
+    """The kinds of resource that the action applies to; empty for an action on the world."""
     parameters: Annotated[AnyObject, Field(description="A JSON Schema.")]
 
 
@@ -69,7 +69,7 @@ class ShownResource(TypedDict):
     kind: str
     """The kind of resource."""
     user_id: str
-    """The platform user who owns it: the account of the world, or another user."""
+    """The platform user who owns the resource: the world's account, or another user."""
     environment: Environment
     """The environment of the resource."""
 
@@ -81,7 +81,7 @@ class ResourceList(TypedDict):
 
 @operation("GET /actions", "List the actions", query=LIMIT)
 async def list_actions(call: ControlCall) -> ActionList:
-    """List the actions, with the kinds of resource they act on and the JSON Schemas of their parameters."""
+    """List the actions, with the kinds of resource they apply to and the JSON Schemas of their parameters."""
     table: ActionTable = call.simulator.actions
     shown: list[ActionEntry] = []
     for name, rows in call.newest(list(table.rows.items())):
@@ -99,9 +99,9 @@ def _closed(model: type[Body]) -> JsonObject:
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """Replace references by their definitions and drop titles, because both are names of Python classes.
+    """Replace `$ref` with the definition it refers to, and remove titles. Both contain names of Python classes.
 
-    A reference inside `anyOf` would not resolve anyway.
+    A `$ref` inside `anyOf` would not resolve anyway.
     """
     if isinstance(part, list):
         return [_inlined(one, definitions) for one in part]
@@ -116,7 +116,7 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
 
 
 _MAKE_KEYS = ("create_key", "rotate_webhook_key")
-"""Actions that return a new key, which the caller cannot read anywhere else."""
+"""Actions that return a new key. The caller cannot read the key anywhere else."""
 
 
 @operation(
@@ -128,10 +128,10 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
     keeps_answer=True,
 )
 async def perform(call: ControlCall) -> ActionAnswer:
-    """Perform an action, such as the arrival of a payment, on the target in the body.
+    """Perform an action, such as the arrival of a payment, on the target named in the body.
 
-    The other fields of the body are the parameters of the action. 409 invalid_transition if the action is not legal
-    now; `error.allowed` lists those that are.
+    The other fields of the body are the parameters of the action. If the action is not legal in the present state,
+    the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
     """
     world = call.world
     parameters = dict(call.raw)
@@ -170,7 +170,7 @@ def show_performed(done: Performed) -> ActionAnswer:
     },
 )
 async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceList]:
-    """List the resources of the world in the order of creation, including those of other platform users."""
+    """List the resources of the world, including those of other platform users, in order of creation."""
     world, wanted, user = call.world, call.given("type"), call.given("user_id")
     known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
     if wanted and wanted not in known:
@@ -194,7 +194,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """Return the resources of a kind or a type of kinds, or all of them, oldest first."""
+    """Return the resources of a kind, or of a type that several kinds share, oldest first. By default, return all."""
     return list(_newest_first(world, wanted))[::-1]
 
 
@@ -211,7 +211,7 @@ def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
 async def get_resource(call: ControlCall) -> ResourceStory:
     """Return a resource with its history, events, deliveries, ledger entries, timers and legal actions.
 
-    Use it to find out why a resource has its status (`why`) and what can happen next (`allowed`, `timers`).
+    Use it to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
     """
     world = call.world
     record = find_any(world, call.path["id"])
@@ -224,7 +224,7 @@ class StateEntry(TypedDict):
     state: str
     """The name of the state, as in `status`."""
     means: str
-    """The meaning of the state; "" if the name says it."""
+    """The meaning of the state; "" if its name is clear."""
 
 
 MoveEntry = TypedDict(
@@ -253,12 +253,15 @@ class StateTable(TypedDict):
 
 class StateTables(TypedDict):
     data: list[StateTable]
-    """The tables, one for each kind."""
+    """The state tables, one per kind."""
 
 
 @operation("GET /states", "List the state tables", query=LIMIT)
 async def list_states(call: ControlCall) -> StateTables:
-    """List the state table of each kind of resource: its states with their meanings, and the transitions."""
+    """List the state table of each kind of resource.
+
+    A table contains the states, their meanings and the transitions.
+    """
     return {"data": [_show_table(kind) for kind in call.newest(list(call.world.wiring.kinds.values()))]}
 
 

@@ -1,4 +1,4 @@
-"""A sentence that explains the state of a resource."""
+"""Text that explains the current state of a resource."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from simulator.engine.text.shapes import Meanings, OneOf
 from simulator.kernel.world import World
 
 Files = Callable[[World, str], ScenarioFile]
-"""Returns the scenario of that name in a world. ControlError if there is none."""
+"""A function that returns a world's scenario by name. It raises `ControlError` if there is none."""
 
 _THROUGH = frozenset({"request", "body", "details"})
-"""Parts of a field path that are left out of its name."""
+"""Parts of a field path that are omitted when the field is described."""
 _TAKEN_FOR_GRANTED = frozenset({"type", "method", "path"})
-"""Fields that a rule tests only to select the right kind of resource or request, so they are not mentioned."""
+"""Fields that a rule tests only to select the right kind of resource or request. They are not mentioned."""
 _TESTS: Mapping[str, str] = {
     "ends_with": "ends in {}",
     "starts_with": "begins with {}",
@@ -34,9 +34,9 @@ _TESTS: Mapping[str, str] = {
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
-    """Return what the state of a resource means, its cause and the next timer; "" without a history.
+    """Return text with the meaning of a resource's state, its cause and the next timer; "" without a history.
 
-    For a refund, the failure that led to it is explained.
+    For a refund, the text explains the failure that led to it.
     """
     if not history:
         return ""
@@ -54,7 +54,10 @@ def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: S
 
 
 def condition_in(world: World, files: Files, scenario: str, location: str) -> str:
-    """Return the conditions of the rule at a location of a scenario in words; "" if it has none or does not exist."""
+    """Return the conditions of a scenario rule as text.
+
+    Return "" if the rule has no conditions, or if there is no rule at `location`.
+    """
     try:
         file = files(world, scenario)
     except ControlError:
@@ -70,7 +73,7 @@ def _describe_conditions(where: Mapping[str, object], used: Collection[str]) -> 
         root, _, field = path.rpartition(".")
         if field in _TAKEN_FOR_GRANTED and (not root or root in used):
             continue
-        # `beneficiary.details.phone_number` is "the beneficiary's phone number".
+        # `beneficiary.details.phone_number` becomes "the beneficiary's phone number".
         name = "the " + "'s ".join(_words(part) for part in path.split(".") if part not in _THROUGH)
         if isinstance(wanted, Mapping):
             yield from (f"{name} {_TESTS[test].format(value)}" for test, value in wanted.items() if test in _TESTS)
@@ -100,10 +103,10 @@ def _next(timers: Sequence[StoryTimer]) -> str:
 
 @lru_cache(maxsize=256)
 def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
-    """Return the meanings of the values of a field in a kind's shape; {} if the shape has none."""
+    """Return the descriptions of a field's values, from the kind's response type; {} if there are none."""
     try:
         hint = get_type_hints(kind.shape(), include_extras=True).get(field)
-    except TypeError:  # several shapes in one
+    except TypeError:  # a union of several types
         return {}
     return next(_explained(hint), {})
 
@@ -116,7 +119,7 @@ def _explained(hint: object) -> Iterator[Mapping[str, str]]:
 
 
 def _inside(sentence: str) -> str:
-    """Return sentences as one clause of another sentence."""
+    """Join sentences into one clause, so that they fit inside another sentence."""
     return "; ".join(part[:1].lower() + part[1:] for part in sentence.rstrip(".").split(". "))
 
 

@@ -1,4 +1,4 @@
-"""One resource in detail: its history with causes, its consequences, and what is planned and related."""
+"""The details of one resource: its history with causes, its effects, planned timers and related resources."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from simulator.kernel.world import World
 
 
 def find_any(world: World, identifier: str) -> Any | None:
-    """Return a resource by its id, or a transaction by its public order number; None if there is none."""
+    """Return a resource by its id, or a transaction by its public order number. Return None if neither exists."""
     found = find(world, identifier)
     if found is None:
         orders = vocabulary_of(world).provider.orders
@@ -50,7 +50,7 @@ def find_any(world: World, identifier: str) -> Any | None:
 
 
 def inspect(call: ControlCall, record: Record) -> ResourceStory:
-    """Return everything that is known about a record of the world of a call."""
+    """Return all available details of a record."""
     world, shown = call.world, _Inspection(call, record)
     resource, history = render(world, record), [shown.step(step) for step in world.journal.history(record.id)]
     timers = [
@@ -122,7 +122,7 @@ class _Inspection:
         }
 
     def cause(self, cause: Cause) -> shapes.Cause:
-        """Render a cause with its request, its control call or the conditions of its rule."""
+        """Render a cause, with its request, its control call or the conditions of its rule."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
             row = self._lookups.request(self._world, cause.reference)
@@ -141,7 +141,7 @@ class _Inspection:
         return shown
 
     def refused(self) -> Iterator[RefusedAction]:
-        """Yield the actions on this kind that are not legal now."""
+        """Yield the actions for this kind that are not legal in the present state."""
         record = self._record
         machine = kind_of(self._world, record).machine
         for name, rows in self._call.simulator.actions.rows.items():
@@ -156,7 +156,7 @@ class _Inspection:
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[RelatedResource]:
-        """Yield the order behind a transaction, the resources it refers to, and those that refer to it."""
+        """Yield a transaction's order, the resources that the record refers to, and the resources that refer to it."""
         world, record = self._world, self._record
         number = vocabulary_of(world).provider.orders.number_of(record)
         if number is not None:
@@ -175,7 +175,7 @@ class _Inspection:
 
 
 def show_timer(world: World, timer: Timer) -> StoryTimer:
-    """Render a timer of the service with its description, or a scenario step with its file and line."""
+    """Render a service timer with its description, or a scenario step with its file and line."""
     due_at = format_timestamp(timer.due_at_ms)
     if timer.kind not in KINDS:
         return {"due_at": due_at, "kind": timer.kind, "text": _does(world, timer.kind)}
@@ -183,7 +183,7 @@ def show_timer(world: World, timer: Timer) -> StoryTimer:
 
 
 def show_held(held: Held) -> StoryTimer:
-    """Render a scenario step that waits for networks."""
+    """Render a scenario step that is waiting for networks."""
     return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
 
 
@@ -202,13 +202,13 @@ def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
 
 
 def _split_location(location: str) -> tuple[str, int | None]:
-    """Split `file:line`; the line is None if there is none."""
+    """Split `file:line` into the file and the line. The line is None if there is none."""
     file, _, line = location.rpartition(":")
     return file or location, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 
 
 def show_entry(entry: Entry) -> LedgerEntry:
-    """Render a ledger entry; amounts are decimal strings."""
+    """Render a ledger entry, with amounts as decimal strings."""
     return {
         "number": entry.number,
         "at": format_timestamp(entry.at_ms),
@@ -221,7 +221,7 @@ def show_entry(entry: Entry) -> LedgerEntry:
 
 
 def show_cause(world: World, cause: Cause) -> shapes.Cause:
-    """Render a cause; a rule has its file and line."""
+    """Render a cause. The cause of a rule includes its file and line."""
     shown: shapes.Cause = {
         "kind": cause.kind,
         "name": cause.name,
@@ -246,6 +246,9 @@ def _describe_cause(world: World, cause: Cause) -> str:
 
 
 def _does(world: World, kind: str) -> str:
-    """Describe a timer. A kind that is not a timer's (an attempt that the courier reports) is returned as it is."""
+    """Return the description of a timer.
+
+    An unknown kind, such as a courier's delivery attempt, is returned unchanged.
+    """
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

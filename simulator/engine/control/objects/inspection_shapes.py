@@ -1,4 +1,4 @@
-"""The shapes of GET /resources/{id}: a resource, its history with causes, and what is planned and related."""
+"""Response types of GET /resources/{id}: a resource, its history with causes, planned timers and related resources."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CAUSE_MEANINGS = {
 
 
 class Cause(TypedDict):
-    """Why something happened."""
+    """The cause of a change or an event."""
 
     kind: Annotated[str, OneOf(CAUSE_MEANINGS)]
     """The sort of cause."""
@@ -58,11 +58,11 @@ class Cause(TypedDict):
     line: NotRequired[Count | None]
     """The line of the rule in the file, from 1; null if it is unknown."""
     condition: NotRequired[str]
-    """The conditions of the rule in words; left out if it has none or the scenario no longer exists."""
+    """The conditions of the rule as text; left out if there are none or the scenario no longer exists."""
     request: NotRequired[CauseRequest]
-    """The API request, if the journal still has it."""
+    """The API request, if the journal still contains it."""
     control: NotRequired[CauseControl]
-    """The control call, for an action that one performed."""
+    """The control call that performed the action, if there is one."""
 
 
 class ResourceOrigin(TypedDict):
@@ -73,9 +73,9 @@ class ResourceOrigin(TypedDict):
     cause: Cause | None
     """The cause of the creation; null if it is no longer known."""
     body: AnyObject | None
-    """The body of the request that created it, with secrets masked; null without one."""
+    """The body of the request that created the resource, with secrets masked; null if no request did."""
     scenario: str | None
-    """The only scenario that acts on it; null if all active scenarios do."""
+    """The only scenario that acts on the resource; null if all active scenarios do."""
 
 
 class HistoryStep(TypedDict):
@@ -91,14 +91,14 @@ class HistoryStep(TypedDict):
 
 class RefusedAction(TypedDict):
     action: str
-    """An action on this kind that is not legal now."""
+    """An action for this kind that is not legal in the present state."""
     reason: str
-    """Why it is not legal."""
+    """Why the action is not legal."""
 
 
 class Traced(TypedDict):
     traceparent: NotRequired[str]
-    """The trace context of the request, which its webhooks continue; left out without one."""
+    """The `traceparent` of the request, which the webhooks continue; left out without one."""
 
 
 class StoryEvent(Traced):
@@ -107,7 +107,7 @@ class StoryEvent(Traced):
     type: str
     """The event type."""
     at: Timestamp
-    """The simulated time at which it was emitted."""
+    """The simulated time at which the event was emitted."""
     cause: Cause
     """The cause of the event."""
 
@@ -116,35 +116,35 @@ class PostingEntry(TypedDict):
     account: str
     """The ledger account."""
     currency: str
-    """The currency, with its network."""
+    """The currency, including the network of an asset."""
     amount: str
     """The amount added to the account; negative for a debit."""
 
 
 class LedgerEntry(TypedDict):
     number: Count
-    """The number of the entry in the ledger."""
+    """The sequence number of the entry in the ledger."""
     at: Timestamp
     """The simulated time of the entry."""
     purpose: str
-    """The reason for the movement."""
+    """The purpose of the entry."""
     postings: list[PostingEntry]
-    """The postings. They sum to zero in each currency."""
+    """The postings, which sum to zero in each currency."""
 
 
 class StoryTimer(TypedDict):
-    """A planned timer of the service, or a planned step of a scenario."""
+    """A planned service timer, or a planned scenario step."""
 
     due_at: Timestamp | None
-    """When it fires; null for a step that waits for a network."""
+    """When the timer fires; null for a step that waits for a network."""
     waiting_for: NotRequired[list[str]]
     """The networks that a step waits for; left out if there are none."""
     kind: str
     """The kind of timer."""
     text: NotRequired[str]
-    """A description of a timer of the service."""
+    """A description of the service timer."""
     scenario: NotRequired[str]
-    """The scenario of a step."""
+    """The scenario that the step belongs to."""
     part: NotRequired[str]
     """The path of the step in the scenario document."""
     file: NotRequired[str]
@@ -154,50 +154,54 @@ class StoryTimer(TypedDict):
     action: NotRequired[str]
     """The action that the step will perform."""
     parameters: NotRequired[AnyObject]
-    """The parameters of that action."""
+    """The parameters of the action."""
 
 
 class RelatedResource(TypedDict):
     relation: str
-    """`order`, the field here that refers to it (such as `beneficiary`), or the kind of a resource that refers here."""
+    """The relation to this resource.
+
+    The value is `order`, the field that refers to the related resource (such as `beneficiary`), or the kind of a
+    resource that refers to this one.
+    """
     id: str
     """The id of the related resource."""
     kind: str | None
     """The kind of the related resource; null if it no longer exists."""
     state: str | None
-    """The present state of the related resource; null if it no longer exists."""
+    """The state of the related resource; null if the resource no longer exists."""
 
 
 class ResourceStory(TypedDict):
     resource: AnyObject
-    """The resource as the API shows it. A deleted resource is shown as it was last."""
+    """The resource as the API shows it. A deleted resource appears in its last state."""
     kind: str
     """The kind of resource."""
     user_id: str
-    """The platform user who owns it."""
+    """The platform user who owns the resource."""
     environment: Environment
     """The environment of the resource."""
     state: str
-    """The state in its state table. The API may not show it."""
+    """The state of the resource in its state table. The API may not show this state."""
     why: str
-    """A sentence that explains its state: its meaning, its cause and the next planned transition."""
+    """Text that explains the state: its meaning, its cause and the next planned transition."""
     deleted: bool
-    """Whether it has been deleted."""
+    """Whether the resource has been deleted."""
     origin: ResourceOrigin
     """The creation of the resource."""
     history: list[HistoryStep]
-    """The states it has been in, oldest first."""
+    """The states that the resource has been in, oldest first."""
     allowed: list[str]
-    """The actions that are legal now."""
+    """The actions that are legal in the present state."""
     refused: list[RefusedAction]
-    """The actions on its kind that are not legal now."""
+    """The actions for its kind that are not legal in the present state."""
     events: list[StoryEvent]
-    """The events about it, oldest first."""
+    """The events about the resource, oldest first."""
     deliveries: list[webhooks.RecordedDelivery]
     """The delivery attempts of these events, oldest first."""
     ledger_entries: list[LedgerEntry]
-    """The ledger entries that it caused, oldest first."""
+    """The ledger entries that the resource caused, oldest first."""
     timers: list[StoryTimer]
-    """The timers and scenario steps planned for it."""
+    """The timers and scenario steps planned for the resource."""
     related: list[RelatedResource]
-    """The resources that it refers to, and those that refer to it."""
+    """The resources that this resource refers to, and the resources that refer to it."""

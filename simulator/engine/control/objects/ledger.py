@@ -1,4 +1,4 @@
-"""The ledger of the account: balances and entries."""
+"""The account's ledger: balances and entries."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _ENTRIES: Query = {
 
 class LedgerSum(TypedDict):
     currency: str
-    """The currency, an asset with its network: `KES`, `USDC.celo`."""
+    """The currency, or an asset with its network: `KES`, `USDC.celo`."""
     account: str
     """The ledger account."""
     amount: str
-    """The sum of its postings. It is negative for money that came from outside."""
+    """The sum of the account's postings. It is negative for money that came from outside."""
 
 
 class BookEntry(LedgerEntry):
     resource_id: str | None
-    """The resource that caused the entry; null for a balance that was opened or set."""
+    """The resource that caused the entry; null if the entry opened or set a balance."""
 
 
 class LedgerBooks(TypedDict):
@@ -52,12 +52,12 @@ class LedgerBooks(TypedDict):
 
 @operation("GET /ledger", "Get the ledger", query=_ENTRIES, by_environment=True)
 async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
-    """Return the ledger of the account in the environment of the header. Use it to reconcile your own records.
+    """Return the account's ledger in the environment named in the header. Use it to reconcile your own records.
 
-    `available` and `held` are the balances of the account, `clearing` money received for a ramp in progress, `fees` the
-    earnings of the service, and `world` the other side of money that came from outside or went there.
-    `USER_ID/available` belongs to another platform user and shows transfers from this account. `entries` limits the
-    list of entries but not the sums.
+    `available` and `held` are the balances of the account. `clearing` is money received for a ramp in progress, and
+    `fees` is what the service has earned. `world` is the other side of money that came from outside or went there.
+    `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries`
+    limits the list of entries but not the sums.
     """
     world, environment = call.world, call.environment
     call.check_environment()
@@ -90,19 +90,19 @@ async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
 class _Books:
     """The sums and entries of one environment.
 
-    A call reads only the entries that were added since the last call, so it costs the same however long the ledger is.
-    The first call reads all entries, in slices.
+    A call reads only the entries that were added since the last call, so its cost does not depend on the length of
+    the ledger. The first call reads all entries, in chunks.
     """
 
     def __init__(self, world: World) -> None:
         self._rows = AppendedRows(world.store[ENTRIES])
         self.sums: dict[tuple[str, str], Decimal] = {}
-        """By currency and account."""
+        """Sums by currency and account."""
         self.keys: list[str] = []
         """The keys of the entries, oldest first."""
 
     def read(self, world: World, environment: str) -> bool:
-        """Read a slice of the new entries. Return True if there are more."""
+        """Read a chunk of the new entries. Return True if there may be more."""
         if self._rows.starts_over():
             self.sums, self.keys = {}, []
         taken = self._rows.take(_SLICE)
@@ -116,14 +116,14 @@ class _Books:
 
 
 _SLICE = 1_000
-"""Entries per slice, which take a few milliseconds."""
+"""The number of entries read in one chunk. Reading a chunk takes a few milliseconds."""
 
 _BOOKS: PerWorld[dict[str, _Books]] = PerWorld(dict)
-"""By environment."""
+"""The ledger totals by environment."""
 
 
 def _is_own(world: World, environment: str, entry: Entry) -> bool:
-    """Return True if an entry moves money of the account."""
+    """Return True if an entry affects the account's money."""
     own = _own_prefix(world, environment)
     if any(posting.account.startswith(own) for posting in entry.postings):
         return True
@@ -132,5 +132,5 @@ def _is_own(world: World, environment: str, entry: Entry) -> bool:
 
 
 def _own_prefix(world: World, environment: str) -> str:
-    """Return the prefix of the names of the account's own ledger accounts."""
+    """Return the prefix that the names of the account's own ledger accounts start with."""
     return f"{vocabulary_of(world).provider.account(environment)}/"

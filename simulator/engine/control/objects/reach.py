@@ -1,7 +1,8 @@
-"""POST /trigger: bring a resource to an event with ordinary API requests, actions and timers.
+"""POST /trigger: produce an event with ordinary API requests, actions and timers.
 
-Without a target, a new resource is created that no scenario touches. From the present state of the resource, the
-shortest legal path is taken. The steps of one instant are atomic. The clock is advanced only if a timer has to fire.
+Without a target, the trigger creates a new resource that is not affected by scenarios. It follows the shortest legal
+path from the present state of the resource. Steps without a wait between them are atomic. The clock advances only if
+a timer must fire.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from simulator.kernel.world import World
 operation = calls_under("Actions")
 
 NO_SCENARIO = "(trigger)"
-"""The name of a scenario that cannot exist. Resources are bound to it, so that only timers and calls change them."""
+"""The name of a scenario that cannot exist. A resource assigned to it is changed only by timers and calls."""
 
 _NO_EVENT = "all steps were done, but the event did not come"
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
@@ -48,7 +49,7 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 
 class TriggerBody(Body):
     event: Text
-    """The event type to reach."""
+    """The event type to produce."""
     target: Text | None = None
     """The id of the resource that the event should be about. Without it, a resource is found or created."""
 
@@ -63,11 +64,11 @@ class TriggerBody(Body):
     keeps_answer=True,
 )
 async def trigger(call: ControlCall) -> TriggerAnswer:
-    """Make the world emit an event about the target, or about a resource that is found or created.
+    """Produce an event about the target, or about a resource that is found or created.
 
-    Use it to get a realistic event in a test without setting up its history. It makes the requests of an integrator,
-    performs actions of third parties and advances the clock if needed. The response lists every step. 409 if the event
-    cannot be reached.
+    Use it to get a realistic event in a test without setting up its history. The trigger makes the requests of an
+    integrator, performs actions of third parties and advances the clock if needed. The response lists every step.
+    Fails with 409 if the event cannot be produced.
     """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
@@ -86,7 +87,7 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
 
 
 class _Route:
-    """The route to one event: the steps done so far and their responses."""
+    """The route to one event: the completed steps and their responses."""
 
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
         self._call = call
@@ -104,7 +105,10 @@ class _Route:
         self._moved_clock = False
 
     async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
-        """Create what is needed, then follow the usual path or the first legal one. ControlError 409 if none works."""
+        """Create the resources that are needed, then follow the usual path or else the first legal path.
+
+        Raise `ControlError` 409 if no path works.
+        """
         self._subject = start.subject
         with self._world.change(self._cause):
             rest = self._begin(start, usual)
@@ -129,10 +133,10 @@ class _Route:
             **self._call.stopped_scenarios(world),
         }
 
-    # Choosing a path
+    # Path selection
 
     def _begin(self, start: Setup, usual: Drive | None) -> Drive:
-        """Run the start and the first legal path up to its first wait, atomically. Return the remaining steps."""
+        """Run the setup and the first legal path, up to its first wait, atomically. Return the remaining steps."""
         self._instant(start.drive)
         if self._reached() is not None:
             return ()
@@ -158,7 +162,10 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: Drive) -> Drive:
-        """Run the steps up to the next wait, atomically, and rehearse that wait. Return it and all later steps."""
+        """Run the steps up to the next wait, atomically, and rehearse that wait.
+
+        Return the wait and all later steps.
+        """
         group = list(takewhile(lambda step: not isinstance(step, Until), steps))
         rest = steps[len(group) :]
         if rest:
@@ -216,11 +223,11 @@ class _Route:
         return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
 
     def _fill(self, template: Any) -> Any:
-        """Replace the references to responses of earlier steps."""
+        """Replace references with values from the responses of earlier steps."""
         return fill(template, self._answers)
 
     def _request(self, step: DriveCall) -> Any:
-        """Make an API request as the account, including the gates, with the trigger as its cause."""
+        """Make an API request as the account, including the access checks. Its cause is the trigger."""
         rows, variables = self._runtime.router.find(self._fill(step.path)) or ({}, {})
         operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
         body, gates = self._fill(step.body or {}), identity_of(self._world).check_gates
@@ -232,16 +239,16 @@ class _Route:
         done = self._actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
         return loads(dumps(done.resource))
 
-    # Waiting
+    # Waits
 
     def _rehearse(self, until: Until) -> None:
-        """Refuse a wait that no timer will end, or a timer that would not emit the event in the present state."""
+        """Raise `ControlError` 409 if no timer would end the wait, or if the timer would not emit the event."""
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
             raise ControlError(409, "invalid_transition", f"no service timer will change {target}")
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
-            return  # the timer has one outcome only, or will fire several times
+            return  # the timer has only one outcome, or it will fire several times
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
         if not any(event.type == self._event for event in emitted):
             about_target = (event for event in emitted if event.object_id == target)
@@ -252,7 +259,7 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the timer has another outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the timers of the resource until the event comes or no timer is left."""
+        """Advance to the resource's timers until the event is emitted. Raise `ControlError` 409 if it is not."""
         world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):
@@ -276,7 +283,7 @@ class _Route:
         raise self._stopped("the timers fired, but the event did not come, because something else happened meanwhile")
 
     async def _advance_empty(self, timer: Timer) -> None:
-        """Fire a timer with an empty balance, which is restored in the same change."""
+        """Fire a timer with an empty balance, which is restored in the same transaction."""
         world = self._world
 
         def is_next() -> bool:
@@ -294,7 +301,7 @@ class _Route:
         self._runtime.changed(world)
 
     def _free(self, target: str) -> None:
-        """Release a resource from its scenarios, so that only timers act on it while the clock advances."""
+        """Detach a resource from its scenarios, so that only timers affect it while the clock advances."""
         world = self._world
         scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
         scenarios += [held.scenario for held in held_steps.held_steps(world, about=target)]
@@ -305,7 +312,10 @@ class _Route:
             self._note(f"released {target} from the scenario {names}")
 
     def _reached(self) -> Event | None:
-        """Return the event if it was emitted about the subject, or about any resource without a subject."""
+        """Return the event if it was emitted about the subject, otherwise None.
+
+        If there is no subject, an event about any resource counts.
+        """
         try:
             subject = self._fill(self._subject)
         except NoValue:
@@ -318,17 +328,20 @@ class _Route:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """Return the next timer of these kinds about a resource, or None. Timers after the end of time do not count."""
+    """Return a resource's next timer of one of the given kinds, or None.
+
+    Timers that are due after the end of simulated time are ignored.
+    """
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
-    """Return the events that a timer would emit if the world stayed as it is; `empty` assumes an empty balance.
+    """Return the events that a timer would emit if the world does not change before it fires.
 
-    The timer fires in a copy, because the clock of a world never goes back. The copy includes the writes of the change
-    that is in progress.
+    `empty` assumes an empty balance. The timer fires in a copy, because the clock of a world never goes back. The
+    copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

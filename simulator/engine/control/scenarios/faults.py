@@ -32,7 +32,7 @@ operation = calls_under("Faults")
 
 
 def _as_given(hint: Any) -> Any:
-    """Return the type that a field of a fault has in responses: no bounds, and objects of any shape."""
+    """Return the type that a fault field has in responses. It has no bounds and allows objects with any fields."""
     if get_origin(hint) in (Union, UnionType):
         return reduce(or_, map(_as_given, get_args(hint)))
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
@@ -43,7 +43,7 @@ def _as_given(hint: Any) -> Any:
 
 if TYPE_CHECKING:
     from simulator.engine.faults.in_force import FaultEntry
-else:  # derived, so that a field of a fault is declared once
+else:  # derived, so that each fault field is declared only once
     _Given = TypedDict(
         "_Given",
         {
@@ -55,7 +55,7 @@ else:  # derived, so that a field of a fault is declared once
     )
 
     class FaultEntry(in_force.FaultEntry, _Given):
-        """A fault in force: its fields as given, and its state."""
+        """An active fault: the fields it was created with, and its state."""
 
 
 class MadeFault(FaultEntry):
@@ -65,12 +65,12 @@ class MadeFault(FaultEntry):
 
 class FaultList(TypedDict):
     data: list[FaultEntry]
-    """The faults in force, oldest first."""
+    """The active faults, oldest first."""
 
 
 class PresetEntry(TypedDict):
     name: str
-    """The name, as the field `preset` takes it."""
+    """The name to use in the field `preset`."""
     means: str
     """A description of the fault."""
     fault: JsonObject
@@ -79,14 +79,14 @@ class PresetEntry(TypedDict):
 
 class PresetList(TypedDict):
     data: list[PresetEntry]
-    """All presets, those for requests first."""
+    """All presets. Presets for API requests come first."""
 
 
 _CAUSE = Cause("action", "faults", "control")
 
 
 def require_in_time(world: World, deliver: Deliver) -> None:
-    """400 for a delay past the end of simulated time."""
+    """Raise `ControlError` 400 if a delay would end after the end of simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
         raise invalid_parameter("deliver.delay", "it goes past the end of the year 9998, where simulated time ends")
 
@@ -103,9 +103,9 @@ def require_in_time(world: World, deliver: Deliver) -> None:
 async def create_fault(call: ControlCall) -> MadeFault:
     """Add a fault to API requests or webhook deliveries. Use it to test how your code handles errors and delays.
 
-    The body is a request fault, a webhook fault or the name of a preset, with fields that override those of the preset.
-    `warnings` lists reasons why the fault may never apply. 507 simulator_quota_exceeded if the world has as many faults
-    as `quota_objects`.
+    The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of
+    the preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the
+    world already has as many faults as `quota_objects` allows.
     """
     world, fault = call.world, check_fault(spelled_out(call.raw), call.simulator.vocabulary)
     most = settings_of(world)["quota_objects"]
@@ -120,19 +120,19 @@ async def create_fault(call: ControlCall) -> MadeFault:
 
 @operation("GET /faults", "List the faults", query=LIMIT)
 async def list_faults(call: ControlCall) -> FaultList:
-    """List the faults in force, including those of scenarios and those that have been used up."""
+    """List the active faults, including faults of scenarios and faults that have been used up."""
     return {"data": call.newest(list(call.world.store[FAULTS].values()))}
 
 
 @operation("GET /faults/presets", "List the fault presets", scope="server")
 async def list_presets(call: ControlCall) -> PresetList:
-    """List the presets: common faults that POST /faults takes by name."""
+    """List the presets, which are common faults that you can add by name with POST /faults."""
     return {"data": [{"name": name, "means": row.means, "fault": dict(row.fault)} for name, row in PRESETS.items()]}
 
 
 @operation("DELETE /faults", "Remove all faults", status=204, recorded_as="call")
 async def delete_faults(call: ControlCall) -> None:
-    """Remove all faults, including those of scenarios."""
+    """Remove all faults, including faults of scenarios."""
     world = call.world
     with world.change(_CAUSE):
         for fault_id in list(world.store[FAULTS].rows):
@@ -141,7 +141,7 @@ async def delete_faults(call: ControlCall) -> None:
 
 @operation("DELETE /faults/{id}", "Remove a fault", status=204, recorded_as="call")
 async def delete_fault(call: ControlCall) -> None:
-    """Remove a fault. 404 if there is no such fault."""
+    """Remove a fault. Fails with 404 if there is no such fault."""
     world, fault_id = call.world, call.path["id"]
     if fault_id not in world.store[FAULTS]:
         raise not_found("fault", fault_id)

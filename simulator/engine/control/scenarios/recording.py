@@ -1,6 +1,6 @@
-"""GET /recording: the API requests and control calls made in a world, as a scenario that repeats them in another world.
+"""GET /recording: the API requests and control calls made in a world, as a scenario that repeats them.
 
-Secrets are left out, and so are token exchanges and webhook endpoints, whose URLs may contain secrets.
+Secrets and token exchanges are left out. Webhook endpoints are left out too, because their URLs may contain secrets.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _QUERY = {
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
-"""The depth of a body in a scenario document: in a step of the drive."""
+"""The nesting depth at which the body of a `drive` step starts in a scenario document."""
 _TOO_LARGE = (
     f"# Too large to upload: POST {CONTROL_BASE}/scenarios takes {UPLOAD.size // 1024} KB and {UPLOAD.values:,} values."
     " Run it as a file with `rampsim scenario run`, or record less with `since`."
@@ -46,14 +46,15 @@ _TOO_LARGE = (
 _SETTINGS = ("strict", "rate_limit", "assumptions")
 
 Rows: TypeAlias = Mapping[str, ControlOperation]
-"""The rows of the control API, by name."""
+"""The operations of the control API, by name."""
 
 
 @operation("GET /recording", "Record the world as a scenario", query=_QUERY, media_type="application/yaml")
 async def recording(call: ControlCall) -> Raw[str]:
     """Return a scenario in YAML that repeats the API requests and control calls made in the world.
 
-    Use it to turn a manual session into a test. Secrets, token exchanges and webhook endpoints are left out.
+    Use it to turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook
+    endpoints.
     """
     name = call.given("name") or "recording"
     if not is_name(name):
@@ -61,7 +62,7 @@ async def recording(call: ControlCall) -> Raw[str]:
             "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
         )
     simulator, since = call.simulator, call.given("since") or ""
-    # In a thread, from a copy of the state, because the journals may be long.
+    # In a thread and from a copy of the state, because the journals may be long.
     rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
     text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), rows, since, name)
     return Raw(text)
@@ -79,9 +80,9 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Whether a recording is small enough for `POST /scenarios`, which limits bytes and values.
+    """Return True if `POST /scenarios` accepts a recording. It limits the number of bytes and values.
 
-    A value takes at least two bytes, so short recordings need not be parsed.
+    A value takes at least two bytes, so a short recording does not need to be parsed.
     """
     return len(text) <= 2 * UPLOAD.values or (
         len(text) <= UPLOAD.size and read(text.decode(), UPLOAD).value is not None
@@ -89,7 +90,7 @@ def _can_be_uploaded(text: bytes) -> bool:
 
 
 def _kinds(world: World) -> dict[str, str]:
-    """Return the names of kinds by id prefix; "" for a prefix that several kinds share."""
+    """Return the names of kinds by id prefix. The name is "" if several kinds share the prefix."""
     names: dict[str, str] = {}
     for kind in world.wiring.kinds.values():
         if kind.prefix:
@@ -98,7 +99,7 @@ def _kinds(world: World) -> dict[str, str]:
 
 
 class _Collector:
-    """Collects the requests and control calls of a world, as steps of a recording."""
+    """Collects the requests and control calls of a world as steps of a recording."""
 
     def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
         self._simulator = simulator
@@ -144,7 +145,10 @@ class _Collector:
         )
 
     def _begin(self, rows: list[JournalEntry | JournalledCall]) -> tuple[int, list[str]]:
-        """Return the index of the first row to record, and the scenarios active then. 400 for an unknown `since`."""
+        """Return the index of the first row to record and the scenarios that are active at that point.
+
+        Raise `ControlError` 400 for an unknown `since`.
+        """
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
             return 0, scenarios
@@ -164,7 +168,7 @@ class _Collector:
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """Yield the control calls that set up what differs from the world of a scenario run."""
+        """Yield the control calls that set up the differences from the world of a scenario run."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
@@ -175,7 +179,7 @@ class _Collector:
                     yield from self._upload(start_ms, self._simulator.engine.file(self._world, name).document)
             yield _control(start_ms, "PUT", "/scenarios/active", {"names": scenarios})
 
-    # One row
+    # Journal rows
 
     def _request(self, row: JournalEntry) -> Iterator[Done]:
         environment, path = split_base(self._simulator.provider.environments, row.path)
@@ -262,7 +266,7 @@ class _Collector:
                 )
 
     def _recorded_as(self, row: JournalledCall) -> RecordedAs:
-        """Return how a call is repeated. A call that this version does not know is repeated as it was."""
+        """Return how to repeat a call. A call that this version does not know is repeated unchanged."""
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
@@ -274,7 +278,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """Upload a scenario without its drive and expectations, which had no effect on the world."""
+        """Yield the upload of a scenario without its `drive` and `expect`, which did not affect the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -284,7 +288,7 @@ class _Collector:
             yield _control(at_ms, "POST", "/scenarios", rules, 201)
 
     def _states(self, start_ms: int) -> dict[str, str]:
-        """Return the present status of each resource created since the start, as the API shows it."""
+        """Return the status, as the API shows it, of each resource created since the start of the recording."""
         states = {}
         for identifier in self._world.store[INDEX].rows:
             found = find(self._world, identifier)
@@ -297,7 +301,7 @@ class _Collector:
 
 
 def _object(row: JournalledCall) -> JsonObject:
-    """Return the body of a call, or {} if it is not an object."""
+    """Return the body of a control call, or {} if the body is not a JSON object."""
     return row["body"] if isinstance(row["body"], dict) else {}
 
 
@@ -311,7 +315,10 @@ def _depth(value: Any) -> int:
 
 
 def _known_at_first(world: World) -> dict[str, str]:
-    """Return ids that the world object of a run contains, with their paths in it: public keys and other users."""
+    """Return the ids that the world object of a scenario run contains, with their paths in it.
+
+    These are the public keys and the ids of other users.
+    """
     identity = identity_of(world)
     known = {
         pair["public_key"]: f"world.credentials.{environment}.public_key"
@@ -323,7 +330,7 @@ def _known_at_first(world: World) -> dict[str, str]:
 
 
 def _locator(world: World) -> Locate:
-    """Return a function that finds a resource by its position among those of its kind."""
+    """Return a function that locates a resource by its position among all resources of its kind."""
     positions: dict[str, dict[str, int]] = {}
 
     def locate(identifier: str) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ class ScenarioUploaded(ScenarioEntry, Warned): ...
 
 class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
-    """The scenarios that the world can use."""
+    """The scenarios available in the world."""
     problems: NotRequired[list[FolderProblem]]
     """Problems in the server's directories of scenario files; left out if there are none.
 
@@ -57,7 +57,7 @@ class ActiveScenarios(Body):
 
 @operation("GET /scenarios", "List the scenarios", query=LIMIT)
 async def list_scenarios(call: ControlCall) -> ScenarioList:
-    """List the scenarios that the world can use: those of the server, and those uploaded to the world."""
+    """List the scenarios available in the world: the server's scenarios, and scenarios uploaded to the world."""
     folder = call.runtime.folder
     found: ScenarioList = {"data": call.newest(call.simulator.engine.listing(call.world))}
     return {**found, "problems": folder.problems} if folder is not None and folder.problems else found
@@ -75,16 +75,17 @@ async def list_scenarios(call: ControlCall) -> ScenarioList:
     cuts=True,
 )
 async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
-    """Upload a scenario, as YAML or JSON, to the world. A scenario with the same name is replaced.
+    """Upload a scenario to the world as YAML or JSON. It replaces an uploaded scenario with the same name.
 
-    Activate it with PUT /scenarios/active. 400 invalid_scenario lists every problem in it, with line and column. 507
-    simulator_quota_exceeded if the world would have more uploaded scenarios or bytes than its quotas allow.
+    Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the
+    scenario with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded
+    scenarios or bytes than its quotas allow.
     """
     engine = call.simulator.engine
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
     loader = Loader(call.simulator.vocabulary)
     try:
-        # In a thread, because a large file takes a while and other worlds must not wait.
+        # In a thread, because parsing a large file takes a while and would block other worlds.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
@@ -110,9 +111,9 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     recorded_as="activation",
 )
 async def activate(call: ControlCall) -> ActiveNames:
-    """Replace the list of active scenarios. Later ones take precedence; with an empty list, only service rules apply.
+    """Replace the list of active scenarios. Later ones take precedence. With an empty list, only service rules apply.
 
-    404 for an unknown name, 400 for a scenario that cannot be active.
+    Fails with 404 for an unknown name, or 400 for a scenario that cannot be active.
     """
     world = call.world
     with world.change(_CAUSE):
@@ -123,5 +124,5 @@ async def activate(call: ControlCall) -> ActiveNames:
 
 @operation("GET /scenarios/{name}", "Get a scenario and its progress")
 async def get_scenario(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
-    """Return a scenario and its progress in this world: fired rules, and steps done, skipped and pending."""
+    """Return a scenario and its progress in this world: rules that fired, and steps done, skipped and pending."""
     return call.simulator.engine.describe(call.world, call.path["name"])

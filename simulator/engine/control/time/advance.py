@@ -1,4 +1,4 @@
-"""Control calls that advance the clock and list the planned timers."""
+"""Control calls that advance the clock, and a call that lists the planned timers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ operation = calls_under("Clock")
 BodyT = TypeVar("BodyT", bound=Body)
 
 WAYS = ("by", "to", "to_next_timer", "until")
-"""The fields that say how far to advance. Exactly one of them is given."""
+"""The fields that set how far the clock advances. A request contains exactly one of them."""
 
 DEFAULT_HORIZON_MS = 3652 * DAY_MS
 """The default limit of an advance with `until`: ten simulated years."""
@@ -88,7 +88,7 @@ class UntilEvent(Body):
     event: Text
     """The event type to wait for."""
     object_id: Text | None = None
-    """Only an event about the resource with this id."""
+    """Only events about the resource with this id match."""
 
 
 class UntilStatus(Body):
@@ -117,10 +117,11 @@ class StatusGoal(Body):
     recorded_as="time",
 )
 async def advance(call: ControlCall) -> AdvanceReceipt:
-    """Advance the clock, and fire each timer at its due time. Webhooks are delivered on the way.
+    """Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance.
 
     Use it instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status.
-    409 clock_busy during another advance, and 409 not_reached or advance_cancelled with the receipt in `error.receipt`.
+    Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the
+    receipt in `error.receipt`.
     """
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))
@@ -207,7 +208,7 @@ def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool]
 
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
-    # With an object id, an event that was emitted earlier counts. Without one, only a later event does.
+    # With an object id, events emitted before the advance also match. Without one, only later events match.
     known_event(world, "until.event", wanted.event)
     looked_at = 0 if wanted.object_id is not None else world.journal.event_count
     seen = False
@@ -227,14 +228,18 @@ def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], 
 
 
 def _checked(body: type[BodyT], goal: JsonObject) -> BodyT:
-    # The goal is parsed inside `until`, so that errors name the parameter as in the request: `until.event`.
+    # The goal is parsed inside `until`, so that an error names the parameter as in the request, such as
+    # `until.event`.
     refuse_unknown(body, {"until": goal})
     return parse(body, {"until": goal})
 
 
 @operation("DELETE /clock/advance", "Cancel the advance", catches_up=False, recorded_as="nothing")
 async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
-    """Cancel the advance in progress, which then returns 409 advance_cancelled. 409 invalid_state if there is none."""
+    """Cancel the advance in progress. The request that started it returns 409 advance_cancelled.
+
+    Fails with 409 invalid_state if the clock is not being advanced.
+    """
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
         raise invalid_state("The clock of this world is not being advanced.")
@@ -243,11 +248,11 @@ async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
 
 class TimerEntry(TypedDict):
     due_at: Timestamp | None
-    """When it fires; null for a scenario step that waits for a network."""
+    """When the timer fires; null for a scenario step that waits for a network."""
     kind: str
     """The kind of timer."""
     target: str | None
-    """The id of the resource it is about; null if there is none."""
+    """The id of the resource that the timer is about; null if there is none."""
     text: str
     """A description of the timer."""
     waiting_for: NotRequired[list[str]]
@@ -261,7 +266,7 @@ class TimerList(TypedDict):
 
 @operation("GET /timers", "List the planned timers", query=LIMIT)
 async def timers(call: ControlCall) -> TimerList:
-    """List the planned timers in firing order, followed by scenario steps that wait until a network is up again."""
+    """List the planned timers in firing order, followed by scenario steps that are waiting for a network."""
     limit, world = call.limit(), call.world
     due: list[TimerEntry] = [
         {
@@ -286,7 +291,7 @@ async def timers(call: ControlCall) -> TimerList:
 
 
 def _describe(timer: StoryTimer) -> str:
-    """Describe a timer of the service, or a step with its action, scenario, file and line."""
+    """Return the description of a service timer. For a scenario step, return its action, scenario, file and line."""
     if "text" in timer:
         return timer["text"]
     line = f":{timer['line']}" if timer.get("line") else ""

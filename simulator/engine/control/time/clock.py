@@ -35,13 +35,13 @@ class ClockState(TypedDict):
     now: Timestamp
     """The simulated time."""
     rate: Number
-    """The number of simulated seconds per real second, in mode scaled."""
+    """The number of simulated seconds per real second, in the mode `scaled`."""
     timers: Count
     """The number of planned timers, including scenario steps that wait for a network."""
     next_timer_at: Timestamp | None
     """When the next timer is due; null if there is none."""
     ended: NotRequired[str]
-    """Present at the end of simulated time, where the clock stops forever."""
+    """Present at the end of simulated time, where the clock stops permanently."""
 
 
 class ClockBody(Body):
@@ -50,7 +50,7 @@ class ClockBody(Body):
     now: Text | None = None
     """The time to advance to, which must not be in the past. For a new world, the start time."""
     rate: Rate | None = None
-    """The number of simulated seconds per real second, in mode scaled."""
+    """The number of simulated seconds per real second, in the mode `scaled`."""
 
 
 def show_clock(world: World) -> ClockState:
@@ -68,7 +68,7 @@ def show_clock(world: World) -> ClockState:
 
 
 def moment(param: str, text: str) -> int:
-    """Parse a timestamp to milliseconds. 400 with `param` if it is not valid."""
+    """Parse a timestamp to milliseconds. Raise `ControlError` 400 for the parameter `param` if it is not valid."""
     try:
         at_ms = parse_timestamp(text)
     except ValueError as error:
@@ -79,7 +79,7 @@ def moment(param: str, text: str) -> int:
 
 
 def rate_of(value: float | None) -> Decimal:
-    """Return a rate as a decimal; 1 by default."""
+    """Return a rate as a decimal. The default is 1."""
     return Decimal(1) if value is None else Decimal(str(value))
 
 
@@ -91,9 +91,9 @@ async def get_clock(call: ControlCall) -> ClockState:
 
 @operation("PUT /clock", "Set the clock", body=ClockBody, query=WAIT, recorded_as="time")
 async def put_clock(call: ControlCall) -> ClockState:
-    """Set the time, the mode or the rate. Setting the time fires all timers that are due by then.
+    """Set the time, the mode or the rate. If you set the time, all timers that are due by then fire.
 
-    400 for a time in the past, 409 clock_busy during an advance.
+    Fails with 400 for a time in the past, or 409 clock_busy during an advance.
     """
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)

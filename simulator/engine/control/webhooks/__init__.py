@@ -1,1 +1,1 @@
-"""Control calls about webhooks: deliveries, resends, the built-in inbox."""
+"""Control calls about webhooks: deliveries, resends and built-in inboxes."""

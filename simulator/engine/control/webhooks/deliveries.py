@@ -1,4 +1,4 @@
-"""Delivery attempts, their schedules, and sending an event again."""
+"""Control calls about delivery attempts and their schedules, and a call that resends an event."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class ScheduledAttempt(TypedDict):
     attempt: Count | None
     """The number of the attempt, from 1; null for a planned one."""
     at: Timestamp
-    """When it was made, or when it is due if all attempts before it fail at once."""
+    """When the attempt was made, or when it is due if all attempts before it fail immediately."""
     status: Annotated[str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, made if all attempts before it fail."})]
     """The status of the attempt."""
     response_status: int | None
-    """The response status of the receiver; null if there is none yet."""
+    """The status of the receiver's response; null if there is none yet."""
 
 
 class DeliveryStory(webhooks.RecordedDelivery):
@@ -87,21 +87,21 @@ class DeliveryStory(webhooks.RecordedDelivery):
 
 
 class ResendBody(Body):
-    """Without a body, the event is sent to all subscribed endpoints without a fault."""
+    """Options of a resend. Without a body, the event is sent to all subscribed endpoints without a fault."""
 
     endpoint_id: Text | None = None
-    """Send it only to this endpoint, which must be enabled and subscribed."""
+    """The only endpoint to send the event to. It must be enabled and subscribed."""
     deliver: faults.Deliver | None = None
-    """A fault for these attempts only. Other faults do not apply to them."""
+    """A fault that applies only to these attempts. Other faults do not apply to them."""
 
 
 @operation("POST /events/{id}/resend", "Send an event again", body=ResendBody, query=WAIT, recorded_as="nothing")
 async def resend_event(call: ControlCall) -> DeliveryCount:
-    """Send an event again, with the same id and bytes, to every enabled and subscribed endpoint or to one of them.
+    """Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints.
 
-    Use it to test how your receiver handles duplicates or, with `deliver`, a broken delivery. The fields of `deliver`
-    that order first attempts (`reorder`, `hold`, `before_answer`) are 400. 409 invalid_state if the endpoint is not
-    enabled or not subscribed (decision W11).
+    Use it to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of `deliver`
+    that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails with 409
+    invalid_state if the endpoint is not enabled or not subscribed (decision W11).
     """
     world, event, body = call.world, event_of(call), call.body
     call.patience()
@@ -126,7 +126,7 @@ def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> Non
 
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
-    """Return the fault for the attempts. It is validated like a webhook fault."""
+    """Return the fault for the attempts, validated like a webhook fault."""
     for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise invalid_parameter(
@@ -141,7 +141,7 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
 
 @operation("GET /deliveries", "List the delivery attempts", query=_DELIVERIES)
 async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
-    """List the delivery attempts with the exact bytes sent and the response of the receiver."""
+    """List the delivery attempts. Each one contains the exact bytes sent and the receiver's response."""
     world, event_type = call.world, call.given("event_type")
     if event_type is not None:
         known_event(world, "event_type", event_type)
@@ -159,7 +159,7 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
 
 @operation("GET /deliveries/{id}", "Get a delivery attempt and its schedule")
 async def get_delivery(call: ControlCall) -> DeliveryStory:
-    """Return a delivery attempt, with all attempts for the same event and endpoint and the planned retries."""
+    """Return a delivery attempt, all attempts for the same event and endpoint, and the planned retries."""
     world = call.world
     delivery = delivery_of(world, call.path["id"])
     if delivery is None:

@@ -1,10 +1,10 @@
-"""Built-in webhook receivers: an inbox stores the messages it receives and responds with the statuses set for it.
+"""Built-in webhook receivers. An inbox stores the messages it receives and responds with configured statuses.
 
-Inboxes are shared by all worlds of a server. If the server has tokens for some worlds, each world has separate inboxes,
-and a message that is not a delivery of the world needs a token that reaches it.
+All worlds of a server share its inboxes. If some tokens are limited to certain worlds, each world has its own
+inboxes. A message that the world did not send then needs a token that can access the world.
 
-Each message belongs to a world and is deleted when that world ends. Everybody who reaches the server can post to an
-inbox, so inboxes are bounded in number of messages and bytes.
+Each message belongs to a world and is deleted with it. Anyone who can connect to the server can post to an inbox, so
+the number of messages and their bytes are limited.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ BYTES_KEPT = 32 * 1024 * 1024
 BYTES_KEPT_IN_ALL = 128 * 1024 * 1024
 LONGEST_BODY = 1024 * 1024
 _ROW_BYTES = 1_000
-"""The approximate overhead of a message, besides its headers and body."""
+"""The approximate memory overhead of a message in bytes, not including its headers and body."""
 Status = Annotated[int, Field(ge=200, le=599)]
 
 
 class InboxMessage(TypedDict):
     at: Timestamp
-    """The real time at which it came."""
+    """The real time at which the message arrived."""
     headers: dict[str, str]
     """The headers, by lower-case name, with secrets masked."""
     body: str
     """The body as a string, with secrets masked."""
     status: Count
-    """The response status of the inbox."""
+    """The status that the inbox responded with."""
     truncated: bool
-    """Whether the body was too long, so that only its beginning was stored."""
+    """Whether the body was truncated because it was too long."""
 
 
 class InboxList(TypedDict):
@@ -77,14 +77,14 @@ class InboxEntry(TypedDict):
     messages: Count
     """The number of stored messages of the world."""
     last_at: Timestamp | None
-    """The real time of the newest message; null if there is none."""
+    """The real time at which the newest message arrived; null if there is none."""
     respond: list[Count]
     """The next response statuses, in order. The last one repeats."""
 
 
 class InboxNames(TypedDict):
     data: list[InboxEntry]
-    """The inboxes that have messages, have statuses set, or are the URL of an endpoint of the world; by name."""
+    """The inboxes that contain messages, have configured statuses, or receive webhooks of the world, sorted by name."""
 
 
 class InboxStatuses(TypedDict):
@@ -98,7 +98,7 @@ class InboxReceipt(TypedDict):
 
 
 class Statuses(Body):
-    """The response statuses of an inbox."""
+    """The configured response statuses of an inbox."""
 
     respond: Annotated[list[Status], Field(min_length=1)]
     """The next response statuses, in order. The last one repeats."""
@@ -106,34 +106,34 @@ class Statuses(Body):
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """A message of a world."""
+    """A message that belongs to a world."""
 
     world_id: str
     shown: InboxMessage
     size: int
-    """The approximate number of bytes it takes in memory."""
+    """The approximate memory use of the message in bytes."""
 
 
 @dataclass
 class Inbox:
-    """The messages of one inbox, and its response statuses."""
+    """The messages and response statuses of one inbox."""
 
     messages: deque[ReceivedMessage] = field(default_factory=deque)
     size: int = 0
     dropped: int = 0
     statuses: list[int] = field(default_factory=lambda: [200])
     set_in: str = ""
-    """The id of the world in which the statuses were set, or ""."""
+    """The id of the world in which the statuses were set, or "" if none were set."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     waiting: int = 0
-    """The number of calls that wait for messages."""
+    """The number of control calls that are waiting for messages."""
 
     def next_status(self) -> int:
         """Return the status for the next response."""
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def of(self, world_id: str | None) -> list[InboxMessage]:
-        """Return the messages of a world, or all messages for None."""
+        """Return the messages of a world, or all messages if `world_id` is None."""
         return [message.shown for message in self.messages if world_id in (None, message.world_id)]
 
     def add(self, message: ReceivedMessage) -> None:
@@ -145,13 +145,13 @@ class Inbox:
         self.changed.set()
 
     def drop(self, message: ReceivedMessage) -> None:
-        """Delete a message and count it as dropped. The oldest is found at once."""
+        """Delete a message and count it as dropped. Finding the oldest message takes constant time."""
         self.messages.remove(message)
         self.size -= message.size
         self.dropped += 1
 
     def clear(self, world_id: str | None) -> None:
-        """Delete the messages of a world and the statuses set in it, or everything for None."""
+        """Delete the messages of a world and the statuses set in it. Delete everything if `world_id` is None."""
         kept = [message for message in self.messages if world_id not in (None, message.world_id)]
         self.messages = deque(kept)
         self.size = sum(message.size for message in kept)
@@ -162,12 +162,12 @@ class Inbox:
 
     @property
     def is_used(self) -> bool:
-        """Whether deleting the inbox would lose anything."""
+        """Whether deleting the inbox would lose any data."""
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
 def _name_in(url: str, origin: str) -> str:
-    """Return the name of the inbox that a URL of this server belongs to, or "". The URL may name a world."""
+    """Return the name of the inbox that a URL of this server identifies, or "". The URL may contain a world id."""
     path = url.partition("#")[0].partition("?")[0].removeprefix(origin)
     if path.startswith(WORLD_BASE):
         path = path[path.index("/", len(WORLD_BASE)) :] if "/" in path[len(WORLD_BASE) :] else ""
@@ -180,10 +180,13 @@ class Inboxes(Watcher):
 
     def __init__(self) -> None:
         self._inboxes: dict[tuple[str, str], Inbox] = {}
-        """By world id and name. The world id is "" if worlds share their inboxes."""
+        """The inboxes by world id and inbox name. The world id is "" if worlds share their inboxes."""
 
     def _inbox_of(self, call: ControlCall, sender: World | None = None) -> Inbox:
-        """Return the inbox of a call or of the world that sent a delivery. 404 if the world does not exist."""
+        """Return the inbox for a control call, or for a delivery of a world.
+
+        Raise `ControlError` 404 if the world does not exist.
+        """
         if sender is None and (call.has_scoped_tokens or WORLD_HEADER in call.headers):
             _ = call.world
         call.runtime.watch(self)
@@ -209,9 +212,9 @@ class Inboxes(Watcher):
         takes_webhooks=True,
     )
     async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Store a message, and respond with the next status set for the inbox. 403 for a page of another origin.
+        """Store a message, and respond with the inbox's next status. A page of another origin is refused with 403.
 
-        Use the URL of an inbox as a webhook endpoint if you have no receiver yet.
+        If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
         """
         origin = call.headers.get("origin")
         own = "/".join(call.origin.split("/", 3)[:3])
@@ -252,13 +255,13 @@ class Inboxes(Watcher):
         return ReceivedMessage(world_id, shown, size)
 
     def _limit_all(self) -> None:
-        """Drop the oldest messages of the largest inbox while all inboxes together take too many bytes."""
+        """Drop the oldest messages of the largest inbox while the total size of all inboxes exceeds the limit."""
         while sum(inbox.size for inbox in self._inboxes.values()) > BYTES_KEPT_IN_ALL:
             largest = max(self._inboxes.values(), key=lambda inbox: inbox.size)
             largest.drop(largest.messages[0])
 
     def _limit_world(self, call: ControlCall, world_id: str) -> None:
-        """Drop the oldest messages of a world while they take more bytes than quota_journal_bytes."""
+        """Drop the oldest messages of a world while their size exceeds `quota_journal_bytes`."""
         world = call.simulator.worlds.get(world_id)
         most = None if world is None else settings_of(world)["quota_journal_bytes"]
         if most is None:
@@ -273,7 +276,7 @@ class Inboxes(Watcher):
 
     @operation("GET /inbox", "List the inboxes", query=LIMIT)
     async def list_inboxes(self, call: ControlCall) -> InboxNames:
-        """List the inboxes, each with its URL and the number of messages of the world."""
+        """List the inboxes. Each one contains its URL and the number of the world's messages."""
         world = call.world
         self._delete_unused()
         own = {name for world_id, name in self._inboxes if not call.has_scoped_tokens or world_id == world.id}
@@ -296,7 +299,7 @@ class Inboxes(Watcher):
 
     @operation("GET /inbox/{name}", "List the messages of an inbox", query=LIMIT)
     async def inbox_read(self, call: ControlCall) -> InboxList:
-        """List the messages of an inbox, oldest first. With a world header, only messages of that world are listed."""
+        """List the messages of an inbox, oldest first. With a world header, only that world's messages are listed."""
         inbox = self._inbox_of(call)
         return {"data": call.newest(inbox.of(call.headers.get(WORLD_HEADER))), "dropped": inbox.dropped}
 
@@ -310,9 +313,9 @@ class Inboxes(Watcher):
         },
     )
     async def inbox_wait(self, call: ControlCall) -> InboxList:
-        """Wait until an inbox has `count` messages, and list all its messages.
+        """Wait until an inbox contains `count` messages, and list all its messages.
 
-        Use it in tests that run against a real or scaled clock. 408 after `timeout` seconds of real time.
+        Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
         """
         timeout = wait_seconds(call)
         limit, count = call.limit(), call.whole("count")
@@ -337,9 +340,10 @@ class Inboxes(Watcher):
 
     @operation("PUT /inbox/{name}", "Set the response statuses of an inbox", body=Statuses)
     async def inbox_answer(self, call: ControlCall) -> InboxStatuses:
-        """Set the statuses of the next responses, in order; the last one repeats. Use it to test retries.
+        """Set the statuses of an inbox's next responses, in order. The last status repeats. Use it to test retries.
 
-        507 simulator_quota_exceeded if the world has set statuses for as many inboxes as `quota_objects`.
+        Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as
+        `quota_objects` allows.
         """
         inbox, world = self._inbox_of(call), call.world
         most = settings_of(world)["quota_objects"]
@@ -351,5 +355,5 @@ class Inboxes(Watcher):
 
     @operation("DELETE /inbox/{name}", "Empty an inbox", status=204)
     async def inbox_clear(self, call: ControlCall) -> None:
-        """Delete the messages of an inbox. With a world header, only messages of that world are deleted."""
+        """Delete the messages of an inbox. With a world header, only that world's messages are deleted."""
         self._inbox_of(call).clear(call.headers.get(WORLD_HEADER))

@@ -1,4 +1,4 @@
-"""Registering a built-in inbox as a webhook endpoint."""
+"""The control call that registers a built-in inbox as a webhook endpoint."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ operation = calls_under("Seeing")
 
 class SubscribeBody(Body):
     events: Annotated[list[Text], Field(min_length=1)] = Field(default_factory=lambda: ["*"])
-    """The event types to receive. `*`, the default, means all."""
+    """The event types to receive. The default `*` means all event types."""
 
 
 @operation(
@@ -39,8 +39,8 @@ class SubscribeBody(Body):
 async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
     """Register an inbox as a webhook endpoint in the environment of the header. The inbox receives the test request.
 
-    It is the same as POST /webhooks with the URL of the inbox, and fails with the same errors. An inbox that does not
-    respond with 200, which is 422 there, is 409 here.
+    This has the same effect and the same errors as POST /webhooks with the URL of the inbox. If the inbox does not
+    respond with 200, the error is 409 instead of 422.
     """
     call.check_environment()
     world, row = call.world, call.runtime.router.find("/webhooks")
@@ -51,7 +51,7 @@ async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
         gates = identity_of(world).check_gates
         probe = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=gates)
         assert isinstance(probe, Probe)
-        # In a task, because the courier needs the current task and a control call may begin without one.
+        # In a task, because the courier needs a current task and a control call may begin without one.
         outcome = await asyncio.create_task(call.runtime.courier.probe(world, probe))
         if not call.simulator.lives(world):
             raise replaced()

@@ -1,1 +1,1 @@
-"""Control calls about worlds: creation, settings, snapshots, documents, usage."""
+"""Control calls about worlds: creation, settings, snapshots, state documents and usage."""

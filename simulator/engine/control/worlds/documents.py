@@ -1,6 +1,7 @@
-"""A world as one JSON document, and back.
+"""Conversion between a world and one JSON document.
 
-A document is untrusted input: each row is validated, then all rows together on a throwaway world.
+A document is untrusted input. Each row is validated on its own, then all rows are checked together in a temporary
+world.
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ MAX_BYTES = 64 * 1024**2
 
 @dataclass(frozen=True)
 class Contents:
-    """The tables and row classes that a document may have."""
+    """The tables and row classes that a document may contain."""
 
     tables: Mapping[str, TableKey[Any]]
-    """By name, without environment, owner and `:deleted`."""
+    """Tables by name. The name does not include the environment, the owner or `:deleted`."""
     environments: tuple[str, ...]
     codec: Codec
 
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """Return the contents of documents of a simulator with these tables, including those of the server."""
+    """Return what documents of a simulator may contain: these tables, and the server's tables."""
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
 
 def document_text(simulator: Simulator, state: WorldState) -> bytes:
-    """Return the document as JSON. Tables are lists of [key, row], because the order of their rows matters."""
+    """Return the state as a JSON document. Tables are lists of [key, row], because the order of their rows matters."""
     encode = contents_of(simulator.tables, simulator.wiring.environments).codec.encode
     tables = _tables(simulator, state)
     parts = [dumps(_head_of(state))[:-1], b',"tables":{']
@@ -71,7 +72,7 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
 
 
 def _head_of(state: WorldState) -> JsonObject:
-    """Return a document without its tables and requests."""
+    """Return the fields of a document except its tables and requests."""
     blueprint = state.blueprint
     return {
         "format": FORMAT,
@@ -96,7 +97,10 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
-    """Return the tables, with scenarios of the server as uploaded ones: another server may not have them."""
+    """Return the tables.
+
+    The server's own scenarios are added as uploaded ones, because another server may not have them.
+    """
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
     if not own:
@@ -105,7 +109,7 @@ def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, o
 
 
 def read_document(simulator: Simulator, raw: bytes) -> WorldState:
-    """Return the state in a document. ControlError 400 names the path of the first error."""
+    """Return the state in a document. If it is invalid, raise `ControlError` 400 with the path of the first error."""
     if len(raw) > MAX_BYTES:
         raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
     try:
@@ -125,7 +129,7 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
 
 _TABLE_DEPTH = 3
 _LONG = ("tables", "requests")
-"""Fields that may be long. Their rows are parsed one by one."""
+"""Fields that may be long. Their items are parsed one by one."""
 
 
 def _whole(value: object) -> object:
@@ -218,9 +222,9 @@ def _settings(blueprint: JsonObject) -> JsonObject:
 
 
 def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:
-    """Return the rows of a table. Unreadable rows of a journal are left out and counted in `dropped`.
+    """Return the rows of a table. Unreadable rows of a journal are omitted and counted in `dropped`.
 
-    A table that this version does not know is preserved as it is.
+    A table that this version does not know is preserved unchanged.
     """
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
@@ -255,7 +259,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
 
 
 def _check_row(table: TableKey[Any], key: str, row: object, path: str) -> None:
-    """StateError for a row that does not have the shape of its table, or that the table's own check refuses."""
+    """Raise `StateError` if a row does not have the row type of its table, or if the table's own check fails."""
     shape = table.shape or table.row
     if is_typeddict(shape):
         hold_against(shape, row, path)
@@ -268,7 +272,7 @@ def _check_row(table: TableKey[Any], key: str, row: object, path: str) -> None:
 
 
 def _requests(rows: object, contents: Contents, dropped: DroppedRows) -> Iterator[JournalEntry]:
-    """Yield the requests that can be read. Count the others in `dropped`."""
+    """Yield the API requests that can be read. Count the others in `dropped`."""
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Snapshots, uploaded scenarios and events of a world, measured against its quotas."""
+"""The number and size of a world's snapshots, uploaded scenarios and events, for its quotas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.kernel.world import World
 
 
 async def measure(simulator: Simulator, world: World) -> Held:
-    """Return what a world holds. Snapshots without a known size are serialised in a thread."""
+    """Return the usage of a world. Snapshots of unknown size are serialised in a thread."""
     sizes = _sizes_of(simulator)
     for snapshot in simulator.snapshots_of(world.id):
         if snapshot.id not in sizes:
@@ -22,7 +22,7 @@ async def measure(simulator: Simulator, world: World) -> Held:
 
 
 def held_now(simulator: Simulator, world: World) -> Held:
-    """Return what a world holds, if the sizes of its snapshots are known."""
+    """Return the usage of a world. A snapshot of unknown size counts as 0 bytes."""
     own, sizes = simulator.snapshots_of(world.id), _sizes_of(simulator)
     return held_by(world).with_more(snapshots=len(own), size=sum(sizes.get(one.id, 0) for one in own))
 
@@ -33,7 +33,10 @@ def note_size(simulator: Simulator, snapshot_id: str, size: int) -> None:
 
 
 def _sizes_of(simulator: Simulator) -> dict[str, int]:
-    """Return the known sizes of snapshots in bytes, by id. Entries of deleted snapshots are removed at times."""
+    """Return the known sizes of snapshots in bytes, by snapshot id.
+
+    Entries of deleted snapshots are removed from time to time.
+    """
     sizes = _SIZES.setdefault(simulator, {})
     if len(sizes) > 2 * len(simulator.snapshots) + _SLACK:
         for key in [key for key in sizes if key not in simulator.snapshots]:
@@ -46,7 +49,7 @@ _SLACK = 100
 
 
 async def size_of(simulator: Simulator, state: WorldState) -> int:
-    """Return the size of a state as a document, in bytes."""
+    """Return the size in bytes of the JSON document for a state."""
     return await asyncio.to_thread(lambda: len(document_text(simulator, state)))
 
 
@@ -59,6 +62,6 @@ def is_bounded(world: World) -> bool:
 
 
 async def require_room(simulator: Simulator, world: World, quota: str, *, size: int = 0, **more: int) -> None:
-    """507 if the additional items would exceed a quota of the world. The error names `quota`."""
+    """Raise `ControlError` 507 if the additional items would exceed a quota of the world. The error names `quota`."""
     if is_bounded(world):
         (await measure(simulator, world)).with_more(size=size, **more).require(world, quota)

@@ -1,4 +1,4 @@
-"""Saved worlds that this version cannot read: list, export and delete them."""
+"""Control calls that list, export and delete saved worlds that this version cannot read."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class UnreadableWorld(TypedDict):
 
 class RawPiece(TypedDict):
     part: str
-    """`base`, `entry`, or `snapshot` and the id of the snapshot."""
+    """`base`, `entry`, or `snapshot` followed by the id of the snapshot."""
     number: Count
-    """The position of the piece. Entries follow their base in this order."""
+    """The position of the piece. Entries follow their base in order of position."""
     whole: bool
     """False if the bytes are damaged."""
     encoding: Annotated[Literal["utf-8", "base64"], Meanings(_ENCODINGS)]
     """The encoding of `content`."""
     content: str
-    """The piece: a JSON document, unless it is damaged."""
+    """The content of the piece. It is a JSON document unless it is damaged."""
 
 
 class RawWorld(TypedDict):
@@ -50,13 +50,13 @@ class RawWorld(TypedDict):
 
 
 def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
-    """Return the unreadable worlds that the token of the call reaches."""
+    """Return the unreadable worlds that the caller's token can access."""
     found = {} if call.runtime.persistence is None else call.runtime.persistence.unreadable
     return [{"id": world_id, "why": why} for world_id, why in found.items() if call.access.reaches(world_id)]
 
 
 def delete_unreadable(call: ControlCall, world_id: str) -> bool:
-    """Delete an unreadable world. Return False if there is none that the token of the call reaches."""
+    """Delete an unreadable world. Return False if there is none that the caller's token can access."""
     persistence = call.runtime.persistence
     if persistence is None or world_id not in persistence.unreadable or not call.access.reaches(world_id):
         return False
@@ -66,9 +66,9 @@ def delete_unreadable(call: ControlCall, world_id: str) -> bool:
 
 @operation("GET /worlds/{id}/raw", "Export a saved world", scope="server", catches_up=False, shows_keys=True)
 async def export_raw(call: ControlCall) -> RawWorld:
-    """Return the stored bytes of a world, even if this version cannot read them. Use it to rescue a damaged world.
+    """Return the stored bytes of a world, even if this version cannot read them. Use it to recover a damaged world.
 
-    404 if the world is not in a store.
+    Fails with 404 if the world is not in a store.
     """
     persistence, world_id = call.runtime.persistence, call.path["id"]
     if not call.access.reaches(world_id):

@@ -1,4 +1,4 @@
-"""Control calls about settings and switchable assumptions."""
+"""Control calls about settings and configurable assumptions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ operation = calls_under("Worlds")
 
 class SwitchEntry(ShownSwitch):
     in_force: str | None
-    """The alternative that this world has chosen; null for the default."""
+    """The alternative chosen for this world; null for the default."""
     standing: Literal["assumed", "observed"]
-    """`observed` if the real service was observed to behave like this."""
+    """`observed` if the real service was observed to use this alternative, otherwise `assumed`."""
     observed_at: str | None
-    """The date of the observation; null if it is assumed."""
+    """The date of the observation; null if the alternative was not observed."""
 
 
 class SwitchList(TypedDict):
     data: list[SwitchEntry]
-    """The assumptions that can be switched."""
+    """The assumptions that have alternatives."""
 
 
 @operation("GET /settings", "Get the settings")
@@ -39,10 +39,10 @@ async def get_settings(call: ControlCall) -> AllSettings:
 
 @operation("PATCH /settings", "Change settings", recorded_as="settings")
 async def patch_settings(call: ControlCall) -> AllSettings:
-    """Change the settings in the body. The others keep their values.
+    """Change the settings in the body. All other settings stay the same.
 
-    A smaller journal limit drops the oldest rows at once. A quota cannot exceed the one that the server was started
-    with; null means the same as that.
+    A smaller journal limit immediately drops the oldest rows. A quota cannot exceed the quota that the server was
+    started with. The value null selects the server's quota.
     """
     world, most = call.world, call.simulator.inherited.settings
     quotas.check_wanted(named(call.body), most)
@@ -55,7 +55,8 @@ async def patch_settings(call: ControlCall) -> AllSettings:
 
 @operation("GET /assumptions", "List the switchable assumptions")
 async def list_assumptions(call: ControlCall) -> SwitchList:
-    """List the assumptions about the service that have alternatives. Choose one with the setting `assumptions`.
+    """List the assumptions about the service that have alternatives. Choose an alternative with the setting
+    `assumptions`.
 
     Use it to test your code against each way in which the real service may behave.
     """

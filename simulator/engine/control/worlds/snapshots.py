@@ -1,4 +1,4 @@
-"""Control calls about snapshots, and about worlds as documents."""
+"""Control calls about snapshots and state documents."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DocumentBlueprint(TypedDict):
 
 
 class StateDocument(TypedDict):
-    """A whole world. Tables are lists of [key, row], because the order of their rows matters."""
+    """The whole state of a world. Tables are lists of [key, row], because the order of their rows matters."""
 
     format: Literal["rampsim.state"]
     """Always `rampsim.state`."""
@@ -79,7 +79,7 @@ class StateDocument(TypedDict):
     world: str
     """The id of the world."""
     keys_of: str
-    """The id or secret from which its keys are derived."""
+    """The id or secret that the world's keys are derived from."""
     seed: Count
     """The seed of the world."""
     clock: DocumentClock
@@ -87,9 +87,9 @@ class StateDocument(TypedDict):
     started_at: Timestamp
     """The simulated time at which the world was created."""
     blueprint: DocumentBlueprint
-    """The state at creation, for a reset."""
+    """The configuration at creation, which a reset restores."""
     tables: dict[str, list[tuple[str, Any]]]
-    """The tables by name, each a list of keys and rows."""
+    """The tables by name. Each table is a list of [key, row]."""
     requests: list[Any]
     """The journal of API requests."""
 
@@ -98,11 +98,14 @@ class SnapshotBody(Body):
     name: FreeText | None = None
     """The name of the snapshot."""
     wait: bool | None = None
-    """Whether to wait without a limit for a receiver that has not answered a webhook yet."""
+    """Whether to wait without a limit for a receiver that has not responded to a webhook yet."""
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
-    """Wait until no attempt is in flight, and return the state. 409 clock_busy while the clock is being advanced."""
+    """Wait until no webhook attempt is in flight, and return the world and its state.
+
+    Raise `ControlError` 409 clock_busy if the clock is being advanced.
+    """
     world = call.world
     call.require_idle(world)
     await call.settle(world)
@@ -123,10 +126,10 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
 
 @operation("POST /snapshots", "Take a snapshot", status=201, body=SnapshotBody, query=WAIT)
 async def take_snapshot(call: ControlCall) -> SnapshotEntry:
-    """Save the state of the world as soon as no webhook attempt is in flight. Restore it later, or fork worlds from it.
+    """Save the state of the world as soon as no webhook attempt is in flight.
 
-    409 clock_busy during an advance. 507 simulator_quota_exceeded if the world would have more snapshots or bytes than
-    its quotas allow.
+    You can restore it later, or fork worlds from it. Fails with 409 clock_busy during an advance. Fails with 507
+    simulator_quota_exceeded if the world would have more snapshots or bytes than its quotas allow.
     """
     simulator, is_bounded = call.simulator, holdings.is_bounded(call.world)
     await holdings.require_room(simulator, call.world, "quota_snapshots", snapshots=1)
@@ -149,7 +152,10 @@ async def list_snapshots(call: ControlCall) -> SnapshotList:
 
 
 async def _snapshot_of(call: ControlCall) -> Snapshot:
-    """Return the snapshot of the path. 404 if it does not exist or belongs to another world than the header names."""
+    """Return the snapshot identified in the path.
+
+    Raise `ControlError` 404 if it does not exist, or if it belongs to a different world than the one in the header.
+    """
     await call.wake_snapshot(call.path["id"])
     snapshot = call.simulator.snapshots.get(call.path["id"])
     world_id = "" if snapshot is None else snapshot.state.world_id
@@ -165,19 +171,19 @@ async def get_snapshot(call: ControlCall) -> Raw[StateDocument]:
 
 
 async def _document(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
-    # In a thread, because a state is immutable and may be large.
+    # In a thread, because the state may be large. This is safe because a state is immutable.
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 
 @operation("DELETE /snapshots/{id}", "Delete a snapshot", status=204, catches_up=False)
 async def delete_snapshot(call: ControlCall) -> None:
-    """Delete a snapshot. Worlds that were forked from it stay."""
+    """Delete a snapshot. Worlds that were forked from it are not deleted."""
     call.simulator.forget_snapshot((await _snapshot_of(call)).id)
 
 
 @operation("POST /snapshots/{id}/restore", "Restore a snapshot", catches_up=False, shows_keys=True)
 async def restore(call: ControlCall) -> WorldObject:
-    """Restore the world of a snapshot to that state, including clock, keys, settings and journals."""
+    """Restore a snapshot's world to the saved state, including clock, keys, settings and journals."""
     state = (await _snapshot_of(call)).state
     return _replace_world(call, state.world_id, state)
 
@@ -186,8 +192,8 @@ async def restore(call: ControlCall) -> WorldObject:
 async def get_state(call: ControlCall) -> Raw[StateDocument]:
     """Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight.
 
-    Use it to move a world to another server, or to attach it to a bug report. It contains keys. 409 clock_busy if a
-    receiver does not answer within 15 seconds of real time.
+    Use it to move a world to another server, or to attach it to a bug report. The document contains the world's keys.
+    Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
     """
     return await _document(call, (await _state_at_rest(call))[1])
 
@@ -202,10 +208,10 @@ async def get_state(call: ControlCall) -> Raw[StateDocument]:
     shows_keys=True,
 )
 async def put_state(call: ControlCall) -> WorldObject:
-    """Replace the world with the state in a document, including its keys. If the document is invalid, nothing changes.
+    """Replace the world with the state in a document, including its keys.
 
-    If the token of the call is for some worlds only, the world keeps its own keys instead. 409 already_exists if
-    another world has the same keys.
+    If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the world keeps
+    its own keys instead. Fails with 409 already_exists if another world has the same keys.
     """
     is_unreadable = call.runtime.unreadable(call.world_id) is not None and call.access.reaches(call.world_id)
     world = None if is_unreadable else call.world

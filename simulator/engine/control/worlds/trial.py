@@ -1,4 +1,4 @@
-"""Checks that the rows of a document are consistent, on a throwaway world that reads and runs them."""
+"""Consistency checks for a document's rows. A temporary world reads the rows and fires their timers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
 
 MAX_FIRED = 2_000
-"""How many timers are fired to test a document: its own, and those that they plan."""
+"""The maximum number of timers fired to check a document. Fired timers can plan more timers."""
 
 
 def check_consistency(simulator: Simulator, state: WorldState) -> None:
-    """Render everything in a copy of the state and fire its timers. StateError if any of that fails."""
+    """Render everything in a copy of the state and fire its timers. Raise `StateError` if any of this fails."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")
     alternatives = simulator.provider.alternatives

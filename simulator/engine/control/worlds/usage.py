@@ -1,4 +1,4 @@
-"""Control calls for shared servers: usage of worlds, and deleting unused ones."""
+"""Control calls for shared servers: list the usage of worlds, and delete unused worlds."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ class WorldUse(TypedDict):
     id: str
     """The id of the world."""
     last_used_at: Timestamp
-    """The real time of the last call about it, or of its creation or loading."""
+    """The real time of the last control call about the world, or of its creation or loading."""
     idle_seconds: Count
-    """The number of real seconds since then."""
+    """The number of real seconds since the last use."""
     objects: Count
     """The number of resources, including keys and deleted resources. The limit is quota_objects."""
     journal_bytes: Count
     """The approximate size of the journal of API requests in bytes."""
     snapshots: NotRequired[Count]
-    """The number of snapshots; the limit is quota_snapshots. Like the next fields, only for a world in memory here."""
+    """The number of snapshots.
+
+    The limit is quota_snapshots. This field and the next ones are present only for a world in memory.
+    """
     scenarios: NotRequired[Count]
     """The number of uploaded scenarios. The limit is quota_scenarios."""
     events: NotRequired[Count]
@@ -50,22 +53,22 @@ class UsageList(TypedDict):
 
 class PruneAnswer(TypedDict):
     ended: list[str]
-    """The ids of the deleted worlds, or of those that would be deleted."""
+    """The ids of the deleted worlds. With `dry_run`, the ids of the worlds that would be deleted."""
     dry_run: bool
-    """Whether nothing was deleted, because of `dry_run`."""
+    """Whether this was a dry run, in which nothing is deleted."""
 
 
 class PruneBody(Body):
     idle: str | float | None = None
-    """Delete worlds unused for this duration of real time, such as 7d."""
+    """Delete worlds that were not used for this duration of real time, such as 7d."""
     world: str | None = None
-    """The id of the only world to consider; all worlds by default."""
+    """The id of the only world to consider. By default, all worlds are considered."""
     dry_run: bool = False
     """Whether to list the worlds without deleting them."""
 
 
 async def _uses(call: ControlCall) -> dict[str, Use]:
-    """Return the last use of each world that the token reaches, oldest world first."""
+    """Return the last use of each world that the token can access. The oldest world is first."""
     uses, now_ms, persistence = call.runtime.meter.uses, wall_clock_ms(), call.runtime.persistence
     found = {} if persistence is None else dict(await persistence.uses())
     for world in call.simulator.worlds.values():
@@ -76,9 +79,10 @@ async def _uses(call: ControlCall) -> dict[str, Use]:
 
 @operation("GET /usage", "List the usage of worlds", query=LIMIT, scope="server", catches_up=False)
 async def usage(call: ControlCall) -> UsageList:
-    """List the size and the last use of each world that the token reaches. This call does not count as a use.
+    """List the size and the last use of each world that the token can access. This call does not count as a use.
 
-    With a store, the last use survives a restart to the minute, and worlds that are not in memory here are listed, too.
+    With a store, the last use survives a restart, with a precision of one minute. The list then includes worlds that
+    are not in memory.
     """
     now_ms = wall_clock_ms()
     rows: list[WorldUse] = []
@@ -99,9 +103,10 @@ async def usage(call: ControlCall) -> UsageList:
 
 @operation("POST /prune", "Delete unused worlds", body=PruneBody, scope="server", catches_up=False)
 async def prune_worlds(call: ControlCall) -> PruneAnswer:
-    """Delete the worlds that were not used for a duration, with their snapshots. The world `default` always stays.
+    """Delete the worlds that were not used for a given duration, and their snapshots.
 
-    Each call about a world is a use. Timers and scenarios are not. Only worlds that the token reaches are deleted.
+    The world `default` is never deleted. Every call about a world is a use. Timers and scenarios are not. Only worlds
+    that the token can access are deleted.
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:

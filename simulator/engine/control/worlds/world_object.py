@@ -1,4 +1,4 @@
-"""The world object: its shape and rendering."""
+"""The world object: its type and rendering."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KeySet(TypedDict):
     secret_key: str
     """The secret key of the pair, for POST /auth/token only."""
     webhook_key: str
-    """The key that signs webhooks."""
+    """The key that webhooks are signed with."""
     base_url: Annotated[str, Format("uri")]
     """The base URL of the API in this environment."""
 
@@ -49,7 +49,7 @@ class WorldObject(TypedDict):
     id: str
     """The id of the world, for the header X-Simulator-World."""
     seed: Count
-    """The seed of its ids, addresses and chances."""
+    """The seed for its ids, addresses and random decisions."""
     clock: ClockState
     """The clock."""
     credentials: CredentialSet
@@ -68,16 +68,16 @@ class WorldList(TypedDict):
     data: list[WorldObject]
     """The worlds, oldest first."""
     unreadable: list[UnreadableWorld]
-    """Saved worlds that this version cannot read. Their calls return 503 until they are deleted."""
+    """Saved worlds that this version cannot read. Calls to these worlds return 503 until the worlds are deleted."""
 
 
 def show_world(call: ControlCall, world: World) -> WorldObject:
-    """Return the world object for the response to a call."""
+    """Return the world object for the response to a control call."""
     return world_object(call.simulator, call.origin, world)
 
 
 def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject:
-    """Return the world object; `origin` is the address of the server."""
+    """Return the world object. `origin` is the server's address, which its URLs start with."""
     return {
         "id": world.id,
         "seed": world.seed,

@@ -55,18 +55,21 @@ ScenarioChoice = Annotated[
 
 
 class WorldBody(Body):
-    """Defaults come from the flags of the server, or from the snapshot. The default mode of the clock is manual."""
+    """Options for a new world.
+
+    Defaults come from the server's flags, or from the snapshot. The default mode of the clock is manual.
+    """
 
     from_snapshot: Text | None = None
-    """Fork this snapshot: the world starts in its state, with new keys."""
+    """The id of a snapshot to fork. The new world starts in the state of the snapshot, with new keys."""
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = None
-    """The id of the new world; drawn by default."""
+    """The id of the new world. The default is a random id."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
-    """The seed of ids, addresses and chances; drawn by default."""
+    """The seed for ids, addresses and random decisions. The default is a random seed."""
     clock: ClockBody | None = None
     """The initial clock."""
     scenarios: list[ScenarioChoice] | None = None
-    """The active scenarios: names, or whole documents, which are uploaded to the world. Later ones take precedence."""
+    """The active scenarios: names, or whole documents that are uploaded to the world. Later ones take precedence."""
     settings: Settings | None = None
     """The initial settings."""
     replace: bool = False
@@ -77,9 +80,10 @@ class WorldBody(Body):
 async def create_world(call: ControlCall) -> WorldObject:
     """Create an isolated world with its own clock, keys and data, or fork a snapshot. Use one world for each test.
 
-    Errors: 400 for a wrong parameter or scenario, 403 if the token does not reach the id, 404 for an unknown scenario
-    or snapshot, 409 already_exists without `replace`, 507 simulator_quota_exceeded if the token has as many worlds as
-    it may. If the token is for some worlds only, the keys of the world cannot be derived from its id and seed.
+    Errors: 400 for a wrong parameter or scenario, 403 if the token cannot access the id, 404 for an unknown scenario
+    or snapshot, 409 already_exists without `replace`, 507 simulator_quota_exceeded if the token already has its
+    maximum number of worlds. If the token is limited to certain worlds, the keys of the new world cannot be derived
+    from its id and seed.
     """
     simulator, body = call.simulator, call.body
     quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
@@ -108,7 +112,7 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _new_id(call: ControlCall) -> str:
-    """Return the id of the body, or draw one. 403 if the token does not reach it."""
+    """Return the id in the body, or a random id. Raise `ControlError` 403 if the token cannot access it."""
     if call.body.id is None:
         return call.simulator.draw_world_id(call.access.prefix or "w_")
     call.access.require_new(call.body.id)
@@ -117,20 +121,29 @@ def _new_id(call: ControlCall) -> str:
 
 
 async def _require_room(call: ControlCall, world_id: str) -> None:
-    """507 if the token has as many worlds as it may, in memory or in the store."""
+    """Raise `ControlError` 507 if the token already has its maximum number of worlds.
+
+    Worlds that exist only in the store count too.
+    """
     if call.access.most_worlds is not None:
         saved = () if call.runtime.persistence is None else await call.runtime.persistence.uses()
         call.access.require_room(world_id, {*call.simulator.worlds, *saved})
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """Return what the keys are derived from: "" for the id of the world, or a secret if tokens are for some worlds."""
+    """Return the value that the keys are derived from.
+
+    This is "" for the id of the world, or a secret if tokens are limited to certain worlds.
+    """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
 
 @contextmanager
 def _as_control_error(call: ControlCall) -> Iterator[None]:
-    """409 for a world with the same id or keys, 400 for a scenario whose initial state cannot be set."""
+    """Convert errors of the block to `ControlError`.
+
+    The status is 409 for a world with the same id or keys, and 400 for a scenario whose initial state cannot be set.
+    """
     try:
         yield
     except WorldExists as error:
@@ -139,7 +152,7 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
         else:
             why = f"The world {error} has the keys that this one would get. Delete it, or choose another id or seed."
         raise ControlError(409, "already_exists", why, "id") from None
-    except CannotActivate as error:  # its path is relative to the scenario
+    except CannotActivate as error:  # the path in the error is relative to the scenario
         given: list[str | JsonObject] = call.body.scenarios or []
         names = [one if isinstance(one, str) else one.get("name") for one in given]
         within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario
@@ -149,16 +162,17 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The scenarios of a body: all names, and the parsed documents."""
+    """The scenarios in a body: all names, and the parsed documents."""
 
     names: tuple[str, ...]
     files: tuple[ScenarioFile, ...]
 
 
 async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
-    """Return the scenarios of the body, or None without any. 400 invalid_scenario with every problem, 404 for a name.
+    """Return the scenarios in the body, or None if there are none.
 
-    `uploaded` are the names of scenarios that the world will have besides those of the server.
+    Raise `ControlError` 400 invalid_scenario with every problem, or 404 for an unknown name. `uploaded` are the names
+    of scenarios that the world will have in addition to the server's scenarios.
     """
     given: list[str | JsonObject] | None = call.body.scenarios
     if given is None:
@@ -195,7 +209,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
 
 
 async def _fork(call: ControlCall, world_id: str) -> WorldObject:
-    """Fork a snapshot, then apply the clock, scenarios and settings of the body."""
+    """Fork a snapshot, then apply the clock, scenarios and settings in the body."""
     simulator, body = call.simulator, call.body
     await call.wake_snapshot(body.from_snapshot)
     snapshot = simulator.snapshots.get(body.from_snapshot)
@@ -229,9 +243,9 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
 
 @operation("GET /worlds", "List the worlds", query=LIMIT, scope="server", catches_up=False, shows_keys=True)
 async def list_worlds(call: ControlCall) -> WorldList:
-    """List the worlds of the server that the token reaches, oldest first, with their keys.
+    """List the worlds of the server that the token can access, oldest first, with their keys.
 
-    `unreadable` lists saved worlds that this version cannot read, with the reasons.
+    `unreadable` lists the saved worlds that this version cannot read, with the reasons.
     """
     reached = [world_id for world_id in call.runtime.world_ids() if call.access.reaches(world_id)]
     shown: list[WorldObject] = []
@@ -246,7 +260,7 @@ async def list_worlds(call: ControlCall) -> WorldList:
 
 @operation("GET /worlds/{id}", "Get a world", scope="server", catches_up=False, shows_keys=True)
 async def get_world(call: ControlCall) -> WorldObject:
-    """Return a world with its clock, keys and settings. 404 for an unknown id."""
+    """Return a world with its clock, keys and settings. Fails with 404 for an unknown id."""
     world_id, look_at = call.path["id"], call.runtime.look_at
     await call.wake(world_id)
     if look_at is not None and call.find_world(world_id) is None and call.access.reaches(world_id):
@@ -259,9 +273,10 @@ async def get_world(call: ControlCall) -> WorldObject:
 
 @operation("DELETE /worlds/{id}", "Delete a world", status=204, scope="server", catches_up=False)
 async def delete_world(call: ControlCall) -> None:
-    """Delete a world with its snapshots. Its tokens then return 401. 409 for the world `default`: reset it instead.
+    """Delete a world and its snapshots. Its tokens then return 401.
 
-    A world that this version cannot read can be deleted, too. If it is `default`, a new one is created at once.
+    Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot
+    read. If it is `default`, a new world `default` is created immediately.
     """
     if delete_unreadable(call, call.path["id"]):
         return
@@ -274,9 +289,9 @@ async def delete_world(call: ControlCall) -> None:
 
 @operation("POST /reset", "Reset the world", catches_up=False, shows_keys=True)
 async def reset(call: ControlCall) -> WorldObject:
-    """Reset the world to its state at creation: same seed, keys, start time, scenarios and settings, and no data.
+    """Reset the world to its state at creation: the same seed, keys, start time, scenarios and settings, and no data.
 
-    Snapshots and uploaded scenarios stay. If this version cannot read `default`, a new one is created.
+    Snapshots and uploaded scenarios are preserved. If this version cannot read `default`, a new one is created.
     """
     if call.world_id == DEFAULT_WORLD and delete_unreadable(call, DEFAULT_WORLD):
         return show_world(call, call.world)
@@ -285,6 +300,6 @@ async def reset(call: ControlCall) -> WorldObject:
 
 
 def body_of(alternatives: Alternatives) -> type[WorldBody]:
-    """Return the body of POST /worlds; its settings choose among `alternatives`."""
+    """Return the body type of POST /worlds. Its settings can choose among `alternatives`."""
     settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
     return create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)
