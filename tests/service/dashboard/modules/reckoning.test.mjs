@@ -27,7 +27,7 @@ test("a genuine request verifies, an old or forged one does not, and it says why
   assert.match((await verdict(request(SENT + 600_000))).why, /10 min ahead/);
   const forged = await verdict(request(SENT, "0".repeat(64)));
   assert.deepEqual([forged.verifies, forged.expected], [false, signed(SENT)]);
-  assert.match((await verdict({ ...request(SENT), headers: {} })).why, /not there/);
+  assert.match((await verdict({ ...request(SENT), headers: {} })).why, /missing/);
 });
 
 test("where it is not known when it was sent, the signature alone is judged", async () => {
@@ -70,7 +70,7 @@ test("a fault is said in words", () => {
   const lost = { match: { method: "POST", path: "/quotes" }, drop: true, after_commit: true, times: 1 };
   assert.equal(`${about(lost)} ${effect(lost)}, ${often(lost)}`, "POST /quotes loses its response, after the work is committed, once");
   const late = { webhook: { event: "quote.expired" }, deliver: { delay: "10m", copies: 2 }, probability: 0.5, skip: 2 };
-  assert.equal(`${about(late)}: ${effect(late)}, ${often(late)}`, "deliveries of quote.expired: is held back 10m of simulated time, is sent 2 times, after 2 untouched, every time, with probability 0.5");
+  assert.equal(`${about(late)}: ${effect(late)}, ${often(late)}`, "deliveries of quote.expired: is delayed by 10m of simulated time, is sent 2 times, after 2 unaffected, every time, with probability 0.5");
   assert.equal(`${about({ match: {} })} ${effect({ match: {}, unknown_enum: true })}`, "every call has an unknown enum");
 });
 
