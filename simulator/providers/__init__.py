@@ -1,1 +1,1 @@
-"""The simulated services. Only `simulator.host` imports one."""
+"""The simulated services. Only `simulator.host` imports a service."""

@@ -1,4 +1,4 @@
-"""The row that tools read about a provider, next to the row that the engine reads."""
+"""The data about a provider that tools read. The engine reads `Provider` instead."""
 
 from __future__ import annotations
 
@@ -19,63 +19,65 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """Request data that a service accepts, as far as no schema describes it."""
+    """Sample request data that a service accepts, for constraints that no schema describes."""
 
     amounts: Mapping[str, tuple[str, str, int]]
-    """By currency: the smallest and largest amount inside the limits of all products, and the decimals."""
+    """Maps a currency to its number of decimals and to the smallest and largest amount that all fee products accept."""
     currency_of: Callable[[Mapping[str, Any]], str | None]
-    """Returns the currency of the amount in a request body, or None if the body does not name one."""
+    """A function that returns the currency of the amount in a request body, or None if the body does not name one."""
     addresses: Mapping[str, tuple[int, Callable[[bytes], str]]]
-    """By network: the number of bytes behind an address, and the function that encodes them."""
+    """Maps a network to the number of bytes in an address and the function that encodes them."""
     address_names: tuple[str, ...]
-    """The fields that hold an address."""
+    """The names of the fields that contain an address."""
     phones: Mapping[str, str]
-    """By country: the pattern of its mobile numbers, in international format."""
+    """Maps a country to the pattern of its mobile numbers, in international format."""
     phone_samples: Mapping[str, str]
-    """By country: one valid number."""
+    """Maps a country to one valid phone number."""
     is_ordinary_phone: Callable[[str, str], bool]
-    """Returns whether a string is a number of a country that chooses no outcome as a test value."""
+    """A function that returns whether a string is a phone number of a country and does not select an outcome as a
+    test value.
+    """
     zones: tuple[str, ...]
-    """Time zones."""
+    """Time zones, as IANA names."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Response fields that `rampsim compare` treats in a special way."""
+    """The response fields that `rampsim compare` treats in a special way."""
 
     states: tuple[str, ...]
-    """Fields with a status."""
+    """The fields that contain a status."""
     drawn: tuple[str, ...]
-    """Fields with random values, which differ between services."""
+    """The fields with random values, which differ between services."""
     spans: tuple[tuple[str, str], ...]
-    """Pairs of timestamps of which only the distance is compared."""
+    """Pairs of timestamp fields. Only the difference between the two timestamps is compared."""
 
 
 @dataclass(frozen=True)
 class Tooling:
-    """Everything that tools read about a simulated service. A field that loads slow modules is a function."""
+    """The data about a simulated service that tools read. If a field would load slow modules, it is a function."""
 
     alternatives: Alternatives
-    """The assumptions that a world can switch."""
+    """The assumptions that can be changed in a world."""
     control_rows: Callable[[], Sequence[ControlOperation]]
-    """Control calls that only this service has."""
+    """The control calls that only this service provides."""
     rulebook: Callable[[], Rulebook]
     """The rules that `rampsim conform` checks."""
     request_hooks: Callable[[], RequestHooks]
-    """The changes that `rampsim conform` makes to generated requests."""
+    """The changes that `rampsim conform` applies to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The fault classes about money, for `rampsim explore`."""
     playbook: Callable[[], Playbook]
-    """The orders that `rampsim certify` plays to receivers."""
+    """The orders that `rampsim certify` sends to receivers."""
     compared: Callable[[], Compared]
-    """The special fields of responses, for `rampsim compare`."""
+    """The response fields that `rampsim compare` treats in a special way."""
     samples: Callable[[], Samples]
-    """The data behind the test kit's strategies."""
+    """The sample data that the test kit's strategies use."""
     why_no_account: Callable[[str], str]
     """Returns why no ledger account can hold a currency, or "" if one can."""
     probing: Callable[[], Probing]
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
-    """Request data that choose an outcome, for the documentation and the tools of agents."""
+    """The test values, which select an outcome, for the documentation and the agent tools."""
     rules: Path
     """The rules of the specification, in YAML."""

@@ -1,1 +1,4 @@
-"""The ramp: its rooms, one per chapter of the specification, and shared modules. `provider.py` lists the rooms."""
+"""The ramp and wallet API: one package for each section of the specification, and shared modules.
+
+`provider.py` lists the packages.
+"""

@@ -1,4 +1,4 @@
-"""The assumptions that a world can switch, read from `alternatives.json`."""
+"""The assumptions that can be changed in a world, loaded from `alternatives.json`."""
 
 from __future__ import annotations
 

@@ -20,14 +20,14 @@ def _vocabulary(provider: Provider) -> Vocabulary:
 
 
 def money() -> Money:
-    """Return the money table of the service."""
+    """Return the service's money table."""
     return PROVIDER.money
 
 
 def before(
     operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that arms an outside event just before a call of one of these operations."""
+    """Return a function that arms an outside event just before a call to one of the given operations."""
 
     def arm(site: Site) -> Arming | None:
         act = happening(site) if site.facts["operation"] in operations(money()) else None
@@ -39,12 +39,12 @@ def before(
 
 
 def created(kind: str) -> str:
-    """Return the event by which an order starts to wait for a third party."""
+    """Return the event that is sent when an order starts to wait for a third party."""
     return (_vocabulary(PROVIDER).kinds[kind].machine.initial[0].events or ("created",))[-1]
 
 
 def permits(site: Site, state: str, action: str) -> bool:
-    """Return whether the state table of an order has an action in a state."""
+    """Return whether an order's state table allows an action in the given state."""
     return _vocabulary(PROVIDER).kinds[site.what].machine.permits(state, action)
 
 
@@ -74,7 +74,7 @@ def _key_revoked(site: Site) -> Arming | None:
 
 
 def _rate_moves(site: Site) -> Arming | None:
-    """Move the rates between any two calls, up to this one."""
+    """Change the rates before every call, up to and including the call at this site."""
     if site.facts["operation"] not in (*money().spending, *money().quoting):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
@@ -91,7 +91,7 @@ def _refunded_on_failure(site: Site, after: str = "2m") -> Document:
 def _paid(
     *kinds: str, after: str = "15s", refunds: bool = False, amount: Callable[[Site], str | None] | None = None
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that arms a payment or deposit that differs from the requested one."""
+    """Return a function that arms a payment or deposit whose amount or time differs from the requested one."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in kinds:
@@ -113,7 +113,7 @@ def _paid(
 
 
 def _share(percent: int) -> Callable[[Site], str | None]:
-    """Return a function that returns a percentage of the amount due."""
+    """Return a function that calculates a percentage of the amount due."""
 
     def amount(site: Site) -> str | None:
         due = site.facts["due"]
@@ -142,8 +142,8 @@ def _declined(site: Site) -> Arming | None:
 def _untrue(site: Site) -> Arming | None:
     """Arm a correctly signed completion event for an order that nobody paid.
 
-    The event shows the order as it is in that run, including its reference, so every application recognises it. Only
-    the fields of a completion are added.
+    The event contains the order as it is in that run, including its reference, so every application recognises the
+    order. Only the fields that are set on completion are added.
     """
     shown = site.facts["shown"]
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
@@ -165,7 +165,7 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """Return a function that arms a payout that the bank refuses, and its refund."""
+    """Return a function that arms a payout that the bank refuses, followed by its refund."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):

@@ -1,8 +1,8 @@
-"""Transfers inside a world, by address or over Lightning (decision S9).
+"""Transfers between resources of the same world, by address or over Lightning (decision S9).
 
-A world is closed. A resource with an address registers with `register_receiver`. `deliver` hands over what the account
-itself sends there, and it arrives in the same way as through the action of that resource. Each environment has its own
-receivers.
+A resource that has an address registers with `register_receiver`. If the account itself sends to such an address,
+`deliver` passes the transfer to the resource. The transfer is then processed as if the resource's action had been
+called. Each environment has its own receivers.
 """
 
 from __future__ import annotations
@@ -14,32 +14,38 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 LIGHTNING = "lightning"
-"""The entry for invoices and Lightning addresses, in place of a network."""
+"""The key used in place of a network for invoices and Lightning addresses."""
 
 
 RECEIVERS = TableKey("receivers", str, per_environment=True)
-"""Receiver key → the id of the resource that receives there."""
+"""Maps a receiver key to the id of the resource that receives there."""
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
-    """Return one key for all spellings of an address. The memo is part of it on stellar only."""
+    """Return the key of a receiver, which is the same for all spellings of its address.
+
+    Only on stellar, the key includes the memo.
+    """
     plain = address.lower() if network in ("celo", LIGHTNING) or address[:3].lower() in ("bc1", "tb1") else address
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"
 
 
 def register_receiver(world: World, record: Record, network: str, address: str, memo: str | None = None) -> None:
-    """Register a resource as the receiver at an address (and memo), inside the change that creates it."""
+    """Register a resource as the receiver for an address (and memo).
+
+    Call this inside the world transaction that creates it.
+    """
     world.store[RECEIVERS.of(record.environment)].put(receiver_key(network, address, memo), record.id)
 
 
 def receiver_at(world: World, environment: str, network: str, address: str, memo: str | None = None) -> Record | None:
-    """Return the resource of this world that receives at an address, or None if the address is external."""
+    """Return the resource of this world that has the given address, or None if the address is external."""
     record_id = world.store[RECEIVERS.of(environment)].get(receiver_key(network, address, memo))
     return None if record_id is None else find(world, record_id)
 
 
 def deliver(world: World, environment: str, network: str, address: str, memo: str | None, arrival: Arrival) -> None:
-    """Deliver a transfer to its receiver in this world. A transfer to an external address leaves the world."""
+    """Deliver a transfer to its receiver in this world. If the address is external, do nothing."""
     record = receiver_at(world, environment, network, address, memo)
     receives = None if record is None else kind_of(world, record).receives
     if record is not None and receives is not None and not receives(world, record, arrival):

@@ -1,6 +1,6 @@
-"""The form of the service's keys and tokens: `sk_test_…` in the sandbox, `sk_live_…` in production.
+"""The format of the service's keys and tokens: `sk_test_…` in the sandbox, `sk_live_…` in production.
 
-Clients check for live keys before they load a room, so this module imports none.
+Clients check for live keys before they load other packages of the ramp, so this module imports none of them.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 from simulator.engine.clients.guard import LiveKeys
 
 MODES = {"sandbox": "test", "production": "live"}
-"""The word for each environment in its keys and tokens."""
+"""The part of a key or token that identifies its environment."""
 WELL_KNOWN = "simulator"
-"""The part after the prefix in the keys of the world `default`."""
+"""The part after the prefix in the keys of the world named `default`."""
 
 
 def prefix(part: str, environment: str) -> str:
-    """Return the prefix of a key or token: `pk` (public), `sk` (secret), `whk` (webhook) or `tok` of an environment."""
+    """Return the prefix of an environment's keys or tokens.
+
+    `part` is `pk` (public), `sk` (secret), `whk` (webhook) or `tok` (token).
+    """
     return f"{part}_{MODES[environment]}_"
 
 

@@ -1,4 +1,4 @@
-"""The orders that `rampsim certify` plays to a receiver: an onramp, and a recurring payment that runs twice."""
+"""The orders that `rampsim certify` sends to a receiver: an onramp, and a recurring payment that runs twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAYER = {
 }  # fmt: skip
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
-"""A transfer inside the service completes immediately, so it needs no action."""
+"""The recipient of the recurring payment. A transfer inside the service completes immediately and needs no action."""
 
 
 def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
@@ -34,7 +34,8 @@ def _order(call: Ask, reference: str) -> JsonObject:
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
     """Create a recurring payment, let it run twice and pause it. Return its id.
 
-    Between the runs the schedule moves by a minute, so the clock of a running world advances by two minutes at most.
+    Between the runs, the schedule is shifted by a minute. The clock of a running world advances by two minutes at
+    most.
     """
     _afford(call, control)
     body = {
@@ -52,7 +53,7 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
 
 def _afford(call: Ask, control: ControlClient) -> None:
-    """Raise the balance to the cost of two runs if it is lower."""
+    """Set the balance to the cost of two runs if it is lower."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:
@@ -61,7 +62,7 @@ def _afford(call: Ask, control: ControlClient) -> None:
 
 
 def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
-    """Plan the next run for the next full minute of the world's clock."""
+    """Set a schedule whose next run is in the next full minute of the world's clock."""
     due = format_timestamp(parse_timestamp(control.get("/clock")["now"]) + MINUTE_MS)
     schedule = {"frequency": "daily", "start_date": due[:10], "time": due[11:16], "timezone": "UTC"}
     call("PUT", f"{path}/schedule", {**schedule, "end": {"type": "never"}})

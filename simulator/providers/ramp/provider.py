@@ -1,4 +1,4 @@
-"""The provider: the rooms of the service in the order in which they may import each other, and its identity."""
+"""The provider: the identity of the service, and its packages in import order."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ROOMS: tuple[Room, ...] = (
     history.ROOM,
     webhooks.ROOM,
 )
-"""A room imports only rooms before it, and only names that their `__init__` imports."""
+"""A package imports only packages before it in this list, and only the names that their `__init__` imports."""
 
 
 def _order_number(record: Record) -> str | None:

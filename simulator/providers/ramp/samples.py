@@ -1,4 +1,7 @@
-"""Request data that the service accepts: amounts, addresses, phone numbers, time zones; the ledger's currencies."""
+"""Sample request data that the service accepts, and the currencies of the ledger.
+
+The samples include amounts, addresses, phone numbers and time zones.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
 }  # fmt: skip
 
 _CHOOSING = ("0001", "0002", "0003", "0009")
-"""Last digits by which test values choose an outcome."""
+"""The last digits of a phone number that select an outcome as a test value."""
 
 
 def _currency_of(body: Mapping[str, Any]) -> str | None:

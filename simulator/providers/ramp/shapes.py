@@ -1,4 +1,4 @@
-"""Values that several rooms share: currencies, countries, networks and payment methods, each with its meaning."""
+"""Values that several packages share: currencies, countries, networks and payment methods, with their descriptions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RampNetwork = Annotated[Literal["stellar", "celo"], Meanings(RAMP_NETWORKS)]
 ShortNetwork = Annotated[Literal["stellar", "celo", "btc"], Meanings(SHORT_NETWORKS)]
 CountryText = Annotated[str, OneOf(COUNTRY_CODES), Assumed("R1", "enum")]
 WalletNetwork = Annotated[str, OneOf(WALLET_NETWORKS)]
-"""A network spelled as in the wallet operations and the currency listing."""
+"""A network, spelled as in wallet operations and the currency listing."""
 ShortNetworkText = Annotated[str, OneOf(SHORT_NETWORKS)]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]

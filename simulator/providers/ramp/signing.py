@@ -1,4 +1,7 @@
-"""The delivery of webhooks: chapters "Webhooks" and "Events" of the specification, decisions W1, W5 and W8."""
+"""Webhook delivery: keys, retry delays and event envelopes.
+
+Sections "Webhooks" and "Events" of the specification, decisions W1, W5 and W8.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 from simulator.providers.ramp.signatures import SIGNATURE
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
-"""The delay after each failed attempt. After the last one the endpoint is disabled (decision W5: 11 attempts)."""
+"""The delays after failed attempts. After the last attempt, the endpoint is disabled (decision W5: 11 attempts)."""
 _RETRIES_OF_A_DAY = 6
 _KEY_LENGTH = 32
 
 
 def _new_key(world: World, environment: str, rotations: int) -> str:
-    """Derive the webhook key of an environment from the world's id and seed (decision W1)."""
+    """Derive an environment's webhook key from the world's id and seed (decision W1)."""
     beginning = prefix("whk", environment)
     if world.keys_of == DEFAULT_WORLD and not rotations:
         return beginning + WELL_KNOWN

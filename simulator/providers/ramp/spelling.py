@@ -1,26 +1,26 @@
-"""Network codes: one canonical name inside (`stellar`, `celo`, `bitcoin`), four spellings in the API.
+"""Network codes: one canonical name in the code (`stellar`, `celo`, `bitcoin`), and four spellings in the API.
 
 The table "Network code spelling differs by endpoint group" of the specification. Network stats, rates, ramp quotes and
-the transactions filter use the canonical names, so they need no table here.
+the transactions filter use the canonical names, so they are not listed here.
 """
 
 from __future__ import annotations
 
 WALLET = {"STELLAR": "stellar", "CELO": "celo", "BITCOIN": "bitcoin"}
-"""Spelling of wallet operations and the currency listing."""
+"""The spelling in wallet operations and the currency listing."""
 
 DEPOSIT = {"stellar": "stellar", "celo": "celo", "bitcoin": "bitcoin"}
-"""Spelling of deposit wallets."""
+"""The spelling in deposit wallets."""
 
 SHORT = {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}
-"""Spelling of fee products and of beneficiaries of type wallet_address."""
+"""The spelling in fee products and in beneficiaries of type wallet_address."""
 
 
 def upper(network: str) -> str:
-    """Return a canonical network spelled as in the wallet operations."""
+    """Return a canonical network as spelled in wallet operations."""
     return network.upper()
 
 
 def short(network: str) -> str:
-    """Return a canonical network in the spelling of fee products and beneficiaries."""
+    """Return a canonical network as spelled in fee products and beneficiaries."""
     return "btc" if network == "bitcoin" else network

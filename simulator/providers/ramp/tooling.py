@@ -1,4 +1,4 @@
-"""The tooling of the ramp. Its modules are loaded late: each runs when a tool first uses it."""
+"""The ramp's data for tools. Each module is imported when a tool first uses it."""
 
 from __future__ import annotations
 

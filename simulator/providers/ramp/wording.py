@@ -1,7 +1,6 @@
-"""The wording of responses, events and errors under assumptions that differ from the default.
+"""The format of responses, events and errors under assumptions that differ from the default.
 
-The content is decided elsewhere. This module changes the code of an error, the form of a timestamp, or leaves fields
-out.
+Other modules determine the content. This module changes an error code or a timestamp format, or removes fields.
 """
 
 from __future__ import annotations
@@ -19,17 +18,20 @@ from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.world import World
 
 _Rewrite: TypeAlias = Callable[[str, Any], object]
-"""Returns the replacement of a value, given the name of its field and the value. `_ABSENT` removes the field."""
+"""Returns the replacement for a value, given the name of its field and the value.
+
+To remove the field, it returns `_ABSENT`.
+"""
 
 _ABSENT = object()
 _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
-"""Fields with the caller's own words. Their text never changes, and they are null if nothing was given."""
+"""The fields with strings from the caller. The strings never change. The fields are null if no string was given."""
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
 
 
 def _refusal(world: World, error: ApiError) -> ApiError:
-    """Return an error as this world words it (decisions H3 to H5, H17)."""
+    """Return an error with the code and status that this world assumes (decisions H3 to H5, H17)."""
     if not assumes_anything(world):
         return error
     status, code, headers = error.status, error.code, error.headers
@@ -56,7 +58,9 @@ def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
 
 
 def _answer(world: World, shown: Shown) -> Shown:
-    """Return a response, or an event's envelope, in the form of this world (decisions H8, H10, H19, L3, M2, S4)."""
+    """Return a response or an event's envelope in the format that this world assumes (decisions H8, H10, H19, L3, M2,
+    S4).
+    """
     if not assumes_anything(world):
         return shown
     for rewrite in _rewrites(world):
@@ -65,7 +69,7 @@ def _answer(world: World, shown: Shown) -> Shown:
 
 
 def _subject(world: World, event_type: str, subject: Shown) -> Shown:
-    """Return the part of a resource that an event shows (decision W8)."""
+    """Return the fields of a resource that an event contains (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):
@@ -126,7 +130,7 @@ def _without(field: str, value: Mapping[str, object]) -> object:
 
 
 def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
-    """Rewrite all values inside a value, then the value itself."""
+    """Return a value in which all nested values, and then the value itself, are rewritten."""
     if isinstance(value, Mapping):
         fields = ((key, _rewritten(inner, rewrite, key)) for key, inner in value.items())
         value = {key: inner for key, inner in fields if inner is not _ABSENT}

@@ -1,4 +1,4 @@
-"""Authentication: key pairs, tokens, and the permissions of a key."""
+"""Authentication: API key pairs, tokens, and key permissions."""
 
 from __future__ import annotations
 

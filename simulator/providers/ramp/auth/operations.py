@@ -1,7 +1,7 @@
-"""Authentication: exchanging key pairs for tokens, identifying callers, checking their gates, creating and revoking
-keys.
+"""Authentication: exchanging key pairs for tokens, identifying callers, checking access, creating and revoking keys.
 
-Chapter "Authentication" of the specification, decisions H2, H17 and H18. A token expires by comparison with the clock.
+Section "Authentication" of the specification, decisions H2, H17 and H18. Tokens have no expiry timer. Each request
+compares the token's expiry with the clock.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ _SWEPT = "tokens.hour"
     errors=("invalid_request", "invalid_credentials", "environment_mismatch", "production_access_required"),
 )
 def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
-    """Exchanges a key pair for a token, which is valid for `expires_in` seconds in the environment of the pair. Every
-    other request needs a token, as `Authorization: Bearer <access_token>`. Tokens cannot be refreshed: exchange the
-    pair again once a request returns 401. A wrong or revoked pair is refused with invalid_credentials, and a pair of
-    the other environment with environment_mismatch.
+    """Exchanges a key pair for a token. The token is valid for `expires_in` seconds in the key pair's environment.
+    Every other request needs a token in the header `Authorization: Bearer <access_token>`. Tokens cannot be
+    refreshed. When a request returns 401, exchange the key pair again. The request fails with invalid_credentials if
+    the key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
     """
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
@@ -87,14 +87,14 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment in the prefix of a key, or None if the prefix is unknown."""
+    """Return the environment that a key's prefix identifies, or None if the prefix is unknown."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:
-    """Once an hour, delete tokens that expired more than a day ago; inside a change.
+    """Once an hour, delete the tokens that expired more than a day ago. Call this inside a world transaction.
 
-    For a day expired tokens stay, so that requests with them are still assigned to this world.
+    An expired token is saved for one more day, so that a request with the token is still assigned to this world.
     """
     if not world.is_first_in_hour(_SWEPT):
         return
@@ -107,16 +107,17 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return whether a token has reached its lifetime, under a scaled clock in wall time, too."""
+    """Return whether a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
 
 def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -> KeyPair:
-    """Return the key pair of a token. Raise `ApiError` 401 unauthorized if it is unknown, expired, revoked or of the
-    other environment.
+    """Return the key pair that a token was issued for.
 
-    `wall_ms` is the wall clock in milliseconds, by which clients cache tokens while a scaled clock runs (decision H17).
+    Raise `ApiError` 401 unauthorized if the token is unknown, expired, revoked, or issued for the other environment.
+    `wall_ms` is the wall-clock time in milliseconds. It is needed because clients cache tokens by wall-clock time,
+    even if the world's clock is scaled (decision H17).
     """
     issued = tokens(world, environment).get(token)
     if issued is None:
@@ -130,20 +131,23 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
 
 
 def require_access(world: World, environment: str) -> None:
-    """Raise `ApiError` 403 production_access_required for live keys without production access."""
+    """Raise `ApiError` 403 production_access_required if a live key is used without production access."""
     if environment == "production":
         require_production_access(world)
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return whether a key may call operations of a permission group. "" is open to all keys (decision H18)."""
+    """Return whether a key pair may call the operations in a permission group.
+
+    Every key pair may call the operations in the group "" (decision H18).
+    """
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
 
 def credentials(world: World) -> dict[str, dict[str, str]]:
-    """Return the key pair to use in each environment: {environment: {public_key, secret_key}}.
+    """Return the key pair to use in each environment, as {environment: {public_key, secret_key}}.
 
-    This is the oldest active pair, or the oldest pair if all are revoked.
+    This is the oldest active key pair, or the oldest key pair if all are revoked.
     """
     shown = {}
     for environment in world.environments:
@@ -154,7 +158,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
 
 
 def verify(world: World) -> None:
-    """Raise `StateError` if a saved world has no key pair in an environment."""
+    """Raise `StateError` if a saved world has no key pair in one of the environments."""
     for environment in world.environments:
         if not key_pairs(world, environment).rows:
             table = KEY_PAIRS.of(environment).text
@@ -162,7 +166,7 @@ def verify(world: World) -> None:
 
 
 def set_up(world: World) -> None:
-    """Create the key pair of a new world in each environment."""
+    """Create a key pair in each environment of a new world."""
     for environment in world.environments:
         _make(world, environment, _FIRST_LABEL, PERMISSIONS)
 
@@ -189,14 +193,14 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
 
 
 def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
-    """Yield the problems of the parameters of create_key."""
+    """Yield the errors in the parameters of create_key."""
     for name in wanted.permissions or ():
         if name not in PERMISSIONS:
             yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
 
 
 def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
-    """Create another key pair in the environment. Existing pairs remain valid."""
+    """Create another key pair in the environment. Existing key pairs remain valid."""
     wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
@@ -213,17 +217,20 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
 
 
 def all_keys(world: World) -> list[KeyPair]:
-    """Return the key pairs of all environments, including revoked ones, oldest first in each."""
+    """Return the key pairs of all environments, including revoked key pairs.
+
+    Within an environment, the oldest comes first.
+    """
     return [pair for environment in world.environments for pair in key_pairs(world, environment).values()]
 
 
 def all_tokens(world: World) -> list[str]:
-    """Return all tokens of a world that were not deleted yet."""
+    """Return all tokens of a world that have not been deleted yet."""
     return [token.text for environment in world.environments for token in tokens(world, environment).values()]
 
 
 def rekey(world: World) -> None:
-    """Give a forked world its own keys and no tokens; inside a change."""
+    """Replace a forked world's keys with new keys and delete its tokens. Call this inside a world transaction."""
     for environment in world.environments:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
@@ -247,9 +254,9 @@ ACTIONS = (
 
 
 def check_gates(operation: Operation, call: Call) -> None:
-    """Raise `ApiError` 403 by environment, permissions of the key, profile and KYC, in this order.
+    """Raise `ApiError` 403 if a check fails. The order is environment, key permissions, profile status, KYC status.
 
-    A call without a caller is made by the account itself (through a control call), so no key restricts it.
+    A call without a caller comes from the account itself through a control call, so no key restricts it.
     """
     if not operation.token:
         return

@@ -1,4 +1,4 @@
-"""Key pairs and their tokens: chapter "Authentication" of the specification."""
+"""Key pairs and their tokens (section "Authentication" of the specification)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 TOKEN_LIFETIME_SECONDS = 3600
 
 PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
-"""The permissions that a key pair can have (decision H18)."""
+"""All permissions that a key pair can have (decision H18)."""
 
 _KEY_LENGTH = 24
 _TOKEN_LENGTH = 40
@@ -26,7 +26,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPair(Record):
-    """A public and a secret key with their permissions. The public key is the id of the record."""
+    """A public key and a secret key with their permissions. The public key is the record's id."""
 
     kind = "api_key"
     secret_key: str
@@ -40,13 +40,13 @@ class KeyPair(Record):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A Bearer token: its key pair and its expiry."""
+    """A bearer token, with the key pair that it was issued for and its expiry time."""
 
     text: str
     public_key: str
     expires_at_ms: Milliseconds
     wall_expires_at_ms: Milliseconds = 0
-    """The wall time before which a scaled clock does not expire it (decision H17). 0 under another clock."""
+    """Under a scaled clock, the token does not expire before this wall-clock time (decision H17). Otherwise 0."""
 
 
 def _check_pair(key: str, pair: KeyPair) -> None:
@@ -63,7 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` for a string that cannot be a key or token, because no client could send it."""
+    """Raise `StateError` if the string cannot be a key or token, because no client could send it in a header."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
 
@@ -72,19 +72,19 @@ TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
 
 
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:
-    """Return the key pairs of an environment by public key, including revoked ones, oldest first."""
+    """Return an environment's key pairs by public key, including revoked key pairs, oldest first."""
     return world.store[KEY_PAIRS.of(environment)]
 
 
 def tokens(world: World, environment: str) -> Table[Token]:
-    """Return the tokens of an environment by their string."""
+    """Return an environment's tokens by token string."""
     return world.store[TOKENS.of(environment)]
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """Return the public and secret key of the pair with a number. The first pair of a world has the number 0.
+    """Return the public key and the secret key with the given number. The first key pair of a world has the number 0.
 
-    They are derived from the world's id and seed, so no two worlds have the same keys.
+    Both keys are derived from the world's id and seed, so no two worlds have the same keys.
     """
     pk, sk = prefix("pk", environment), prefix("sk", environment)
     if world.keys_of == DEFAULT_WORLD and number == 0:
@@ -97,11 +97,14 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
 
 def new_token_text(world: World, environment: str) -> str:
-    """Return a token that was never issued in this process, so tokens from before a reset or restore stay invalid."""
+    """Return a token that this process has never issued.
+
+    This way, a token from before a reset or restore stays invalid.
+    """
     while True:
         directory_of(world).tokens_issued += 1
         number = directory_of(world).tokens_issued
         text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
         token = prefix("tok", environment) + text
-        if token not in directory_of(world):  # a token of an imported world can be there
+        if token not in directory_of(world):  # an imported world may already contain the token
             return token

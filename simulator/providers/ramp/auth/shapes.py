@@ -1,4 +1,4 @@
-"""The shapes of tokens and key pairs: the table "Token response". Only the control interface shows key pairs."""
+"""Response models for tokens (table "Token response") and key pairs. Only the control API returns key pairs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class TokenResponse(TypedDict):
     """A token for requests in one environment."""
 
     access_token: str
-    """The token. Send it with every other request as `Authorization: Bearer <access_token>`."""
+    """The token. Send it with every other request, as `Authorization: Bearer <access_token>`."""
     token_type: Literal["Bearer"]
-    """The type of token: always `Bearer`."""
+    """The type of token, which is always `Bearer`."""
     expires_in: Count
-    """The validity of the token in seconds. Tokens cannot be refreshed: exchange the key pair again."""
+    """The lifetime of the token in seconds. Tokens cannot be refreshed. Exchange the key pair again."""
 
 
 def render_token(token: Token) -> TokenResponse:
@@ -29,7 +29,7 @@ def render_token(token: Token) -> TokenResponse:
 
 
 def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
-    """Return a key pair without its secret, which is shown only once."""
+    """Return a key pair without its secret key. The secret key is shown only once, when the key pair is created."""
     return {
         "public_key": pair.public_key,
         "label": pair.label,
@@ -40,7 +40,7 @@ def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
 
 
 def render_new_key_pair(pair: KeyPair) -> JsonObject:
-    """Return a new key pair with its secret."""
+    """Return a new key pair with its secret key."""
     return {
         "public_key": pair.public_key,
         "secret_key": pair.secret_key,

@@ -1,6 +1,6 @@
-"""The state table of a key pair: active until it is revoked permanently (item 6 of the chapter "Authentication").
+"""The state table of key pairs, and the error codes of this package.
 
-Also the error codes of this room.
+A key pair is active until it is revoked permanently (item 6 of the section "Authentication").
 """
 
 from __future__ import annotations

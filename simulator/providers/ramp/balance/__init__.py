@@ -1,6 +1,6 @@
-"""The account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
+"""Operations on the account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
 
-Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments use the same code.
+Sections "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments use the same code.
 """
 
 from __future__ import annotations

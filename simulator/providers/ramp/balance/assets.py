@@ -1,4 +1,4 @@
-"""The balances: opening balances, setting a balance by hand, and GET /wallet/assets (decision R8)."""
+"""Account balances: opening balances, the action that sets a balance, and GET /wallet/assets (decision R8)."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ ASSET_LIST = Listing(
 
 
 def set_up(world: World) -> None:
-    """Set the opening balances of a new account, in both environments."""
+    """Set a new account's opening balances in both environments."""
     world.ledger.begin_as(_opening(world.now_ms, world.environments))
 
 
 @lru_cache(maxsize=16)
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
-    """Return the ledger of an account that is opened at a given time. Worlds that start at that time share it.
+    """Return the ledger of an account that is opened at the given time.
 
-    These entries took half of the time to create a world, and a third of the memory of an idle world.
+    Worlds that start at the same time share the ledger. Without the cache, these entries took half of the time needed
+    to create a world, and a third of an idle world's memory.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
@@ -66,7 +67,7 @@ def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
 
 
 def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
-    """Return the balance of one asset now, with the wallet that receives it."""
+    """Return the current balance of one asset, with the deposit wallet for the asset."""
     owner, ledger = holder(environment), world.ledger
     network = present(currency.network)
     pots = (available(owner), held(owner))
@@ -89,8 +90,9 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     "GET /wallet/assets", "The balance of every asset", answer=lambda: shapes.AssetBalanceList, query=ASSET_LIST
 )
 def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalanceShape]:
-    """Lists the balance of every asset on every network, zero balances included: the total, the available amount, and
-    the amount held for operations in progress. Each record has the deposit address (and memo) for the asset.
+    """Lists the balance of every asset on every network, including zero balances. Each item contains the total
+    balance, the available amount, the amount held for operations in progress, and the deposit address (and memo) for
+    the asset.
     """
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
@@ -101,7 +103,7 @@ def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalance
 
 
 def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
-    """Yield the problems of the parameters of set_balance."""
+    """Yield the errors in the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
         yield wrong("network", f"it is one of {', '.join(WALLET)}")
@@ -112,7 +114,7 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance by a ledger entry against third parties. Held amounts do not change."""
+    """Set the available balance with a ledger entry against third parties. Held amounts do not change."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

@@ -1,6 +1,6 @@
-"""Request bodies of the operations under /wallet, and the parameters of the actions on balances.
+"""Request bodies of the operations under /wallet, and the parameters of the balance actions.
 
-"Destination object" of the specification, decisions S14 and S23; payers of a purchase, decision R5.
+Section "Destination object" of the specification; decisions S14 and S23; decision R5 for the payers of a purchase.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ DESTINATION_MEANINGS = {
 
 
 class AnyDestination(Body):
-    """A destination before its type is known."""
+    """A destination whose type is not known yet."""
 
     type: Annotated[DestinationType, Meanings(DESTINATION_MEANINGS), Assumed("S14", "enum")]
-    """The type of destination. It decides which other fields are required."""
+    """The type of destination. It determines which other fields are required."""
 
 
 class AddressDestination(AnyDestination):
@@ -36,11 +36,14 @@ class AddressDestination(AnyDestination):
     address: Code
     """The recipient's address on the network. Its checksum is verified."""
     memo: FreeText | None = None
-    """The memo of a stellar payment. Exchanges and custodial wallets need it to identify their customer."""
+    """The memo for a stellar payment. Exchanges and custodial wallets need it to identify their customer."""
 
 
 def _nothing_given() -> NoReturn:
-    """Raise the error for a destination without fields: missing, which comes before malformed (decision H2)."""
+    """Raise an error for a destination without fields.
+
+    Missing fields are reported before malformed values (decision H2).
+    """
     raise PydanticCustomError("missing", "no field says where it goes")
 
 
@@ -54,7 +57,7 @@ class UserDestination(AnyDestination):
     phone_number: Code | None = None
     """The user's phone number, in international format."""
     user_id: Code | None = None
-    """The user's id, as GET /profile shows it to that user."""
+    """The user's id, as returned by GET /profile for that user."""
 
     def given(self) -> dict[str, str]:
         fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
@@ -71,7 +74,10 @@ class LightningDestination(AnyDestination):
     type: Annotated[Literal["lightning"], Assumed("S14")]
     """Always `lightning`."""
     invoice: Annotated[Text | None, Assumed("S14", "nullable")] = None
-    """The invoice (BOLT11) to pay, for exactly its amount. It takes precedence over `lightning_address`."""
+    """The invoice (BOLT11) to pay.
+
+    The amount must be exactly the invoice's amount. If both fields are given, the invoice is paid.
+    """
     lightning_address: Annotated[Text | None, Assumed("S14", "nullable")] = None
     """The Lightning address (name@domain) to pay."""
 
@@ -97,27 +103,30 @@ def by_destination(
     field: str = "destination",
     models: Mapping[str, type[Body]] = DESTINATIONS,
 ) -> Mapping[str, type[BodyT]]:
-    """Return a model of `base` for each type of destination. In each, `field` has the model of that type.
+    """Return one subclass of `base` for each destination type. In each subclass, `field` has the model for that type.
 
-    `names` are the names of the models in the contract, and their descriptions start with `about`.
+    `names` are the names of the models in the contract. Their descriptions start with `about`.
     """
     made: dict[str, type[BodyT]] = {}
     ways = ("to an address", "to another user", "over Lightning")
     for (type_, model), name, way in zip(models.items(), names, ways, strict=True):
-        fields: Any = {field: (model, ...)}  # mypy takes the keywords for options of create_model
+        fields: Any = {field: (model, ...)}  # mypy mistakes the keywords for options of create_model
         made[type_] = create_model(name, __base__=base, __doc__=f"{about} {way}.", __module__=base.__module__, **fields)
     return made
 
 
 class EstimateBody(Body):
-    """The terms of a send to estimate."""
+    """The terms of a send whose cost is estimated."""
 
     symbol: Code
     """The asset to send."""
     network: Code
     """The network to send on, in capitals. Its status in GET /currencies must be `active`."""
     amount: Amount
-    """The amount to send before the fee, in `symbol`, from min_withdraw to max_withdraw of GET /currencies."""
+    """The amount to send, in `symbol`, before the fee is deducted.
+
+    It must be between min_withdraw and max_withdraw of GET /currencies.
+    """
     destination: AnyDestination
     """The recipient."""
 
@@ -131,16 +140,16 @@ class SendBody(EstimateBody):
     """The terms of a send."""
 
     reference: Name | None = None
-    """Your own reference. The transaction shows it, and lists can be searched for it."""
+    """Your own reference. The transaction contains it, and you can search lists for it."""
     description: Note | None = None
-    """A note on the send."""
+    """A note about the send."""
 
 
 SENDS = by_destination(SendBody, "A send", ("SendToAddress", "SendToUser", "SendToLightning"))
 
 
 class SwapSide(Body):
-    """An asset on a network."""
+    """An asset on a network, as one side of a swap."""
 
     symbol: Code
     """The asset."""
@@ -152,27 +161,27 @@ SIDE_MEANINGS = {"from": "`amount` is the total deducted, fee included.", "to": 
 
 
 class SwapQuoteBody(Body):
-    """The two sides of a swap, and the side that the amount is on."""
+    """The two sides of a swap, its amount, and the side that the amount refers to."""
 
     from_: SwapSide = Field(alias="from")
-    """The asset to give."""
+    """The asset to pay with."""
     to: SwapSide
-    """The asset to receive: another asset, or the same asset on another network."""
+    """The asset to receive. It can be another asset, or the same asset on another network."""
     amount: Amount
-    """The amount, in the asset of the side that `amount_side` names."""
+    """The amount, in the asset of the side selected by `amount_side`."""
     amount_side: Annotated[Literal["from", "to"], Meanings(SIDE_MEANINGS)]
-    """The side that `amount` is on."""
+    """The side that `amount` refers to."""
     slippage: Annotated[float, Field(gt=0, le=50), Assumed("M8", "exclusiveMinimum", "maximum")] | None = None
-    """The tolerated loss in percent. By default the slippage of the asset `from` in GET /currencies."""
+    """The maximum slippage, in percent. The default is the slippage of the asset `from` in GET /currencies."""
 
 
 class UseQuote(Body):
-    """The quote to execute."""
+    """The id of the quote to execute."""
 
     quote_id: Code
     """The quote to execute. It must be active."""
     reference: Name | None = None
-    """Your own reference. The transaction shows it, and lists can be searched for it."""
+    """Your own reference. The transaction contains it, and you can search lists for it."""
 
 
 AMOUNT_MEANINGS = {
@@ -182,7 +191,7 @@ AMOUNT_MEANINGS = {
 
 
 class BuyQuoteBody(Body):
-    """The terms of a purchase, and the side that the amount is on."""
+    """The terms of a purchase, and the side that the amount refers to."""
 
     symbol: Code
     """The asset to buy."""
@@ -191,9 +200,9 @@ class BuyQuoteBody(Body):
     fiat_currency: Code
     """The currency to pay in."""
     amount: Amount
-    """The amount, in the currency that `amount_currency` names."""
+    """The amount, in the currency selected by `amount_currency`."""
     amount_currency: Annotated[Literal["fiat", "crypto"], Meanings(AMOUNT_MEANINGS)]
-    """The side that `amount` is on."""
+    """The side that `amount` refers to."""
     method: Method
     """The payment method for the fiat. Not every currency supports every method."""
 
@@ -202,38 +211,44 @@ class PhonePayer(Body):
     """The payer of a purchase by mobile money."""
 
     phone_number: Code
-    """The phone that gets the payment prompt. International format, a number of the country of the quote's currency."""
+    """The phone number that receives the payment prompt.
+
+    It must be in international format and belong to the country of the quote's currency.
+    """
 
 
 class BankPayer(Body):
-    """The payer of a purchase by bank transfer. A payer is optional, but if given it must have a name (decision R5)."""
+    """The payer of a purchase by bank transfer.
+
+    The payer is optional. If it is given, it must have a name (decision R5).
+    """
 
     account_name: Annotated[Name, Assumed("R5")]
     """The name on the payer's account."""
     account_number: Annotated[FreeText | None, Assumed("R5")] = None
     """The payer's account number."""
     bank_code: Annotated[FreeText | None, Assumed("R5")] = None
-    """The payer's bank, by its code in the country."""
+    """The code of the payer's bank in its country."""
     phone_number: FreeText | None = None
     """The payer's phone number. Not used with bank transfers."""
 
 
 class BuyByMobileMoney(UseQuote):
-    """The execution of a buy quote by mobile money."""
+    """Executes a buy quote that is paid by mobile money."""
 
     payer: PhonePayer
-    """The payer. Required with mobile money."""
+    """The payer. Required for mobile money."""
 
 
 class BuyByBankTransfer(UseQuote):
-    """The execution of a buy quote by bank transfer."""
+    """Executes a buy quote that is paid by bank transfer."""
 
     payer: BankPayer | None = None
-    """The payer. Optional with bank transfers."""
+    """The payer. Optional for bank transfers."""
 
 
 class AnyPayer(Body):
-    """A payer before the payment method is known. Each given field must be a string (decision H2)."""
+    """A payer when the payment method is not known yet. Each given field must be a string (decision H2)."""
 
     account_name: FreeText | None = None
     account_number: FreeText | None = None
@@ -242,13 +257,16 @@ class AnyPayer(Body):
 
 
 class BuyWithUnknownQuote(UseQuote):
-    """A purchase with an unknown quote. No payer field is required, because only the quote decides which are."""
+    """A purchase with an unknown quote.
+
+    No payer field is required, because the quote determines the required fields.
+    """
 
     payer: AnyPayer | None = None
 
 
 class WithdrawQuoteBody(Body):
-    """The terms of a payout, and the side that the amount is on."""
+    """The terms of a payout, and the side that the amount refers to."""
 
     symbol: Code
     """The stablecoin to pay with."""
@@ -257,11 +275,14 @@ class WithdrawQuoteBody(Body):
     fiat_currency: Code
     """The currency of the payout, which is the beneficiary's currency."""
     amount: Amount
-    """The amount in `amount_currency`: the debit in `symbol`, or the payout in fiat."""
+    """The amount in `amount_currency`: either the amount to debit in `symbol`, or the fiat amount to pay out."""
     amount_currency: Text
-    """The side that `amount` is on: the code in `symbol` or in `fiat_currency`."""
+    """The currency of `amount`: the code given in `symbol` or in `fiat_currency`."""
     beneficiary_id: Code
-    """The payout recipient: a saved bank account or mobile money number with this currency (POST /beneficiaries)."""
+    """The payout recipient.
+
+    It must be a saved bank account or mobile money number with this currency (see POST /beneficiaries).
+    """
 
 
 class BalanceParameters(Body):

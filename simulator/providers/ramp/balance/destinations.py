@@ -1,8 +1,8 @@
 """Destinations of sends, estimates and recurring sends.
 
-"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2, the models in
-`bodies` parse a destination, `check_destination` refuses malformed values (400), and `resolve_destination` finds the
-recipient (404) and applies the business rules (422).
+Section "Destination object" of the specification; decisions M7, S9, S14, S23. The steps follow the order of decision
+H2. The models in `bodies` parse a destination. Then `check_destination` refuses malformed values (400). Finally,
+`resolve_destination` finds the recipient (404) and applies the business rules (422).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Recipient:
     lightning: str | None = None
     invoice: bool = False
     free_products: tuple[str, ...] = ()
-    """The fee products that must be active besides the product of the send (decision M15)."""
+    """The fee products that must be active in addition to the send product (decision M15)."""
 
 
 def parse_destination(raw: Mapping[str, object]) -> bodies.AnyDestination:
@@ -73,7 +73,7 @@ def _parsed(fields: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
 
 
 def check_destination(world: World, destination: bodies.AnyDestination) -> None:
-    """Raise `ApiError` 400 for more than one recipient, or a transfer to oneself."""
+    """Raise `ApiError` 400 if the destination has more than one recipient, or if the recipient is the sender."""
     if isinstance(destination, bodies.UserDestination):
         given = destination.given()
         if len(given) > 1:
@@ -83,7 +83,11 @@ def check_destination(world: World, destination: bodies.AnyDestination) -> None:
 
 
 def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:
-    """Return the other user that a transfer goes to. Raise `ApiError` 422 invalid_phone_number or 404 not_found."""
+    """Return the user who receives a transfer.
+
+    Raise `ApiError` 422 invalid_phone_number if the phone number is invalid, and 404 not_found if there is no such
+    user.
+    """
     ((name, value),) = destination.given().items()
     param = f"destination.{name}"
     if name == "phone_number" and not is_phone(value):
@@ -98,10 +102,11 @@ def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser
 def resolve_destination(
     world: World, environment: str, asset: Currency, destination: bodies.AnyDestination, amount: Decimal
 ) -> Recipient:
-    """Return the recipient of `amount` of an asset on its network.
+    """Return the recipient of a send, given the asset on its network and the amount.
 
-    Raise `ApiError` 400 as `check_destination` does, and for an amount that differs from the invoice's (param amount);
-    404 not_found; 422 invalid_wallet_address, invalid_phone_number, unsupported_network, invoice_expired.
+    Raise `ApiError` 400 if `check_destination` does, or if the amount differs from the invoice's amount (param
+    amount). Raise 404 not_found, or 422 invalid_wallet_address, invalid_phone_number, unsupported_network or
+    invoice_expired if the recipient cannot be paid.
     """
     check_destination(world, destination)
     network = present(asset.network)
@@ -126,7 +131,10 @@ def resolve_destination(
 
 
 def check_invoice_amount(environment: str, destination: bodies.AnyDestination, amount: Decimal) -> None:
-    """Raise `ApiError` 400 for an amount that differs from the invoice's. Invalid invoices pass (decision M7)."""
+    """Raise `ApiError` 400 if the amount differs from the invoice's amount.
+
+    Invalid invoices are not refused here (decision M7).
+    """
     if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
             _check_asked(decode_invoice(destination.invoice, environment), amount)
@@ -138,7 +146,10 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """Return the fee products of a transfer to a resource of this world: that of a deposit, none for an offramp."""
+    """Return the additional fee products for a transfer to a resource of this world.
+
+    A transfer to a wallet needs the deposit product. A transfer to an offramp needs none.
+    """
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 
 
@@ -156,11 +167,11 @@ def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Reci
 
 
 def require_payable(world: World, environment: str, recipient: Recipient) -> None:
-    """Refuse a Lightning payment that cannot succeed now. An invoice is paid once, a Lightning address any number of
-    times.
+    """Raise `ApiError` if a Lightning payment cannot succeed now.
 
-    Raise `ApiError` 409 invalid_state for an invoice that is paid or being paid and for an entry of this world that has
-    ended (decision S14), and 409 wallet_disabled for an entry of a disabled wallet (S13).
+    An invoice can be paid once, a Lightning address any number of times. The error is 409 invalid_state if the invoice
+    is paid or being paid, or if the entry of this world has expired or is disabled (decision S14). The error is 409
+    wallet_disabled if the entry's wallet is disabled (S13).
     """
     text = present(recipient.lightning)
     param = "destination.invoice" if recipient.invoice else "destination.lightning_address"

@@ -1,4 +1,4 @@
-"""Assets and fiat currencies that request bodies of wallet operations name.
+"""Lookup of the assets and fiat currencies in the request bodies of wallet operations.
 
 Decisions H5, M6 and R1.
 """
@@ -20,7 +20,10 @@ WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
 def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """Return an asset named in a body. Raise `ApiError` 422 unsupported_network or unsupported_asset."""
+    """Return the asset that a body names.
+
+    Raise `ApiError` 422 unsupported_network or unsupported_asset if it does not exist.
+    """
     if network not in WALLET:
         names = ", ".join(WALLET)
         raise UNSUPPORTED_NETWORK.error(f"{network!r} is not one of {names}.", f"{prefix}network")
@@ -31,12 +34,15 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
-    """Return an asset named in a body, or None if it does not exist. For checks of malformed values."""
+    """Return the asset that a body names, or None if it does not exist. Used by the checks for malformed values."""
     return asset(symbol, WALLET.get(network, ""))
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
-    """Return a fiat currency that supports a payment method. Raise `ApiError` 422 unsupported_pair."""
+    """Return the fiat currency with the given code.
+
+    Raise `ApiError` 422 unsupported_pair if it does not support the payment method.
+    """
     money = fiat(code)
     if money is None:
         raise UNSUPPORTED_PAIR.error(f"{code!r} is not a supported fiat currency.", "fiat_currency")

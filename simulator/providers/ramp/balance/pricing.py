@@ -1,6 +1,7 @@
 """Prices of wallet operations: the amount paid, the fee, and the amount received.
 
-Decisions M1, M2, M5 to M9, M13, M15, with rounding as in H9. Nothing here changes a world.
+Decisions M1, M2, M5 to M9, M13, M15. Rounding follows decision H9. The functions in this module do not change a
+world.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Pricing:
     source: Currency
     target: Currency
     paid: Decimal
-    """The total paid in the source currency, fee included."""
+    """The total paid in the source currency, including the fee."""
     received: Decimal
     """The amount received, in the target currency."""
     rate: Decimal
@@ -49,7 +50,7 @@ class Pricing:
 
 @dataclass(frozen=True, slots=True)
 class SendPricing:
-    """The price of a send: the total that the account pays, the amount for the recipient, and the fee, in the asset."""
+    """The price of a send, in the asset: the total that the account pays, the amount for the recipient, and the fee."""
 
     paid: Decimal
     net_amount: Decimal
@@ -63,7 +64,7 @@ def too_low(message: str) -> ApiError:
 def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a purchase (M5). `amount` is the fiat to pay, or with `solve` the crypto to receive."""
+    """Return the price of a purchase (M5). `amount` is the fiat to pay, or the crypto to receive if `solve` is set."""
     product = match(
         world,
         environment,
@@ -82,7 +83,10 @@ def price_buy(
 def price_withdraw(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
-    """Return the price of a payout (M6). `amount` is the stablecoin to debit, or with `solve` the fiat to deliver."""
+    """Return the price of a payout (M6).
+
+    `amount` is the stablecoin to debit, or the fiat to pay out if `solve` is set.
+    """
     product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, crypto)
@@ -92,7 +96,7 @@ def price_withdraw(
 def price_swap(
     world: World, environment: str, source: Currency, target: Currency, amount: Decimal, *, solve: bool
 ) -> Pricing:
-    """Return the price of a swap (M8). `amount` is the amount to pay, or with `solve` the amount to receive."""
+    """Return the price of a swap (M8). `amount` is the amount to pay, or the amount to receive if `solve` is set."""
     product = match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = formula(world, environment, product, source)
@@ -100,21 +104,21 @@ def price_swap(
 
 
 def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
-    """Return the amount that a swap delivers at a rate: ⌊(paid − fee) × rate⌋."""
+    """Return the amount that a swap delivers at the given rate: ⌊(paid − fee) × rate⌋."""
     return received_of(world, target, multiply(subtract(paid, fee), rate))
 
 
 def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> Decimal:
     """Return received × (1 − slippage/100), rounded down (decision M8)."""
-    # Rounding the tolerated loss up rounds the minimum down.
+    # The maximum loss is rounded up, so that the minimum is rounded down.
     return subtract(received, target.round_up(multiply(received, slippage.scaleb(-2))))
 
 
 def price_send(world: World, environment: str, asset: Currency, amount: Decimal, recipient: Recipient) -> SendPricing:
-    """Return the price of a send (decision M7), within the limits of the currency listing (M13), with active products
-    (M15).
+    """Return the price of a send (decision M7). For an invoice, the fee is added to the amount.
 
-    The fee of an invoice comes on top of its amount.
+    Raise `ApiError` if the amount is outside the limits in the currency listing (M13), or if a required fee product is
+    not active (M15).
     """
     for name in recipient.free_products:
         match(world, environment, name, asset)
@@ -134,7 +138,10 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """Return the product whose limits apply to a transfer: the send product, or its own if none is active."""
+    """Return the fee product whose limits apply to a transfer.
+
+    This is the send product, or the internal transfer product if no send product is active.
+    """
     try:
         return match(world, environment, "send", asset)
     except ApiError:
@@ -161,7 +168,10 @@ def _price(
     fee_of: Callable[[Decimal], Fee],
     convert: Callable[[Decimal, Decimal], Decimal],
 ) -> Pricing:
-    """Return a price, with `amount` on the target side if `solve` is set. Raise `ApiError` for a limit."""
+    """Return a price.
+
+    `amount` is on the target side if `solve` is set. Raise `ApiError` if the amount is outside the limits.
+    """
 
     def delivers(paid: Decimal) -> Decimal:
         net = max(subtract(paid, fee_of(paid).total), ZERO)
@@ -169,11 +179,13 @@ def _price(
 
     if amount == 0:
         raise too_low("The amount must be more than zero.")
-    # Quotes are solved on the source side with the fee inside the loop, because the fee itself depends on the source.
+    # The solver works on the source amount and includes the fee in each step, because the fee depends on the source
+    # amount.
     paid = solve_source(source, amount, delivers) if solve else amount
     fee = fee_of(paid)
     check_limits(product, paid, fee=fee)
-    # A solved source may deliver a unit more than was asked for, through rounding. The quote promises the asked amount.
+    # Because of rounding, a solved source amount may deliver one unit more than requested. The quote promises the
+    # requested amount.
     received = amount if solve else delivers(paid)
     if received <= 0:
         raise too_low("The fee leaves nothing to deliver.")

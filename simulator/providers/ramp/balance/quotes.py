@@ -1,6 +1,6 @@
-"""Shared parts of swap, buy and withdraw quotes: opening, claiming, and the transaction that uses a quote.
+"""Code shared by swap, buy and withdraw quotes: creating a quote, claiming it, and building the transaction from it.
 
-Decisions S1 and S2. The rules of each kind are in its own module.
+Decisions S1 and S2. The rules for each kind of quote are in its own module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simulator.providers.ramp.transactions import (
 
 
 def side(currency: Currency, amount: Decimal) -> Side:
-    """Return one side of a movement."""
+    """Return one side of a transaction."""
     return Side(currency.code, currency.network, amount)
 
 
@@ -43,7 +43,7 @@ def open_wallet_quote(
     slippage: Decimal | None = None,
     minimum_received: Decimal = ZERO,
 ) -> WalletQuote:
-    """Create a wallet quote at a price and plan its expiry."""
+    """Create a wallet quote with the given price and schedule its expiry."""
     quote = WalletQuote(
         **new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
         type=type,
@@ -61,12 +61,15 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Return a function that finds the quote in the body. It raises `ApiError` 404 quote_not_found."""
+    """Return a function that finds the quote that a body refers to.
+
+    The function raises `ApiError` 404 quote_not_found if there is none.
+    """
     return lambda call: claim_quote(call, QUOTE_TABLES[type])
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
-    """Return a transaction with the terms of a quote. Nothing is saved yet, and its amount is the amount paid."""
+    """Return an unsaved transaction with the terms of a quote. The transaction's amount is the amount paid."""
     return Transaction(
         **new_order_fields(world, quote.environment),
         type=quote.type,
@@ -82,6 +85,6 @@ def quoted(world: World, quote: WalletQuote) -> Transaction:
 
 
 def require_up(world: World, environment: str, *assets: Currency) -> None:
-    """Raise `ApiError` 503 network_unavailable if the network of one of the assets is down (decision S22)."""
+    """Raise `ApiError` 503 network_unavailable if one of the assets is on a network that is down (decision S22)."""
     for asset in assets:
         require_network(world, environment, present(asset.network))

@@ -1,7 +1,7 @@
 """Wallet quotes, and the balance of an asset.
 
-Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. The transactions are the shared
-record of the transactions room.
+Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. Transactions are defined in the
+package `transactions`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class WalletQuote(Quote):
 
     type: WalletQuoteType
     paid: Side
-    """The total paid, fee included."""
+    """The total paid, including the fee."""
     received: Side
     rate: Decimal
-    """`to` per unit of `from` for a swap, otherwise fiat per unit of crypto."""
+    """For a swap, `to` per unit of `from`. Otherwise, fiat per unit of crypto."""
     fee: Fee
     product_id: Id
     method: Method | None = None
-    """The method of the payment or payout."""
+    """The method by which the fiat is paid in or paid out."""
     beneficiary_id: Id | None = None
-    """The recipient of a withdrawal."""
+    """The id of the beneficiary of a withdrawal."""
     slippage: Decimal | None = None
-    """The tolerance of a swap, in percent."""
+    """The slippage tolerance of a swap, in percent."""
     minimum_received: Decimal = ZERO
-    """The least amount that a swap may deliver."""
+    """The minimum amount that a swap may deliver."""
 
     @property
     def kind(self) -> str:
@@ -54,7 +54,7 @@ QUOTE_TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class AssetBalance:
-    """The balance of one asset on one network now, with the wallet that receives it."""
+    """The current balance of one asset on one network, with the deposit wallet for the asset."""
 
     id: str
     sequence: int

@@ -1,4 +1,4 @@
-"""Renders the records of this room as response shapes (decisions H8, L3, M2 and R8)."""
+"""Renders wallet quotes, transactions and balances as response models (decisions H8, L3, M2 and R8)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _asset(side: Side) -> _Asset:
 
 
 def _amount(side: Side, amount: Decimal | None = None) -> str:
-    """Return the amount of a side, or another amount of its currency, as a string."""
+    """Return the amount of a side as a string, or format another amount in the same currency."""
     return side.currency.format(side.amount if amount is None else amount)
 
 
@@ -83,7 +83,7 @@ def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQu
 
 
 class _Figures(TypedDict):
-    """The fields that transactions of every type show after their assets."""
+    """The fields that follow the asset fields in transactions of every type."""
 
     amount: str
     fee: AppFee
@@ -128,7 +128,7 @@ def render_swap(world: World, swap: Transaction) -> shapes.SwapTransaction:
 
 
 def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
-    # The instructions of a purchase always have a reference. Those of an onramp by mobile money have none.
+    # The instructions of a purchase always contain a reference. The instructions of an onramp by mobile money do not.
     instructions = cast(shapes.BuyPaymentInstructions, present(buy.payment_instructions))
     return {
         "id": buy.id,

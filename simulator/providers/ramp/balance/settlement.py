@@ -1,6 +1,6 @@
 """Actions of third parties on wallet transactions: payers pay, chains confirm, payouts arrive or fail.
 
-Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced ledger entry.
+Decisions M11 and S3 to S11, S14, S16. Every movement of money is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
-    """Book a purchase: the fiat fee as a fee and the crypto to the balance. A sign of -1 reverses both."""
+    """Post a purchase to the ledger: the fiat fee to the fee account, and the crypto to the balance.
+
+    A sign of -1 reverses both.
+    """
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
     pot = available(holder(transaction.environment))
@@ -48,7 +51,10 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 
 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
-    """Receive the payer's fiat. The full amount or more credits the quoted crypto, less fails the buy (decision S6)."""
+    """Receive the payer's fiat.
+
+    At least the full amount credits the quoted crypto. A smaller amount fails the buy (decision S6).
+    """
     world, buy = call.world, call.target
     amount = given_amount(buy.paid, call.parameters.amount)
     buy = replace(buy, funds_received=amount)
@@ -64,7 +70,10 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
 
 
 def credit_is_unspent(world: World, buy: Transaction) -> str | None:
-    """Return why a paid buy cannot fail, or None. The credited amount must still be available (decision S7)."""
+    """Return the reason why a paid buy cannot fail, or None if it can.
+
+    The credited amount must still be available (decision S7).
+    """
     if buy.status != "processing":
         return None
     balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
@@ -72,7 +81,7 @@ def credit_is_unspent(world: World, buy: Transaction) -> str | None:
 
 
 def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a buy: take back the credited amount and return the charge to the account limits."""
+    """Fail a buy. Debit the credited amount again, and remove the charge from the account limits."""
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
@@ -83,7 +92,7 @@ def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Broadcast a send. A Lightning payment has no hash (decisions S9, S14)."""
+    """Broadcast a send. A Lightning payment has no transaction hash (decisions S9, S14)."""
     return broadcast_send(call.world, call.target, call.parameters.tx_hash)
 
 
@@ -94,9 +103,9 @@ def broadcast_send(world: World, send: Transaction, given: str | None = None) ->
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a send: post the hold, and deliver the amount if this world receives it (decision S9).
+    """Complete a send: post the hold, and deliver the amount if the recipient is in this world (decision S9).
 
-    The hash is that of the broadcast unless another one is given.
+    The transaction hash is the one from the broadcast, unless another hash is given.
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
@@ -110,7 +119,10 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return why third parties cannot decide about a send, or None. Internal transfers complete by themselves."""
+    """Return the reason why third parties cannot decide on a send, or None if they can.
+
+    Internal transfers complete without third parties.
+    """
     return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
 
@@ -121,7 +133,10 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a send or swap: release the hold (decision M11), and let an invoice that it was paying expire (S13)."""
+    """Fail a send or swap and release the hold (decision M11).
+
+    If the send was paying an invoice, the invoice may now expire (S13).
+    """
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
     failed = move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
@@ -134,12 +149,15 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a swap: post the hold and credit the quote's to.amount (decision M8). Each network has a hash (S18)."""
+    """Complete a swap: post the hold and credit the quote's to.amount (decision M8).
+
+    Each network has its own hash (S18).
+    """
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 
 
 def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
-    """Execute a swap. `given` is its hash on the target network."""
+    """Execute a swap. `given` is the transaction hash on the target network, or None to generate one."""
     tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
@@ -153,13 +171,13 @@ def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Tr
 
 
 def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a payout: the beneficiary has the fiat and the hold is posted (decision S10)."""
+    """Complete a payout: the beneficiary has received the fiat, and the hold is posted (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total, FEES)
     return move(call.world, call.target, "complete")
 
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """Return the full amount, fee included, to the balance (decision S5)."""
+    """Return the full amount, including the fee, to the balance (decision S5)."""
     return _give_back(call.world, call.target)
 
 

@@ -1,6 +1,7 @@
-"""The shapes of wallet quotes, wallet transactions, estimates and balances.
+"""Response models for wallet quotes, wallet transactions, estimates and balances.
 
-Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the specification; decisions H8, L3, M2, R8.
+Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the specification; decisions H8, L3, M2,
+R8.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class SwapAmountShape(TypedDict):
     network: WalletNetwork
     """The network of the asset, in capitals."""
     amount: AmountText
-    """The amount in `symbol`: the total deducted, fee included, or on the side `to` the amount received."""
+    """The amount, in `symbol`.
+
+    On the side `from` it is the total deducted, including the fee. On the side `to` it is the amount received.
+    """
 
 
 _SwapQuoteSides = TypedDict(
@@ -64,15 +68,15 @@ class SwapQuoteShape(_SwapQuoteSides):
     """The rate and the fees of a swap, locked for 30 minutes."""
 
     id: Annotated[str, Prefix("sq_")]
-    """Pass it as `quote_id` to POST /wallet/swap."""
+    """The id of the quote. Pass it as `quote_id` to POST /wallet/swap."""
     rate: RateText
     """The locked rate: units of the asset `to` per unit of the asset `from`."""
     minimum_received: AmountText
-    """The least amount of the asset `to`. If the swap would deliver less at execution, it is refused."""
+    """The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is refused."""
     fee: AppFee
-    """The cost of the swap, in the asset `from`. It is part of `from.amount`."""
+    """The cost of the swap, in the asset `from`. `from.amount` includes it."""
     slippage: Number
-    """The tolerance, in percent: 0.5 is half a percent."""
+    """The slippage tolerance, in percent. For example, 0.5 means half a percent."""
     expires_at: Timestamp
     """The expiry time, 30 minutes after `created_at`."""
     created_at: Timestamp
@@ -83,7 +87,7 @@ class BuyQuoteShape(TypedDict):
     """The rate and the fee of a purchase, locked for 30 minutes."""
 
     id: Annotated[str, Prefix("bq_")]
-    """Pass it as `quote_id` to POST /wallet/buy."""
+    """The id of the quote. Pass it as `quote_id` to POST /wallet/buy."""
     symbol: AssetText
     """The asset that is bought."""
     network: WalletNetwork
@@ -91,13 +95,13 @@ class BuyQuoteShape(TypedDict):
     fiat_currency: FiatText
     """The currency of the payment."""
     fiat_amount: AmountText
-    """The total that the payer pays, fee included, in `fiat_currency`."""
+    """The total that the payer pays, in `fiat_currency`, including the fee."""
     crypto_amount: AmountText
     """The amount credited to the balance after the fee, in `symbol`."""
     rate: RateText
     """The locked rate: `fiat_currency` per unit of `symbol`."""
     fee: AppFee
-    """The cost of the purchase, in `fiat_currency`. It is part of `fiat_amount`."""
+    """The cost of the purchase, in `fiat_currency`. `fiat_amount` includes it."""
     method: Method
     """The payment method for the fiat."""
     expires_at: Timestamp
@@ -110,7 +114,7 @@ class WithdrawQuoteShape(TypedDict):
     """The rate and the fee of a payout, locked for 30 minutes."""
 
     id: Annotated[str, Prefix("wq_"), Assumed("S2", "pattern")]
-    """Pass it as `quote_id` to POST /wallet/withdraw."""
+    """The id of the quote. Pass it as `quote_id` to POST /wallet/withdraw."""
     symbol: StablecoinText
     """The stablecoin that is debited."""
     network: WalletNetwork
@@ -120,11 +124,11 @@ class WithdrawQuoteShape(TypedDict):
     rate: RateText
     """The locked rate: `fiat_currency` per unit of `symbol`."""
     source_amount: AmountText
-    """The total debited from the balance, fee included, in `symbol`."""
+    """The total debited from the balance, in `symbol`, including the fee."""
     destination_amount: AmountText
     """The amount that the beneficiary receives after the fee, in `fiat_currency`."""
     fee: AppFee
-    """The cost of the payout, in `symbol`. It is part of `source_amount`."""
+    """The cost of the payout, in `symbol`. `source_amount` includes it."""
     expires_at: Timestamp
     """The expiry time, 30 minutes after `created_at`."""
     created_at: Timestamp
@@ -132,7 +136,7 @@ class WithdrawQuoteShape(TypedDict):
 
 
 class SendEstimate(TypedDict):
-    """The cost of a send. Nothing is locked or moved."""
+    """The cost of a send. No rate is locked and no money is transferred."""
 
     symbol: AssetText
     """The asset to send."""
@@ -141,9 +145,12 @@ class SendEstimate(TypedDict):
     amount: AmountText
     """The requested amount, in `symbol`."""
     fee: AppFee
-    """The cost of the send, in `symbol`. Zero for another user of the service."""
+    """The cost of the send, in `symbol`. A send to another user of the service costs nothing."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
-    """The amount that the recipient would get, in `symbol`: `amount` minus the fee, all of it for an invoice."""
+    """The amount that the recipient would receive, in `symbol`.
+
+    This is `amount` minus the fee. For an invoice, it is the full `amount`.
+    """
 
 
 class _Common(TypedDict):
@@ -156,11 +163,11 @@ class _Common(TypedDict):
     reference: str | None
     """Your own reference, or null if none was given."""
     failure_code: NotRequired[FailureText]
-    """The reason of the failure. Present once the transaction has failed, also after a refund."""
+    """The reason for the failure. Present once the transaction has failed, even if it was refunded later."""
     created_at: Timestamp
     """The creation time."""
     updated_at: Timestamp
-    """The time of the last change of status."""
+    """The time of the last status change."""
 
 
 class SendTransaction(_Common):
@@ -174,11 +181,14 @@ class SendTransaction(_Common):
     network: WalletNetwork
     """The network of the send, in capitals."""
     amount: AmountText
-    """The amount sent before the fee, in `symbol`. It is the total debited. An invoice's fee comes on top."""
+    """The amount sent, in `symbol`, before the fee is deducted. For an invoice, the fee is added to this amount."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
-    """The amount that the recipient gets, in `symbol`: `amount` minus the fee, or the full amount of an invoice."""
+    """The amount that the recipient receives, in `symbol`: `amount` minus the fee, or the full amount of an invoice."""
     tx_hash: Annotated[str | None, Assumed("S16", "meaning")]
-    """The on-chain transaction. Null before the broadcast, over Lightning, and for a transfer to another user."""
+    """The hash of the on-chain transaction.
+
+    Null before the broadcast, over Lightning, and for a transfer to another user.
+    """
 
 
 _SwapTransactionSides = TypedDict(
@@ -193,38 +203,38 @@ _SwapTransactionSides = TypedDict(
 
 
 class SwapTransaction(_Common, _SwapTransactionSides):
-    """A swap of one asset of the balance into another."""
+    """A swap that exchanges one asset of the balance for another."""
 
     type: Literal["swap"]
     status: Annotated[str, OneOf(SWAP_MEANINGS), Assumed("S8", "enum")]
     """The status of the swap."""
     amount: Annotated[AmountText, Assumed("M8", "required")]
-    """The total deducted, fee included: the same as `from.amount`."""
+    """The total deducted, including the fee. Equal to `from.amount`."""
     net_amount: Annotated[AmountText, Assumed("M8", "required")]
     """The amount converted: `from.amount` minus the fee, in the asset `from`."""
     tx_hash: str | None
-    """The on-chain transaction, or null until the swap is completed."""
+    """The hash of the on-chain transaction, or null until the swap is completed."""
 
 
 class _Instructions(TypedDict):
     reference: str
-    """The reference that the payer must give with the payment, which matches it to the purchase."""
+    """The reference that the payer must state with the payment, so that the payment can be matched to the purchase."""
 
 
 class BuyMobileMoneyInstructions(_Instructions):
-    """Payment of a purchase by mobile money."""
+    """Instructions for paying for a purchase by mobile money."""
 
     method: Literal["mobile_money"]
     phone_number: PhoneText
-    """The phone that gets the payment prompt."""
+    """The phone number that receives the payment prompt."""
 
 
 class BuyBankTransferInstructions(_Instructions):
-    """Payment of a purchase by bank transfer."""
+    """Instructions for paying for a purchase by bank transfer."""
 
     method: Literal["bank_transfer"]
     account_number: str
-    """The account to pay to."""
+    """The bank account to pay to."""
     bank_name: str
     """The bank of that account."""
 
@@ -233,7 +243,7 @@ BuyPaymentInstructions: TypeAlias = BuyMobileMoneyInstructions | BuyBankTransfer
 
 
 class BuyTransaction(_Common):
-    """A purchase: fiat is paid in, crypto is credited to the balance."""
+    """A purchase. The payer pays fiat, and crypto is credited to the balance."""
 
     type: Literal["buy"]
     status: Annotated[str, OneOf(BUY_MEANINGS), Assumed("S5", "enum")]
@@ -243,17 +253,17 @@ class BuyTransaction(_Common):
     network: WalletNetwork
     """The network of the asset, in capitals."""
     amount: AmountText
-    """The amount bought, in `symbol`. All of it is credited, because the fee is paid in fiat."""
+    """The amount bought, in `symbol`. It is credited in full, because the fee is paid in fiat."""
     net_amount: AmountText
-    """The amount credited, in `symbol`: the same as `amount`."""
+    """The amount credited, in `symbol`. Equal to `amount`."""
     tx_hash: str | None
-    """Always null: a purchase credits the balance without an on-chain transaction."""
+    """Always null, because a purchase credits the balance without an on-chain transaction."""
     payment_instructions: BuyPaymentInstructions
-    """The instructions for the payer."""
+    """The payment instructions for the payer."""
 
 
 class WithdrawTransaction(_Common):
-    """A payout: crypto of the balance becomes fiat for a beneficiary."""
+    """A payout that turns crypto of the balance into fiat for a beneficiary."""
 
     type: Literal["withdraw"]
     status: Annotated[str, OneOf(WITHDRAW_MEANINGS), Assumed("S10", "enum")]
@@ -263,13 +273,13 @@ class WithdrawTransaction(_Common):
     network: WalletNetwork
     """The network of the stablecoin, in capitals."""
     amount: AmountText
-    """The total debited from the balance, fee included, in `symbol`."""
+    """The total debited from the balance, in `symbol`, including the fee."""
     net_amount: AmountText
     """The amount converted to fiat, in `symbol`: `amount` minus the fee."""
     tx_hash: str | None
-    """Always null: the payout has no on-chain transaction."""
+    """Always null, because a payout has no on-chain transaction."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """The payout recipient. See GET /beneficiaries/{id}."""
+    """The id of the beneficiary that receives the payout. See GET /beneficiaries/{id}."""
     fiat_currency: FiatText
     """The currency that the beneficiary receives."""
     destination_amount: AmountText
@@ -277,7 +287,7 @@ class WithdrawTransaction(_Common):
 
 
 class AssetBalanceShape(TypedDict):
-    """The account's balance of one asset on one network."""
+    """The account's balance of an asset on a network."""
 
     symbol: Annotated[AssetText, Assumed("R8")]
     """The asset."""
@@ -290,11 +300,11 @@ class AssetBalanceShape(TypedDict):
     held: Annotated[AmountText, Assumed("R8")]
     """The amount held for sends, swaps and payouts in progress, in `symbol`."""
     address: Annotated[str | None, Assumed("R8")]
-    """The address for deposits, of the account's oldest active wallet on the network, or null without a wallet."""
+    """The deposit address, from the account's oldest active wallet on the network. Null if there is no such wallet."""
     memo: Annotated[str | None, Assumed("R8")]
-    """On stellar the memo that every deposit to `address` needs. Null on other networks and without a wallet."""
+    """On stellar, the memo that every deposit to `address` needs. Null on other networks, and if there is no wallet."""
     default: Annotated[bool, Assumed("R8")]
-    """True if a wallet receives this asset."""
+    """True if the account has a wallet that receives this asset."""
     updated_at: Annotated[Timestamp, Assumed("R8")]
     """The time of the last change of `available` or `held`."""
 

@@ -1,7 +1,7 @@
-"""The state tables of wallet transactions, one per type, and the error codes of this room.
+"""The state tables of wallet transactions, one for each type, and the error codes of this package.
 
-"Wallet transaction (send, swap, buy, withdraw)" of the specification names the states. The transitions are decisions
-S3, S5 to S11 and S17.
+The states come from "Wallet transaction (send, swap, buy, withdraw)" in the specification. The transitions come from
+decisions S3, S5 to S11 and S17.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SEND = Machine(
         "failed": (),
     },
 )
-"""An internal transfer makes the transition `settle` immediately, the chain causes `complete`."""
+"""An internal transfer uses the transition `settle` immediately. The chain triggers the transition `complete`."""
 
 SWAP = Machine(
     "swap transaction",
@@ -121,6 +121,6 @@ NO_QUOTE = (
     | {"unsupported_pair": "M15"}
     | specified("network_unavailable")
 )
-"""Errors of quotes and estimates (NO_ASSET, NO_AMOUNT), and of requests that use a quote (NO_QUOTE)."""
+"""Errors for quotes and estimates (NO_ASSET, NO_AMOUNT), and for requests that use a quote (NO_QUOTE)."""
 
 ERRORS = (INSUFFICIENT_BALANCE, SLIPPAGE_EXCEEDED)

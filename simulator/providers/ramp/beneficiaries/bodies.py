@@ -1,4 +1,4 @@
-"""The request bodies of POST /beneficiaries: the shared fields, and those of each type."""
+"""The request bodies of POST /beneficiaries: the shared fields, and the fields of each type."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ class BankAccount(Body):
     """A bank account for fiat payouts."""
 
     bank_code: str
-    """The bank, by its code in `country`."""
+    """The code of the bank in `country`."""
     account_number: str
     """The account number, in the format of `country`."""
     account_name: Name
@@ -25,7 +25,7 @@ class PhoneNumber(Body):
     phone_number: str
     """The phone number, in international format. It must be valid in `country`."""
     provider: str
-    """The mobile money provider, by its code. It must operate in `country`."""
+    """The code of the mobile money provider. The provider must operate in `country`."""
 
 
 class WalletAddress(Body):
@@ -42,22 +42,22 @@ class WalletAddress(Body):
 
 
 class AnyBeneficiary(Body):
-    """The fields that all types share. Fields of other types are known and ignored."""
+    """The fields that all types share. Fields that belong to another type are ignored."""
 
     type: Annotated[BeneficiaryType, Meanings(TYPE_MEANINGS)]
-    """The type of beneficiary, which is also the name of the field with the details."""
+    """The type of beneficiary. The field with the details has the same name."""
     name: Name
     """The full name of the recipient, or a label for a wallet."""
     country: object = None
-    """The country of the account or number (ISO 3166-1 alpha-2). Not for wallets."""
+    """The country of the account or number (ISO 3166-1 alpha-2). Not used for wallets."""
     fiat_currency: object = None
-    """The payout currency, which is the currency of `country`. Not for wallets."""
+    """The payout currency. It must be the currency of `country`. Not used for wallets."""
     bank_account: object = None
-    """The account. Required with the type `bank_account`."""
+    """The account. Required if the type is `bank_account`."""
     phone_number: object = None
-    """The number and its provider. Required with the type `phone_number`."""
+    """The number and its provider. Required if the type is `phone_number`."""
     wallet_address: object = None
-    """The address. Required with the type `wallet_address`."""
+    """The address. Required if the type is `wallet_address`."""
 
 
 class CreateBankAccountBeneficiary(AnyBeneficiary):

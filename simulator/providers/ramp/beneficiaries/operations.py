@@ -1,6 +1,6 @@
-"""The operations on beneficiaries: saving a recipient after all checks, reading, listing and deleting.
+"""The operations on beneficiaries: creating, reading, listing and deleting them.
 
-Chapter "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
+Section "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _FIND = by_id(BENEFICIARIES, "beneficiary")
 
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
-"""Beneficiaries accept both names of the Celo dollar (decision H5)."""
+"""For beneficiaries, both names of the Celo dollar are accepted (decision H5)."""
 
 
 def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
-    """Raise `ApiError` 400 for an account number in the wrong format for its country (decision R3)."""
+    """Raise `ApiError` 400 if the account number has the wrong format for its country (decision R3)."""
     body = call.body
     if isinstance(body, bodies.CreateBankAccountBeneficiary):
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
@@ -69,10 +69,11 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     | specified("unsupported_asset", "invalid_wallet_address"),
 )
 def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
-    """Saves a recipient for later payments: a bank account or mobile money number for fiat, or a crypto address. The
-    field with the details has the name of the type. Everything is checked now: currency and provider against the
-    country, bank code and account number, the phone number, the asset and the address against the network. The event
-    beneficiary.created is sent. You can save the same recipient more than once.
+    """Saves a recipient for later payments. The recipient is a bank account or mobile money number for fiat, or a
+    crypto address. The details go into the field that has the same name as the type. Everything is checked now. The
+    currency and the provider must match the country, and the bank code, account number and phone number must be
+    valid. For a crypto address, the asset and the address must match the network. The event beneficiary.created is
+    sent. You can save the same recipient more than once.
     """
     body = call.body
     fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
@@ -147,14 +148,14 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
 
 @operation("DELETE /beneficiaries/{id}", "Remove a beneficiary; past transactions are unaffected", load=_FIND)
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
-    """Deletes a beneficiary, which can no longer be paid. Past transactions still refer to it, and runs of recurring
-    payments to it fail. The event beneficiary.deleted is sent.
+    """Deletes a beneficiary. You can no longer pay it, but past transactions still refer to it. Future runs of
+    recurring payments to the beneficiary fail. The event beneficiary.deleted is sent.
     """
     remove(call.world, call.resource, "delete")
 
 
 def searched(record: Beneficiary) -> Iterator[str]:
-    """Yield the strings that `search` matches: name, phone number, account number, bank name, wallet address."""
+    """Yield the strings that `search` looks at: name, phone number, account number, bank name, wallet address."""
     yield record.name
     details = record.details
     if "bank_name" in details:
@@ -193,11 +194,11 @@ LISTING = Listing[Beneficiary](
     "GET /beneficiaries", "The saved beneficiaries, newest first", answer=lambda: shapes.BeneficiaryPage, query=LISTING
 )
 def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.BeneficiaryShape]:
-    """Lists the saved beneficiaries, by default newest first. Deleted ones are not included."""
+    """Lists the saved beneficiaries, newest first by default. Deleted beneficiaries are not included."""
     return page(call, BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record))
 
 
 @operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, shows="beneficiary")
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
-    """Returns one saved beneficiary. A deleted one is not found."""
+    """Returns one saved beneficiary. For a deleted beneficiary, the request fails with not_found."""
     return shapes.render_beneficiary(call.world, call.resource)

@@ -1,4 +1,4 @@
-"""Saved payout recipients and crypto addresses: the table "Beneficiary" of the specification."""
+"""Saved recipients of payouts and crypto transfers (table "Beneficiary" of the specification)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator.providers.ramp.spelling import SHORT
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 
 METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
-"""The payment method for each type of fiat beneficiary."""
+"""Maps the type of a fiat beneficiary to its payment method."""
 
 
 TYPE_MEANINGS = {
@@ -39,7 +39,7 @@ class BankAccountDetails(TypedDict):
     """A bank account for fiat payouts."""
 
     bank_code: str
-    """The bank, by its code in the beneficiary's country."""
+    """The code of the bank in the beneficiary's country."""
     bank_name: str
     """The name of the bank with that code."""
     account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$"), Assumed("R3", "pattern")]
@@ -55,7 +55,7 @@ class PhoneNumberDetails(TypedDict):
     phone_number: PhoneText
     """The phone number, in international format."""
     provider: Annotated[str, Known(PROVIDER_CODES)]
-    """The mobile money provider, by its code."""
+    """The code of the mobile money provider."""
 
 
 @final
@@ -67,7 +67,7 @@ class WalletAddressDetails(TypedDict):
     network: ShortNetwork
     """The network of the wallet."""
     asset: Annotated[str, OneOf(SAVED_ASSETS), Assumed("H5", "enum")]
-    """The asset to send to the wallet, in the spelling of the request."""
+    """The asset to send to the wallet, spelled as in the request."""
     memo: str
     """The memo for transfers to the wallet. Empty if none is needed."""
 
@@ -77,7 +77,7 @@ Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDeta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beneficiary(Record):
-    """A saved recipient. `country` and `fiat_currency` are None for a wallet address."""
+    """A saved recipient. For a wallet address, `country` and `fiat_currency` are None."""
 
     kind = "beneficiary"
     type: BeneficiaryType
@@ -88,12 +88,12 @@ class Beneficiary(Record):
 
     @property
     def method(self) -> Method | None:
-        """`bank_transfer` or `mobile_money`, or None for a wallet address."""
+        """The payment method, `bank_transfer` or `mobile_money`, or None for a wallet address."""
         return METHODS.get(self.type)
 
     @property
     def account(self) -> str | None:
-        """The account or phone number, or None for a wallet address."""
+        """The account number or phone number, or None for a wallet address."""
         if "account_number" in self.details:
             return self.details["account_number"]
         if "phone_number" in self.details:
@@ -102,7 +102,7 @@ class Beneficiary(Record):
 
     @property
     def network(self) -> str | None:
-        """The canonical network of a wallet address, or None."""
+        """The canonical network of a wallet address, or None for other types."""
         return SHORT[self.details["network"]] if "network" in self.details else None
 
 
@@ -110,12 +110,15 @@ BENEFICIARIES = TableKey("beneficiaries", Beneficiary, per_environment=True)
 
 
 def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
-    """Return the beneficiaries of an environment, oldest first. Deleted ones are not included."""
+    """Return the beneficiaries of an environment, oldest first. Deleted beneficiaries are not included."""
     return world.store[BENEFICIARIES.of(environment)]
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary in a body. Raise `ApiError` 404 not_found, also if it was deleted (decision S23)."""
+    """Return the beneficiary that a body refers to.
+
+    Raise `ApiError` 404 not_found if it does not exist or was deleted (decision S23).
+    """
     try:
         return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
     except ApiError as error:

@@ -1,4 +1,4 @@
-"""The shapes of beneficiaries: the table "Beneficiary" and its details by type."""
+"""Response models for beneficiaries: the table "Beneficiary" and the details of each type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.providers.ramp.shapes import Country, FiatCode
 
 class _Saved(TypedDict):
     id: Annotated[str, Prefix("ben_")]
-    """The id of the beneficiary. Use it as `beneficiary_id` in offramps, withdrawals and recurring payments."""
+    """The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments."""
     name: str
     """The full name of the recipient, or the label of a wallet."""
     created_at: Timestamp
@@ -70,7 +70,7 @@ BeneficiaryPage = page_shape("BeneficiaryPage", BeneficiaryShape, "beneficiaries
 
 
 def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
-    """Return the beneficiary in the shape of its type."""
+    """Return the beneficiary as the response model for its type."""
     details, created_at = record.details, format_timestamp(record.created_at_ms)
     if "network" in details:
         address: WalletAddressBeneficiary = {

@@ -1,4 +1,7 @@
-"""The state table of a beneficiary, with the events and error codes of this room. The API does not show the state."""
+"""The state table of beneficiaries, with the events and error codes of this package.
+
+The API does not return the state.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ BENEFICIARY = Machine(
 )
 
 MEANINGS = {"active": "Saved and not deleted. All listed beneficiaries are active."}
-"""The states that lists can filter by. Deleted beneficiaries are not listed."""
+"""The states that a list can be filtered by. Deleted beneficiaries are not listed."""
 
 BENEFICIARY_MISMATCH = ErrorCode(
     "beneficiary_mismatch",

@@ -1,6 +1,7 @@
 """Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices.
 
-Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The account's balance is `balance`.)
+Section "Deposit wallets" of the specification, decisions S12, S13 and S15. The account's balance is in the package
+`balance`.
 """
 
 from __future__ import annotations

@@ -28,38 +28,41 @@ ENTRY_MEANINGS = {
 
 
 Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
-"""Any string is accepted, because an unknown network is 422 and not malformed (decision H5)."""
+"""Any string is accepted, because an unknown network causes error 422. It is not a malformed value (decision H5)."""
 
 
 class WalletBody(Body):
     """The wallet to create."""
 
     network: Network
-    """The network to receive on."""
+    """The network on which the wallet receives deposits."""
     label: Name | None = None
     """A label for the wallet."""
     reference: Name | None = None
-    """Your own reference. Every deposit to the wallet and every event about it has it."""
+    """Your own reference. It is returned with every deposit to the wallet and in every event about the wallet."""
     lightning: bool | None = False
-    """Set it to create a Lightning address with the wallet. Only on bitcoin."""
+    """Set this field to create a Lightning address together with the wallet. Only available on bitcoin."""
 
 
 class WalletChanges(Body):
-    """Only the given fields change. `status` cannot be null, and its default is never used."""
+    """The fields of a wallet to change. Fields that are not given do not change.
+
+    `status` cannot be null. Its default value is never used.
+    """
 
     label: Name | None = None
-    """The new label. Null removes it."""
+    """The new label. Null removes the label."""
     status: Annotated[shapes.WalletStatus, Meanings(WALLET_MEANINGS), Assumed("S15", "enum")] = Field(
         default_factory=lambda: "active"
     )
-    """The new status: `active` credits deposits, `disabled` does not."""
+    """The new status. An `active` wallet credits deposits. A `disabled` wallet does not."""
 
 
 class EntryBody(Body):
     """The Lightning address or invoice to create."""
 
     type: Annotated[Literal["lightning_address", "invoice"], Meanings(ENTRY_MEANINGS)]
-    """The type of entry. It decides which other fields are required."""
+    """The type of entry. It determines which other fields are required."""
 
 
 class CreateLightningAddress(EntryBody):
@@ -67,7 +70,7 @@ class CreateLightningAddress(EntryBody):
 
     type: Literal["lightning_address"]
     username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
-    """The part before the @. By default an unused name is generated."""
+    """The part of the address before the @. By default, the service generates an unused name."""
 
 
 class CreateInvoice(EntryBody):
@@ -75,7 +78,7 @@ class CreateInvoice(EntryBody):
 
     type: Literal["invoice"]
     amount_sats: Sats
-    """The amount of the invoice, in satoshi: a hundred millionth of a bitcoin."""
+    """The amount of the invoice, in satoshi. One satoshi is a hundred millionth of a bitcoin."""
     description: Note | None = None
     """The description for the payer."""
     expires_in: (
@@ -86,23 +89,26 @@ class CreateInvoice(EntryBody):
 
 class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=shapes.TOKEN_PATTERN)]
-    """The asset that arrives. If the wallet's network does not have it, the deposit fails."""
+    """The asset that arrives. If the wallet's network does not support the asset, the deposit fails."""
     amount: PositiveAmount
     """The amount that arrives."""
     memo: FreeText | None = None
-    """The memo of a deposit on stellar. By default the right one. An empty string is a missing memo."""
+    """The memo of a deposit on stellar.
+
+    The default is the correct memo. An empty string means that the memo is missing.
+    """
     tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default a new one is generated."""
 
 
 class ConfirmationParameters(Body):
     confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """The new number of confirmations. By default one more than before."""
+    """The new number of confirmations. By default, the number increases by one."""
 
 
 class ReasonParameters(Body):
     reason: Note | None = None
-    """The reason that the deposit then shows. By default `rejected`."""
+    """The reason to record for the failure. The default is `rejected`."""
 
 
 class LightningPaymentParameters(Body):

@@ -1,8 +1,8 @@
-"""Lightning payment requests: writing and reading BOLT #11 invoices, Lightning addresses and lnurl (decision S13).
+"""Lightning payment requests: encoding and decoding BOLT #11 invoices, Lightning addresses and lnurl (decision S13).
 
-An invoice is a bech32 string. Its prefix has the amount (`lnbc2500u`). Groups of five bits follow with a timestamp,
-tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve is imported on first
-use, to keep start-up short.
+An invoice is a bech32 string. Its prefix contains the amount (`lnbc2500u`). After the prefix, groups of five bits
+encode a timestamp, tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve
+is imported on first use, to keep start-up short.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import bech32
 from simulator.kernel.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
-"""The validity of an invoice that does not name one. (Invoices of the API always do.)"""
+"""The validity of an invoice that does not state one, in seconds. (Invoices created through the API always state it.)
+"""
 
 MAX_AMOUNT_SATS = 21_000_000 * 100_000_000
 """The maximum number of bitcoins that can exist."""
@@ -29,7 +30,7 @@ _TIMESTAMP_GROUPS = 7
 _HASH_GROUPS = 52
 _PAYEE_GROUPS = 53
 _FEATURES = 1 << 8 | 1 << 14
-"""Variable-length onion and payment secret, both required. An invoice with a payment secret must set them."""
+"""The feature bits for a variable-length onion and a payment secret. An invoice with a payment secret must set both."""
 _KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
 _PICO_PER_MSAT = 10
 _MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
@@ -40,7 +41,7 @@ _ADDRESS = re.compile(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{
 
 @dataclass(frozen=True, slots=True)
 class DecodedInvoice:
-    """The contents of an invoice."""
+    """The contents of a decoded invoice."""
 
     amount_msat: int | None
     """None if the payer chooses the amount."""
@@ -55,7 +56,7 @@ class DecodedInvoice:
 
     @property
     def amount_sats(self) -> int | None:
-        """Whole satoshis, rounded up. None for an invoice without an amount."""
+        """The amount in whole satoshis, rounded up. None if the invoice has no amount."""
         return None if self.amount_msat is None else -(-self.amount_msat // 1000)
 
 
@@ -69,10 +70,10 @@ def encode_invoice(
     payment_secret: bytes,
     node_key: bytes,
 ) -> str:
-    """Return a signed mainnet invoice. `timestamp` is in seconds since 1970, `expires_in` in seconds, `node_key` 32
-    bytes.
+    """Return a signed mainnet invoice.
 
-    A description over 639 bytes is replaced by its hash, as the standard says.
+    `timestamp` is in seconds since 1970, `expires_in` is in seconds, and `node_key` has 32 bytes. A description over
+    639 bytes is replaced by its hash, as the standard requires.
     """
     from coincurve import PrivateKey
 
@@ -93,9 +94,9 @@ def encode_invoice(
 
 
 def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice:
-    """Read an invoice. Raise `ValueError` for an invalid prefix, checksum, signature or field.
+    """Return the contents of an invoice. Raise `ValueError` if a prefix, checksum, signature or field is invalid.
 
-    The sandbox accepts invoices of bitcoin's test net (`lntb`), too (decision R6).
+    The sandbox also accepts invoices of bitcoin's testnet (`lntb`) (decision R6).
     """
     prefix, data = bech32.bech32_decode(text)
     if prefix is None or data is None:
@@ -125,17 +126,17 @@ def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice
 
 
 def is_lightning_address(text: str) -> bool:
-    """Return whether a string has the form of a Lightning address, name@domain in lower case."""
+    """Return whether a string has the form of a Lightning address: name@domain in lower case."""
     return _ADDRESS.fullmatch(text) is not None
 
 
 def encode_lnurl(url: str) -> str:
-    """Return the bech32 form of a URL, `lnurl1…`."""
+    """Return a URL in bech32 form, `lnurl1…`."""
     return bech32.bech32_encode("lnurl", _groups(url.encode()))
 
 
 def _amount(sats: int) -> str:
-    """Return the shortest form of an amount, in the largest multiplier that divides it."""
+    """Return the shortest form of an amount, with the largest multiplier that divides the amount."""
     pico = sats * 1000 * _PICO_PER_MSAT
     multiplier, size = next((name, size) for name, size in _MULTIPLIERS if pico % size == 0)
     return f"{pico // size}{multiplier}"
@@ -151,7 +152,7 @@ def _amount_msat(digits: str | None, multiplier: str | None) -> int | None:
 
 
 def _known_fields(groups: Sequence[int]) -> dict[str, Sequence[int]]:
-    """Return the first of every tagged field. Hashes and keys of the wrong length are skipped."""
+    """Return the first occurrence of each tagged field. Hashes and keys of the wrong length are skipped."""
     lengths = {"p": _HASH_GROUPS, "s": _HASH_GROUPS, "h": _HASH_GROUPS, "n": _PAYEE_GROUPS}
     fields: dict[str, Sequence[int]] = {}
     for tag, content in _fields(groups):
@@ -179,7 +180,7 @@ def _check_features(features: int) -> None:
 
 
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
-    """Return the key that signed. It must be the key that the invoice names, if it names one."""
+    """Return the public key that signed the invoice. If the invoice names a key, both must be equal."""
     from coincurve import PublicKey
 
     try:
@@ -192,7 +193,7 @@ def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str
 
 
 def _signed(prefix: str, data: Sequence[int]) -> bytes:
-    """Return the signed bytes: the prefix and the data, padded with zero bits to whole bytes."""
+    """Return the bytes that are signed: the prefix and the data, padded with zero bits to whole bytes."""
     return prefix.encode() + bytes(bech32.convertbits(data, 5, 8) or ())
 
 
@@ -205,13 +206,16 @@ def _groups(octets: bytes) -> list[int]:
 
 
 def _octets(groups: Sequence[int]) -> bytes:
-    """Return whole bytes only. The zero bits that pad the last group are dropped."""
+    """Return the whole bytes. The zero bits that pad the last group are dropped."""
     octets = bytes(bech32.convertbits(groups, 5, 8) or ())
     return octets[: len(groups) * 5 // 8]
 
 
 def _number(value: int, length: int = 0) -> list[int]:
-    """Return a number in groups of five bits, most significant first: as few as possible, or exactly `length`."""
+    """Return a number as groups of five bits, most significant group first.
+
+    The result has exactly `length` groups, or as few as possible if no length is given.
+    """
     count = length or max(1, -(-value.bit_length() // 5))
     return [value >> 5 * place & 31 for place in reversed(range(count))]
 

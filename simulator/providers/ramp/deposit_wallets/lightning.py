@@ -1,6 +1,6 @@
 """Lightning entries of bitcoin wallets: addresses, invoices, and payments to them.
 
-Chapter "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
+Section "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _BTC = ASSETS["BTC", "bitcoin"]
 
 
 def load_entry(call: Call) -> LightningEntry:
-    """Return the entry in the path, of the wallet in the path. Raise `ApiError` 404, also for a disabled entry."""
+    """Return the Lightning entry that the path identifies.
+
+    Raise `ApiError` 404 if it does not exist, is disabled, or belongs to another wallet.
+    """
     entry_id = call.path["lightning_id"]
     entry = entries(call.world, call.environment).get(entry_id)
     if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
@@ -67,8 +70,8 @@ def load_entry(call: Call) -> LightningEntry:
     statuses=("active", "pending"),
 )
 def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
-    """Adds a way to receive over Lightning to a bitcoin wallet: a reusable Lightning address, or an invoice for one
-    payment of an exact amount, which expires. For an address the event wallet.created is sent. The request fails for
+    """Adds a Lightning entry to a bitcoin wallet. The entry is a reusable Lightning address, or an invoice for one
+    payment of an exact amount, which expires. For an address, the event wallet.created is sent. The request fails for
     wallets on other networks, for a disabled wallet, and if the username is taken.
     """
     world, body, wallet = call.world, call.body, call.resource
@@ -86,7 +89,10 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
 def open_address(
     world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
 ) -> LightningAddress:
-    """Create a Lightning address, by default with a generated username. Raise `ApiError` 400 if it is taken."""
+    """Create a Lightning address.
+
+    By default, the username is generated. Raise `ApiError` 400 if the username is taken.
+    """
     environment = wallet.environment
     taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
     if username is None:
@@ -143,9 +149,9 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
     errors=("invalid_state",),
 )
 def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
-    """Disables a Lightning address or a pending invoice, so that it can no longer be paid. For an invoice that was
-    paid, has expired or has a payment in flight the request fails with invalid_state. An entry that is already disabled
-    is not found.
+    """Disables a Lightning address or a pending invoice, so that it can no longer be paid. The request fails with
+    invalid_state if an invoice was paid, has expired, or has a payment in flight. It fails with not_found if the
+    entry is already disabled.
     """
     world, entry = call.world, call.resource
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):
@@ -158,20 +164,20 @@ def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
 
 
 def expire_invoice(world: World, timer: Timer) -> None:
-    """Expire an invoice at exactly expires_at (decision S1). A payment in flight delays the expiry (S13)."""
+    """Expire an invoice exactly at expires_at (decision S1). A payment in flight delays the expiry (S13)."""
     invoice = existing(world, Invoice, timer.target)
     if _payment_in_flight(world, invoice) is None:
         move(world, invoice, "expire")
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Expire an invoice of this world whose time ran out while the payment that now failed was in flight.
+    """Expire an invoice of this world after a payment failed, if its time ran out while the payment was in flight.
 
-    An invoice with time left stays pending, and its timer stays planned (decision S13).
+    An invoice with time left stays pending, and its timer stays scheduled (decision S13).
     """
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
-        # The timer may be due at the same time as the failure, which comes first.
+        # The timer may be due at the same time as the failure. In that case the failure is processed first.
         world.agenda.cancel(EXPIRY, invoice.id)
         move(world, invoice, "expire")
 
@@ -187,14 +193,20 @@ def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
-    """Return why an entry that has not ended cannot be paid now, or None. An invoice is paid once (decision S14)."""
+    """Return the reason why a pending entry cannot be paid now, or None if it can.
+
+    An invoice can be paid once (decision S14).
+    """
     if _payment_in_flight(world, entry) is not None:
         return "the account itself is paying it"
     return "its wallet is disabled" if has_disabled_wallet(world, entry) else None
 
 
 def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
-    """Return the account's own payment of an invoice that may still succeed. None for a Lightning address."""
+    """Return the account's own payment of an invoice if the payment may still succeed.
+
+    Return None for a Lightning address.
+    """
     if not isinstance(entry, Invoice):
         return None
     payment = payment_of(world, entry.environment, entry.payment_request)
@@ -202,7 +214,7 @@ def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | Non
 
 
 def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
-    """Pay an invoice and credit it immediately: lightning.invoice_paid, then deposit.confirmed."""
+    """Pay an invoice and credit the amount immediately. Emits lightning.invoice_paid, then deposit.confirmed."""
     return _pay_invoice(call.world, call.target)
 
 
@@ -216,7 +228,7 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
 
 
 def payment_arrives(call: ActionCall[LightningAddress, bodies.LightningPaymentParameters]) -> LightningAddress:
-    """Credit a payment to a Lightning address immediately: deposit.confirmed."""
+    """Credit a payment to a Lightning address immediately. Emits deposit.confirmed."""
     return _pay_address(call.world, call.target, call.parameters.amount_sats)
 
 
@@ -229,11 +241,11 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
-    """Credit the account's own payment to an invoice or Lightning address (decision S9).
+    """Credit a payment that the account itself made to an invoice or Lightning address (decision S9).
 
-    The entry could be paid when the payment started, so the payment is credited even if its wallet is now disabled. A
-    Lightning address may have been deleted since then. An invoice has ended only in worlds saved before a payment in
-    flight delayed its expiry.
+    The entry was payable when the payment started, so the payment is credited even if the wallet has been disabled
+    since then. A Lightning address may have been deleted since then. An invoice can be closed only in worlds saved
+    before a payment in flight delayed the expiry.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
     if not takes_payments(world, entry):
@@ -262,7 +274,7 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
-    """Credit the money and create its transaction. `destination` is the invoice or address that was paid."""
+    """Credit the amount and create its transaction. `destination` is the invoice or address that was paid."""
     credit_deposit(
         world,
         deposit.environment,

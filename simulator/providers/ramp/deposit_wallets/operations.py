@@ -1,6 +1,6 @@
-"""Deposit wallets and on-chain deposits.
+"""Operations and actions for deposit wallets and on-chain deposits.
 
-Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
+Section "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ from simulator.providers.ramp.transactions import credit_deposit, fresh_memo
     statuses=("active",),
 )
 def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
-    """Creates a receiving address. On stellar the address is shared and the memo identifies the wallet. On celo and
-    bitcoin each wallet has its own address. With `lightning` a bitcoin wallet also gets a Lightning address. The event
-    wallet.created is sent, once for each of the two. The request fails for a network other than stellar, celo and
-    bitcoin, and while the network is down.
+    """Creates a receiving address. On stellar, wallets share one address and the memo identifies the wallet. On celo
+    and bitcoin, each wallet has its own address. With `lightning`, a bitcoin wallet is created together with a
+    Lightning address. The event wallet.created is sent for the wallet, and again for the Lightning address. The
+    request fails if the network is not stellar, celo or bitcoin, and while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -97,7 +97,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
 @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
     """Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until
-    it is enabled again. Deposits that were detected before are still credited. No event is sent.
+    you enable it again. Deposits that were already detected are still credited. No event is sent.
     """
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -112,12 +112,12 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
-    """Return the account's oldest active wallet on a canonical network, or None."""
+    """Return the account's oldest active wallet on a canonical network, or None if there is none."""
     return oldest_of(wallets(world, environment), (field_in("network", network), field_in("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
-    """Detect an incoming deposit, or fail it immediately if it cannot be credited (decision S12)."""
+    """Detect an incoming deposit. If it cannot be credited, fail it immediately (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
     check_decimals(values.amount, asset(values.asset, wallet.network))
     require_tx_hash(wallet.network, values.tx_hash)
@@ -125,7 +125,7 @@ def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Depos
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
-    """Detect a transfer of the account itself to the wallet (decision S9)."""
+    """Detect a transfer that the account itself sent to the wallet (decision S9)."""
     _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
     return True
 
@@ -150,7 +150,10 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 
 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
-    """Return why a deposit cannot be credited, or None. A memo of None is the right one, an empty memo is missing."""
+    """Return the reason why a deposit cannot be credited, or None if it can.
+
+    If `memo` is None, the deposit has the correct memo. If `memo` is empty, the memo is missing.
+    """
     if wallet.status == "disabled":
         return "wallet_disabled"
     if asset(code, wallet.network) is None:
@@ -161,14 +164,14 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
 
 
 def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
-    """Confirm a deposit: the required number of confirmations is reached."""
+    """Confirm a deposit, as if the required number of confirmations had been reached."""
     deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
 def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
-    """Set the number of confirmations, by default one more. At the required number the deposit is credited."""
+    """Set the number of confirmations, or increase it by one. At the required number, the deposit is credited."""
     deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
@@ -180,7 +183,10 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
 
 
 def not_counted_singly(world: World, deposit: Deposit) -> str | None:
-    """Return why confirmations cannot be counted one by one, or None. Only bitcoin counts them (decision S12)."""
+    """Return the reason why confirmations cannot be counted one by one, or None if they can.
+
+    Only bitcoin deposits can (decision S12).
+    """
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
@@ -191,7 +197,10 @@ def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit the balance, then emit the event, so that receivers of the event find the money in the balance."""
+    """Credit the balance, then emit the event.
+
+    A receiver of the event can then already see the money in the balance.
+    """
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,
@@ -253,7 +262,7 @@ _LIGHTNING = Listing[LightningEntry](
     shows="deposit",
 )
 def list_wallet_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
-    """Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed ones are included."""
+    """Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed deposits are included."""
     made = call.world.store[DEPOSITS.of(call.environment)]
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
@@ -274,7 +283,7 @@ def list_lightning_entries(call: Call[None, ListRequest, Wallet]) -> Page[shapes
 
 @operation("GET /wallets", "The deposit wallets", answer=lambda: shapes.WalletList, query=_WALLETS)
 def list_wallets(call: Call[None, ListRequest, None]) -> Page[shapes.WalletShape]:
-    """Lists the deposit wallets, newest first. Disabled ones are included."""
+    """Lists the deposit wallets, newest first. Disabled wallets are included."""
     return page(call, WALLETS, render_wallet)
 
 

@@ -1,4 +1,4 @@
-"""Deposit wallets, their Lightning entries, and deposits. Networks are canonical names, amounts are exact."""
+"""Deposit wallets, their Lightning entries, and deposits. Networks have canonical names, and amounts are exact."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wallet(Record):
-    """A receiving address. `memo` identifies the wallet if wallets share an address (stellar)."""
+    """A receiving address. If wallets share an address (on stellar), `memo` identifies the wallet."""
 
     kind = "wallet"
     network: str
@@ -27,7 +27,7 @@ class Wallet(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LightningAddress(Record):
-    """A reusable name@domain."""
+    """A reusable Lightning address, name@domain."""
 
     kind = "lightning_address"
     wallet_id: Id
@@ -37,7 +37,7 @@ class LightningAddress(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invoice(Record):
-    """A request for one payment. It can be paid while now < `expires_at_ms` (decision S1)."""
+    """A request for one payment. It can be paid before `expires_at_ms` (decision S1)."""
 
     kind = "invoice"
     wallet_id: Id
@@ -48,12 +48,12 @@ class Invoice(Record):
 
 
 LightningEntry: TypeAlias = LightningAddress | Invoice
-"""The two ways in which a bitcoin wallet receives over Lightning."""
+"""The two types of Lightning entry that a bitcoin wallet can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deposit(Record):
-    """Received money."""
+    """A deposit to a wallet."""
 
     kind = "deposit"
     wallet_id: Id
@@ -63,19 +63,19 @@ class Deposit(Record):
     channel: Literal["on_chain", "lightning"]
     tx_hash: str | None
     confirmations: int | None
-    """None over Lightning."""
+    """None for a Lightning payment."""
     reference: str | None
     reason: str | None = None
-    """The reason of a failure."""
+    """The reason for the failure."""
 
 
 WALLETS = TableKey("wallets", Wallet, per_environment=True)
 LIGHTNING: TableKey[LightningEntry] = TableKey("lightning", LightningEntry, per_environment=True)
 DEPOSITS = TableKey("deposits", Deposit, per_environment=True)
 ADDRESSES_BY_WALLET = TableKey("lightning_addresses", tuple[str, ...], per_environment=True)
-"""Wallet id → the ids of its Lightning addresses, oldest first."""
+"""Maps a wallet id to the ids of the wallet's Lightning addresses, oldest first."""
 ADDRESSES_BY_USERNAME = TableKey("lightning_usernames", str, per_environment=True)
-"""Username → the id of its Lightning address. A disabled address does not release its name."""
+"""Maps a username to the id of its Lightning address. The username of a disabled address is not released."""
 
 
 def wallets(world: World, environment: str) -> Table[Wallet]:
@@ -83,5 +83,5 @@ def wallets(world: World, environment: str) -> Table[Wallet]:
 
 
 def entries(world: World, environment: str) -> Table[LightningEntry]:
-    """Return Lightning addresses and invoices of all wallets, oldest first."""
+    """Return the Lightning addresses and invoices of all wallets, oldest first."""
     return world.store[LIGHTNING.of(environment)]

@@ -1,4 +1,4 @@
-"""Renders wallets, Lightning entries and deposits as response shapes."""
+"""Renders wallets, Lightning entries and deposits as response models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class _WalletTail(TypedDict):
 
 
 def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
-    """Return the wallet in the shape of its network. A bitcoin wallet has all its Lightning addresses, oldest first."""
+    """Return the wallet as the response model for its network.
+
+    A bitcoin wallet includes all its Lightning addresses, oldest first.
+    """
     assets = list(NETWORK_ASSETS[wallet.network])
     tail: _WalletTail = {
         "label": wallet.label,
@@ -82,7 +85,7 @@ def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShap
 
 
 def render_entry(world: World, entry: LightningEntry) -> shapes.LightningEntryShape:
-    """Return a Lightning entry in the shape of its type."""
+    """Return a Lightning entry as the response model for its type."""
     return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
 
 
@@ -113,7 +116,7 @@ def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
 
 
 def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
-    """Return the additional field of a Lightning entry's events: the reference of its wallet (decision W8)."""
+    """Return the additional field in events about a Lightning entry: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
@@ -122,7 +125,10 @@ class _Reason(TypedDict, total=False):
 
 
 def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
-    """Return a deposit, on-chain with `confirmations`, failed with `reason` (decision S12)."""
+    """Return a deposit (decision S12).
+
+    An on-chain deposit includes `confirmations`, and a failed deposit includes `reason`.
+    """
     if deposit.channel == "lightning":
         over_lightning: shapes.LightningDeposit = {
             "id": deposit.id,
@@ -156,5 +162,5 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
 
 
 def required_confirmations(network: str) -> int:
-    """Return the number of confirmations before an on-chain deposit is credited, from the currency listing."""
+    """Return the number of confirmations that an on-chain deposit needs, according to the currency listing."""
     return listing(NETWORK_ASSETS[network][0], network).confirmations

@@ -1,6 +1,7 @@
-"""The shapes of deposit wallets, Lightning entries and deposits: the table "Deposit wallet" and the tables after it.
+"""Response models for deposit wallets, Lightning entries and deposits: the table "Deposit wallet" and the tables
+after it.
 
-Each variant has its own shape. Fields of other variants are absent (decision H19).
+Each variant has its own model. Fields that belong to another variant are absent (decision H19).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS
 WalletStatus = Literal["active", "disabled"]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
-"""Any token that arrives at an address: assets of the service, and tokens that it does not know."""
+"""Any token that can arrive at an address: assets of the service, and unknown tokens."""
 
 REASON_MEANINGS = {
     "wallet_disabled": "The wallet is disabled.",
@@ -46,7 +47,7 @@ NullableText = Annotated[str | None, Assumed("H19", "nullable")]
 
 
 def _assets(network: str) -> dict[str, str]:
-    """Return the assets of a network, each with its meaning."""
+    """Return the assets of a network, each with its description."""
     return {code: ASSET_CODES[code] for code in NETWORK_ASSETS[network]}
 
 
@@ -55,17 +56,17 @@ EntryId = Annotated[str, Prefix("ln_")]
 
 
 class LightningAddressShape(TypedDict):
-    """A Lightning address of a bitcoin wallet: name@domain, payable any number of times."""
+    """A Lightning address of a bitcoin wallet, in the form name@domain. It can be paid any number of times."""
 
     id: EntryId
     """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
     wallet_id: NotRequired[WalletId]
-    """The wallet that is credited. Absent if the entry is shown inside its wallet."""
+    """The id of the wallet that is credited. Absent if the entry is returned inside its wallet."""
     type: Literal["lightning_address"]
     address: str
-    """The address that payers enter: name@domain."""
+    """The address that payers enter, in the form name@domain."""
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
-    """The same address for wallets that support only LNURL."""
+    """The same address, for wallets that support only LNURL."""
     status: Annotated[str, OneOf(LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
     """The status. Only an `active` address can be paid."""
     created_at: Timestamp
@@ -73,7 +74,7 @@ class LightningAddressShape(TypedDict):
 
 
 class InvoiceShape(TypedDict):
-    """A Lightning invoice of a bitcoin wallet, for one payment of one amount before its expiry."""
+    """A Lightning invoice of a bitcoin wallet. It can be paid once, with one amount, before its expiry."""
 
     id: EntryId
     """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
@@ -83,13 +84,13 @@ class InvoiceShape(TypedDict):
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$"), Assumed("S13", "pattern")]
     """The invoice in BOLT11 format, which the payer pays."""
     amount_sats: Count
-    """The amount, in satoshi: a hundred millionth of a bitcoin."""
+    """The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin."""
     description: NullableText
     """The description for the payer, or null if none was given."""
     status: Annotated[str, OneOf(INVOICE_MEANINGS), Assumed("S13", "enum")]
     """The status."""
     expires_at: Timestamp
-    """The time until which it can be paid."""
+    """The expiry time. The invoice can be paid before this time."""
     created_at: Timestamp
     """The creation time."""
 
@@ -98,14 +99,14 @@ class LightningAddressObject(LightningAddressShape):
     """A Lightning address in an event."""
 
     reference: Annotated[str | None, Assumed("W8")]
-    """The reference of its wallet, or null if the wallet has none."""
+    """The reference of the entry's wallet, or null if the wallet has none."""
 
 
 class InvoiceObject(InvoiceShape):
     """An invoice in an event."""
 
     reference: Annotated[str | None, Assumed("W8")]
-    """The reference of its wallet, or null if the wallet has none."""
+    """The reference of the entry's wallet, or null if the wallet has none."""
 
 
 class _Labels(TypedDict):
@@ -114,7 +115,7 @@ class _Labels(TypedDict):
     label: NullableText
     """Your label, or null if none was given."""
     reference: NullableText
-    """Your own reference, which every deposit and event has, or null if none was given."""
+    """Your own reference, or null if none was given. Deposits and events of the wallet contain it."""
     status: Annotated[str, OneOf(WALLET_MEANINGS)]
     """The status. Only an `active` wallet credits deposits."""
     created_at: Timestamp
@@ -122,17 +123,17 @@ class _Labels(TypedDict):
 
 
 class StellarWallet(_Labels):
-    """A deposit wallet on stellar: a shared address, and a memo that identifies the wallet."""
+    """A deposit wallet on stellar. Its address is shared, and its memo identifies the wallet."""
 
     network: Literal["stellar"]
     assets: list[Annotated[str, OneOf(_assets("stellar"))]]
-    """The assets that are credited if they are deposited here."""
+    """The assets that are credited when they are deposited to this wallet."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
-    """The deposit address. Wallets share it, so only the memo identifies the wallet."""
+    """The deposit address. Several wallets share it, so only the memo identifies the wallet."""
     memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
-    """The memo that every deposit needs. A deposit with no memo or another memo is not credited."""
+    """The memo that every deposit needs. A deposit without a memo or with another memo is not credited."""
     memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "enum")]
-    """The stellar memo type."""
+    """The type of the stellar memo."""
 
 
 class CeloWallet(_Labels):
@@ -140,7 +141,7 @@ class CeloWallet(_Labels):
 
     network: Literal["celo"]
     assets: list[Annotated[str, OneOf(_assets("celo"))]]
-    """The assets that are credited if they are deposited here."""
+    """The assets that are credited when they are deposited to this wallet."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
     """The deposit address of this wallet only."""
 
@@ -150,26 +151,26 @@ class BitcoinWallet(_Labels):
 
     network: Literal["bitcoin"]
     assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
-    """The assets that are credited if they are deposited here."""
+    """The assets that are credited when they are deposited to this wallet."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
     """The on-chain deposit address (native SegWit) of this wallet only."""
     lightning_addresses: list[LightningAddressShape]
-    """Its Lightning addresses, oldest first, including disabled ones. Invoices are listed separately."""
+    """The wallet's Lightning addresses, oldest first, including disabled addresses. Invoices are listed separately."""
     confirmations_required: Count
-    """The number of confirmations before an on-chain deposit is credited."""
+    """The number of confirmations that an on-chain deposit needs to be credited."""
 
 
 class _Arrived(TypedDict):
     id: Annotated[str, Prefix("dep_")]
-    """The id of the deposit. The transaction that credits it has it as `deposit_id`."""
+    """The id of the deposit. The transaction that credits the deposit contains it as `deposit_id`."""
     wallet_id: WalletId
-    """The wallet that received it."""
+    """The id of the wallet that received the deposit."""
     amount: AmountText
     """The amount, in `asset`."""
     reference: NullableText
     """The reference of the wallet, or null if it has none."""
     created_at: Timestamp
-    """The time at which it was detected."""
+    """The time at which the deposit was detected."""
 
 
 class OnChainDeposit(_Arrived):
@@ -178,16 +179,16 @@ class OnChainDeposit(_Arrived):
     network: Annotated[str, OneOf(CANONICAL_NETWORKS)]
     """The network of the wallet."""
     asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
-    """The asset as sent. It can be a token that the service does not know and does not credit."""
+    """The asset that was sent. It can be a token that the service does not know and does not credit."""
     channel: Literal["on_chain"]
     tx_hash: str
-    """The on-chain transaction."""
+    """The hash of the on-chain transaction."""
     confirmations: Count
     """The number of confirmations so far."""
     status: Annotated[str, OneOf(DEPOSIT_MEANINGS), Assumed("S12", "enum")]
     """The status of the deposit."""
     reason: NotRequired[Annotated[str, Known(REASON_MEANINGS), Assumed("S12")]]
-    """The reason why it was not credited. Present once the deposit has failed."""
+    """The reason why the deposit was not credited. Present once the deposit has failed."""
 
 
 class LightningDeposit(_Arrived):
@@ -197,7 +198,7 @@ class LightningDeposit(_Arrived):
     asset: Literal["BTC"]
     channel: Literal["lightning"]
     tx_hash: None
-    """Always null: there is no on-chain transaction."""
+    """Always null, because there is no on-chain transaction."""
     status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]
     """Always `confirmed`, because a Lightning payment is credited immediately."""
 

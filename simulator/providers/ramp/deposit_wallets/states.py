@@ -1,6 +1,8 @@
-"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this room.
+"""The state tables of deposit wallets, Lightning entries and deposits, with the events and error codes of this
+package.
 
-Tables "Lightning invoice" and "Other status sets" of the specification. Decisions S12, S13 and S15 fill the gaps.
+The tables "Lightning invoice" and "Other status sets" of the specification are incomplete. Decisions S12, S13 and S15
+complete them.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The ramp's part of the documentation: its rules, and request data that choose an outcome."""
+"""The ramp's part of the documentation: its rules, and the test values that select an outcome."""

@@ -1,4 +1,4 @@
-"""Request data that choose an outcome: the rules of `scenarios/test-values.yaml` in words for users."""
+"""Test values: request data that selects an outcome. Describes the rules in `scenarios/test-values.yaml` for users."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Fee products, the fee calculator, the currency listing, and the pricing functions that all rooms use.
+"""Fee products, the fee calculator, the currency listing, and the pricing functions that other packages use.
 
-Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
+Section "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 """
 
 from __future__ import annotations

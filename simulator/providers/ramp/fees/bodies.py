@@ -1,4 +1,6 @@
-"""Request bodies of the fee calculator by product, and the parameters of the action on a fee product."""
+"""Request bodies of the fee calculator, one for each product, and the parameters of the action that changes a fee
+product.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -13,28 +15,28 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CO
 
 
 class CalculateFee(Body):
-    """The operation to price. The product decides which other fields are required."""
+    """The operation whose fee is calculated. The product determines which other fields are required."""
 
     product: records.ProductName
     """The operation to price."""
     amount: Amount
-    """The amount to price, before fees, in `currency`."""
+    """The amount before fees, in `currency`."""
     currency: Annotated[Text, OneOf(CURRENCY_CODES)]
-    """The currency of `amount`: the fiat currency for `onramp` and `buy`, otherwise the asset."""
+    """The currency of `amount`. It is the fiat currency for `onramp` and `buy`, otherwise the asset."""
     network: ShortNetwork | None = None
-    """The network of the operation. Required if the product has a network fee."""
+    """The network of the operation. Required if the product includes a network fee."""
     asset: Annotated[Annotated[Text, OneOf(ASSET_CODES)] | None, Assumed("M9")] = None
-    """The asset of an onramp or buy, if products differ by asset."""
+    """The asset of an onramp or buy. Required if the fee depends on the asset."""
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)] | None = None
     """The fiat currency. Required for `onramp`, `offramp`, `buy` and `withdraw`."""
     payment_method: records.PaymentMethod | None = None
-    """The payment method for the fiat. Required if the price depends on it."""
+    """The payment method for the fiat. Required if the fee depends on it."""
     to_asset: Annotated[Code, OneOf(ASSET_CODES)] | None = None
     """The target asset. Required for `swap`."""
 
 
 class CalculateRampFee(CalculateFee):
-    """An onramp or offramp to price."""
+    """An onramp or offramp whose fee is calculated."""
 
     network: ShortNetwork
     """The network of the ramp."""
@@ -43,14 +45,14 @@ class CalculateRampFee(CalculateFee):
 
 
 class CalculatePayoutFee(CalculateFee):
-    """A buy or withdrawal to price."""
+    """A buy or withdrawal whose fee is calculated."""
 
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency of the payment or payout."""
 
 
 class CalculateSwapFee(CalculateFee):
-    """A swap to price."""
+    """A swap whose fee is calculated."""
 
     network: ShortNetwork
     """The network of the source asset."""
@@ -59,14 +61,14 @@ class CalculateSwapFee(CalculateFee):
 
 
 class CalculateSendFee(CalculateFee):
-    """A send to price."""
+    """A send whose fee is calculated."""
 
     network: ShortNetwork
     """The network of the send."""
 
 
 class NetworkFeeChange(Body):
-    """Fields that are not given keep their values."""
+    """The changes to a network fee. Fields that are not given keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -75,11 +77,11 @@ class NetworkFeeChange(Body):
     currency: Text | None = None
     """The currency of `amount`."""
     paid_by: records.Payer | None = None
-    """The party that pays it."""
+    """The party that pays the network fee."""
 
 
 class LimitsChange(Body):
-    """Fields that are not given keep their values."""
+    """The changes to the limits. Fields that are not given keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -88,43 +90,44 @@ class LimitsChange(Body):
     max_amount: Amount | None = None
     """The largest amount, in `currency`."""
     currency: Text | None = None
-    """The currency of both limits: that of the amount."""
+    """The currency of both limits. It must be the currency of the amount."""
 
 
 class SetFeeProduct(Body):
-    """Any fields of a fee product except its id and updated_at."""
+    """The changes to a fee product. Any field can be given except the product's id and updated_at."""
 
     model_config = ConfigDict(extra="forbid")
 
-    # Only fields that were sent are used. The defaults come from factories so that no schema shows them.
+    # Only the fields that were sent are used. The default values come from factories, so that no schema contains
+    # them.
     product: records.ProductName = Field(default_factory=lambda: "onramp")
-    """The operation that the product prices."""
+    """The operation that the product applies to."""
     name: Name = Field(default_factory=str)
     """A display name."""
     network: ShortNetwork | None = None
-    """The network of the product, or null for all."""
+    """The network of the product, or null for all networks."""
     asset: Text | None = None
-    """The asset of the product, or null for all."""
+    """The asset of the product, or null for all assets."""
     fiat_currency: FiatCode | None = None
-    """The fiat currency of the product. Null if only crypto moves."""
+    """The fiat currency of the product. Null if the operation involves only crypto."""
     payment_method: records.PaymentMethod | None = None
-    """The payment method of the product, or null for all."""
+    """The payment method of the product, or null for all methods."""
     fee_currency: Text = Field(default_factory=str)
-    """The currency of the fees: that of the amount."""
+    """The currency of the fees. It must be the currency of the amount."""
     percentage: Amount = Field(default_factory=str)
-    """The percentage of the amount."""
+    """The fee as a percentage of the amount."""
     fixed: Amount = Field(default_factory=str)
     """A flat fee, added to the percentage."""
     min_fee: Amount = Field(default_factory=str)
     """The smallest processing fee."""
     max_fee: Amount | None = None
-    """The largest processing fee, or null for no cap."""
+    """The largest processing fee, or null if there is no maximum."""
     network_fee: NetworkFeeChange | None = None
-    """The cost of the blockchain transaction on top, or null for none."""
+    """The additional fee for the blockchain transaction, or null if there is none."""
     limits: LimitsChange = Field(default_factory=LimitsChange)
-    """The range of amounts for which the product can be used."""
+    """The range of amounts that the product applies to."""
     status: Annotated[Literal["active", "inactive"], Meanings(STATUSES)] = Field(default_factory=lambda: "active")
-    """The status. Only an active product prices new operations."""
+    """The status. Only an active product is used to price new operations."""
 
 
 CALCULATIONS: Mapping[str, type[CalculateFee]] = {

@@ -1,14 +1,15 @@
-"""The fee table, read once from `fees.json`. Both environments have the same products with different ids, and each can
-change its own.
+"""The fee table, loaded once from `fees.json`.
 
-The file has the whole table of decision R9. An entry describes as many products as its lists combine: one per network
-in `networks`, asset in `assets` and fiat currency in `fiat_currencies`. A list that is absent means null, which matches
-all. The id is `fee_` and the parts that are not null, plus `suffix`. The currency of fee and limits is that of the
-amount: the fiat currency for onramp and buy, the asset for everything else (decision M2). Limits and network fees of
-sends and transfers come from the currency listing. Lists and matching follow the order of the file (M9).
+Both environments start with the same products under different ids. Each environment can change its own products. The
+file contains the whole table of decision R9. One entry describes several products: one for each combination of a
+network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If a list is absent, the product's
+field is null, which matches every value. The id consists of `fee_`, the parts that are not null, and `suffix`. The fees
+and limits are in the currency of the amount: the fiat currency for onramp and buy, and the asset for all other products
+(decision M2). The limits and network fees of sends and transfers come from the currency listing. Lists and matching use
+the order of the file (M9).
 
-Only changed products are saved, all others come from the file. Ids are unique over both environments, so an action
-finds its target by id alone.
+Only changed products are saved. All others come from the file. An id is unique across both environments, so an action
+can find its target by id alone.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _ID_START = {"sandbox": "fee", "production": "fee_live"}
 
 @cache
 def base(environment: str) -> Mapping[str, FeeProduct]:
-    """Return the products of an environment in the file, by id, in the order of the table."""
+    """Return an environment's original products by id, in the order of the file."""
     text = files(__package__).joinpath("fees.json").read_bytes()
     products: dict[str, FeeProduct] = {}
     for entry in loads(text)["products"]:
@@ -45,35 +46,35 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
 
 @cache
 def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the products of one type (onramp, send …) in the file."""
+    """Return the original products of one type (onramp, send …) in the file."""
     return tuple(row for row in base(environment).values() if row.product == product)
 
 
 def are_untouched(world: World, environment: str) -> bool:
-    """Return whether all fee products are as in the file."""
+    """Return whether all fee products of an environment are unchanged from the file."""
     return not world.store[CHANGED_PRODUCTS.of(environment)].rows
 
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the current products of one type (onramp, send …), in the order of the table."""
+    """Return the current products of one type (onramp, send …), in the order of the file."""
     if are_untouched(world, environment):
         return base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
 
 
 def products(world: World, environment: str) -> Mapping[str, FeeProduct]:
-    """Return all current products by id, in the order of the table."""
+    """Return all current products by id, in the order of the file."""
     return {**base(environment), **world.store[CHANGED_PRODUCTS.of(environment)].rows}
 
 
 def product_of(world: World, environment: str, product_id: str) -> FeeProduct | None:
-    """Return the current product with an id, or None if the environment does not have it."""
+    """Return the current product with the given id, or None if the environment has no such product."""
     changed = world.store[CHANGED_PRODUCTS.of(environment)].get(product_id)
     return changed or base(environment).get(product_id)
 
 
 def find_product(world: World, product_id: str) -> FeeProduct | None:
-    """Return the product with an id in any environment, or None."""
+    """Return the product with the given id in any environment, or None if there is none."""
     for environment in world.environments:
         found = product_of(world, environment, product_id)
         if found is not None:
@@ -82,7 +83,7 @@ def find_product(world: World, product_id: str) -> FeeProduct | None:
 
 
 def _expand(entry: Mapping[str, Any], environment: str, count: int) -> Iterator[FeeProduct]:
-    """Yield the products of one entry in the file."""
+    """Yield the products that one entry of the file describes."""
     axes = [entry.get(name, [None]) for name in ("networks", "assets", "fiat_currencies")]
     for number, (short_network, asset, fiat_currency) in enumerate(combinations(*axes), count + 1):
         network = None if short_network is None else spelling.SHORT[short_network]
@@ -120,7 +121,7 @@ def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
 
 
 def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
-    """Return the limits of an entry. Those of sends come from the currency listing, which is their only source."""
+    """Return an entry's limits. The limits of sends are defined only in the currency listing."""
     given = entry.get("limits")
     if given is not None:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)

@@ -1,7 +1,7 @@
 """GET /currencies: the limits and fees of each asset, from the active fee products.
 
-Decisions R7, M13 and M15. Names, decimals and confirmations of the assets are reference data. Fees and limits are those
-of the active products, so the listing belongs to the fees.
+Decisions R7, M13 and M15. The names, decimals and confirmations of the assets are reference data. The fees and limits
+come from the active fee products, so the listing is part of this package.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ from simulator.providers.ramp.spelling import upper
 
 USD = "USD"
 LISTED_FIAT = "KES"
-"""The fiat currency of the purchases in `buy_fees`."""
+"""The fiat currency for which `buy_fees` are given."""
 
 
 LISTED = {"active": "Wallet operations can use it.", "inactive": "Its network is down."}
 
 
 class Price(TypedDict):
-    """The value of one unit of an asset."""
+    """The price of one unit of an asset."""
 
     currency: str
-    """The currency of `amount`: US dollars."""
+    """The currency of `amount`, which is US dollars."""
     amount: AmountText
     """The price of one unit."""
 
 
 class CurrencyRecord(TypedDict):
-    """An asset on a network: its status, limits and costs."""
+    """An asset on a network, with its status, limits and costs."""
 
     symbol: AssetText
     """The code of the asset."""
     network: WalletNetwork
-    """The network, spelled as in the wallet operations."""
+    """The network, spelled as in wallet operations."""
     name: str
     """A display name."""
     decimals: Count
     """The number of decimals that an amount may have."""
     status: Annotated[str, OneOf(LISTED)]
-    """The status for wallet operations. An asset is inactive while its network is down."""
+    """The status for wallet operations. An asset is inactive if its network is down."""
     price: Price
     """The value of one unit."""
     min_withdraw: AmountText | None
-    """The smallest amount of a send, in the asset. Null while sends of it are not offered."""
+    """The smallest amount of a send, in the asset. Null if the asset cannot currently be sent."""
     max_withdraw: AmountText | None
-    """The largest amount of a send, in the asset. Null while sends of it are not offered."""
+    """The largest amount of a send, in the asset. Null if the asset cannot currently be sent."""
     send_fees: AmountText | None
-    """The cost of the smallest send, in the asset. Null while sends of it are not offered."""
+    """The fee for the smallest send, in the asset. Null if the asset cannot currently be sent."""
     deposit_fees: AmountText
-    """The cost of a deposit, in the asset."""
+    """The fee for a deposit, in the asset."""
     swap_fees: AmountText | None
-    """The platform fee of a swap from it, in percent. Null while such swaps are not offered."""
+    """The platform fee for a swap from this asset, in percent. Null if the asset cannot currently be swapped."""
     buy_fees: AmountText | None
-    """The platform fee of a purchase of it, in percent. Null while such purchases are not offered."""
+    """The platform fee for a purchase of this asset, in percent. Null if the asset cannot currently be bought."""
     slippage: Number
-    """The default tolerance of a swap quote, in percent."""
+    """The default slippage tolerance of a swap quote, in percent."""
     confirmations: Count
-    """The number of on-chain confirmations before a deposit is credited."""
+    """The number of confirmations that an on-chain deposit needs to be credited."""
 
 
 CurrencyList = page_shape(
@@ -83,7 +83,10 @@ CurrencyList = page_shape(
 
 @dataclass(frozen=True, slots=True)
 class CurrencyRow:
-    """A row of the currency listing for the list code. All rows exist since the start of the world."""
+    """An item of the currency listing, as used for sorting and filtering.
+
+    All items have existed since the start of the world.
+    """
 
     asset: Currency
     listing: CurrencyListing
@@ -98,9 +101,9 @@ class CurrencyRow:
 def _in_force(
     world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
 ) -> FeeProduct | None:
-    """Return the active product that would price an operation now, or None.
+    """Return the active product that is currently used to price an operation, or None if there is none.
 
-    `bought` is the asset of a purchase, which is paid for by mobile money.
+    `bought` is the asset of a purchase. The product is the one for purchases paid by mobile money.
     """
     try:
         if bought is None:
@@ -119,7 +122,7 @@ def _in_force(
 
 
 def render_currency(world: World, environment: str, row: CurrencyRow) -> CurrencyRecord:
-    """Return one record. Figures without an active product are null."""
+    """Return one item of the currency listing. A field is null if there is no active product for it."""
     asset = row.asset
     sent = _in_force(world, environment, "send", asset)
     swapped = _in_force(world, environment, "swap", asset)
@@ -173,15 +176,18 @@ CURRENCIES = Listing[CurrencyRow](
     query=CURRENCIES,
 )
 def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]:
-    """Lists every asset on every network with its status, limits and costs. The figures are those of the active fee
-    products. The status follows the status of the network.
+    """Lists every asset on every network with its status, limits and costs. The limits and costs come from the active
+    fee products. The status depends on the status of the network.
     """
     world, environment = call.world, call.environment
     return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
 
 
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
-    """Return one row for each asset. Lists show the newest first, so the rows start at the end of the data file."""
+    """Return one item for each asset.
+
+    Lists return the newest item first, so the last asset in the data file gets the lowest sequence number.
+    """
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):
         status = "inactive" if network_status(world, environment, network) == "down" else "active"

@@ -1,6 +1,6 @@
-"""The operations of the fees room: listing products, calculating a fee, and changing a product of one environment.
+"""Fee operations: listing fee products, calculating a fee, and changing a product in one environment.
 
-Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
+Section "Fees" of the specification, decisions H5, H7, M2, M9.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ operation = OperationDecorator("Fees")
 
 
 def lookup(call: Call) -> FeeProduct:
-    """Return the fee product in the path. Raise `ApiError` 404."""
+    """Return the fee product that the path identifies. Raise `ApiError` 404 if it does not exist."""
     product = product_of(call.world, call.environment, call.path["id"])
     if product is None:
         raise not_found("fee product", call.path["id"])
@@ -74,10 +74,11 @@ def lookup(call: Call) -> FeeProduct:
     ),
 )
 def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
-    """Finds the active fee product for an operation and calculates the exact fee of an amount: the percentage plus the
-    flat fee, within the product's minimum and maximum, and the network fee. A quote at this time would have the same
-    fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches, and with
-    amount_too_low or amount_too_high outside the product's limits.
+    """Finds the active fee product for an operation and calculates the exact fee for an amount. The processing fee is
+    the percentage plus the flat fee, within the product's minimum and maximum. The network fee is added to it. A
+    quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if
+    no active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's
+    limits.
     """
     body = call.body
     network = None if body.network is None else SHORT[body.network]
@@ -102,7 +103,7 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:
-    """Return the currency with a code on a network. Raise `ApiError` unsupported_pair if there is none."""
+    """Return the currency with the given code on a network. Raise `ApiError` unsupported_pair if there is none."""
     currency = currency_of(code, network)
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
@@ -110,14 +111,17 @@ def _amount_currency(code: str, network: str | None) -> Currency:
 
 
 def _amount_in(currency: Currency, text: str) -> Decimal:
-    """Return an amount. Raise `ApiError` invalid_parameter if it has more decimals than its currency (decision H7)."""
+    """Return the amount as a decimal.
+
+    Raise `ApiError` invalid_parameter if it has more decimals than its currency (decision H7).
+    """
     if not currency.accepts(text):
         raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
     return Decimal(text)
 
 
 def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
-    """Yield the problems of new fields that no product accepts."""
+    """Yield errors for the fields that no product accepts."""
     if wanted.asset is not None and first_network(wanted.asset) is None:
         yield wrong("asset", f"{wanted.asset} is not available on any network")
     fee = wanted.network_fee
@@ -126,9 +130,9 @@ def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
 
 
 def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
-    """Change the given fields, as long as the product stays consistent.
+    """Change the given fields of a fee product. The fees and limits must stay in the amount's currency (decision M2).
 
-    The currency of the fees and limits stays that of the amount (decision M2). Raise `ApiError` invalid_parameter.
+    Raise `ApiError` invalid_parameter if the product would become inconsistent.
     """
     old, wanted = call.target, call.parameters
     given = wanted.model_fields_set
@@ -162,7 +166,7 @@ OldT = TypeVar("OldT", Decimal, None)
 
 
 def _changed(text: str | None, old: OldT) -> Decimal | OldT:
-    """Return the new figure, or the old one if none was sent."""
+    """Return the new value, or the old value if no new value was sent."""
     return Decimal(text) if text else old
 
 
@@ -176,7 +180,10 @@ def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, cu
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
-    """Return the currency of a product's amount. Raise `ApiError` invalid_parameter if the fields conflict."""
+    """Return the currency of a product's amount.
+
+    Raise `ApiError` invalid_parameter if the product's fields conflict.
+    """
     if fiat_code is not None and product not in WITH_FIAT:
         raise invalid("fiat_currency", f"{product} has no fiat currency")
     if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
@@ -192,7 +199,7 @@ def check_product(product: str, network: str | None, asset: str | None, fiat_cod
 
 
 def check_amounts(product: FeeProduct, currency: Currency) -> None:
-    """Raise `ApiError` invalid_parameter for amounts with too many decimals, and for bounds in the wrong order."""
+    """Raise `ApiError` invalid_parameter if an amount has too many decimals, or if a minimum exceeds its maximum."""
     network_fee = product.network_fee
     figures = [
         ("fixed", product.fixed, currency),
@@ -250,9 +257,9 @@ LISTING = Listing[FeeProduct](
     errors=("invalid_parameter",),
 )
 def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
-    """Lists the fee products: the price of each operation, by network, asset, currency and payment method. Inactive
-    products are included only if `status` asks for them. The figures are indicative. The fee on a quote or an estimate
-    is exact.
+    """Lists the fee products. A fee product defines the price of an operation for a network, asset, currency and
+    payment method. Inactive products are included only if you request them with `status`. The listed fees are
+    indicative. The fee on a quote or an estimate is exact.
     """
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
@@ -260,7 +267,7 @@ def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
 
 @operation("GET /fees/{id}", "One fee product", load=lookup)
 def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
-    """Returns one fee product, active or not."""
+    """Returns one fee product. It can be active or inactive."""
     return render_product(call.world, call.resource)
 
 

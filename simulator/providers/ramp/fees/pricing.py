@@ -1,4 +1,4 @@
-"""The price of an operation: its fee product, formula and limits, and source amounts solved backwards.
+"""Pricing: finding the fee product, calculating the fee, checking limits, and solving for the source amount.
 
 The fee formula of the specification, decisions M2, M3 to M9 and M13.
 """
@@ -39,7 +39,7 @@ _METHOD_OF = {
 _RAMP_METHOD = {"phone_number": "mobile_money", "bank_account": "bank_transfer"}
 _HUNDRED = Decimal(100)
 _MOST_DIGITS = 18
-"""Amounts have at most this many digits before the decimal point (decision H7)."""
+"""The maximum number of digits before the decimal point of an amount (decision H7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Breakdown:
     """The parts of a processing fee."""
 
     percentage_fee: Decimal
-    """Rounded up, before the minimum and maximum apply."""
+    """The percentage of the amount, rounded up, before the minimum and maximum are applied."""
     min_fee_applied: bool
     max_fee_applied: bool
     service_fee: Decimal
@@ -65,11 +65,12 @@ def match(
     payment_method: str | None = None,
     to_asset: str | None = None,
 ) -> FeeProduct:
-    """Return the active fee product with the fewest nulls, or the first in table order if several have as few (M9).
+    """Return the active fee product with the fewest null fields. If several products tie, return the first in table
+    order (M9).
 
-    `currency` is that of the amount (decision M2), networks are canonical, payment_method takes either spelling. Limits
-    are not checked here but in `check_limits`. Raise `ApiError` unsupported_pair if none matches, and missing_parameter
-    if no payment method is given and the products differ by it.
+    `currency` is the currency of the amount (decision M2). `network` is a canonical name, and `payment_method` can have
+    either spelling. Limits are checked in `check_limits`, not here. Raise `ApiError` unsupported_pair if no product
+    matches, and missing_parameter if a payment method is needed to select the product and none is given.
     """
     wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)
     if are_untouched(world, environment):
@@ -94,7 +95,7 @@ def _match_untouched(environment: str, product: str, wanted: _Wanted) -> FeeProd
 
 
 def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeeProduct:
-    """Return the product that `match` finds, given all products of one type."""
+    """Return the matching product, given all products of one type. See `match`."""
     currency, network, asset, fiat_currency, payment_method, to_asset = wanted
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
@@ -125,7 +126,7 @@ def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeePr
 
 
 def require_in_force(world: World, environment: str, product_id: str, param: str | None = None) -> None:
-    """Raise `ApiError` 422 unsupported_pair if the product of a quote is no longer active (decision M15)."""
+    """Raise `ApiError` 422 unsupported_pair if the fee product of a quote is no longer active (decision M15)."""
     product = product_of(world, environment, product_id)
     if product is None or product.status != "active":
         raise UNSUPPORTED_PAIR.error("The fee product of this quote is no longer active.", param)
@@ -138,7 +139,9 @@ def _fits(wanted: str | None, given: str | None) -> bool:
 def _require_legal(
     product: str, currency: Currency, network: str | None, asset: str | None, fiat_code: str | None, method: str | None
 ) -> None:
-    """Refuse combinations that no product can have: wrong currencies, assets off their network, methods (R1)."""
+    """Raise `ApiError` unsupported_pair if no product can have this combination of currency, network, asset and
+    method (R1).
+    """
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
         raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in {side}.", "currency")
@@ -153,7 +156,9 @@ def _require_legal(
 
 
 def _require_target(source: Currency, to_asset: str) -> None:
-    """Refuse a swap to an unknown asset, or only to the source asset on the source network."""
+    """Raise `ApiError` unsupported_pair if a swap's target asset is unknown or is the source asset on the same
+    network.
+    """
     if not any(code == to_asset and asset != source for (code, _), asset in reference.ASSETS.items()):
         raise UNSUPPORTED_PAIR.error(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
 
@@ -161,13 +166,18 @@ def _require_target(source: Currency, to_asset: str) -> None:
 def formula(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None = None
 ) -> Callable[[Decimal], Fee]:
-    """Return the fee of a product as a function of the amount, at the current rates, to solve quotes backwards."""
+    """Return a function that calculates a product's fee from an amount, at the current rates.
+
+    Used to solve for source amounts.
+    """
     network_fee = _network_fee(world, environment, product, currency, network or currency.network)
     return lambda amount: fee_of(currency, breakdown(product, amount, currency).service_fee, network_fee)
 
 
 def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Breakdown:
-    """Return the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up (H9)."""
+    """Return the parts of the processing fee: clamp(amount × percentage / 100 + fixed, min_fee, max_fee), rounded up
+    (H9).
+    """
     percentage_fee = currency.round_up(divide_up(multiply(amount, product.percentage), _HUNDRED))
     whole = add(percentage_fee, product.fixed)
     if whole < product.min_fee:
@@ -180,7 +190,7 @@ def breakdown(product: FeeProduct, amount: Decimal, currency: Currency) -> Break
 def _network_fee(
     world: World, environment: str, product: FeeProduct, currency: Currency, network: str | None
 ) -> Decimal:
-    """Return the customer's part of the network fee, in the currency of the amount (decision M2)."""
+    """Return the part of the network fee that the customer pays, in the currency of the amount (decision M2)."""
     fee = product.network_fee
     if fee is None or fee.paid_by != "customer":
         return ZERO
@@ -191,9 +201,10 @@ def _network_fee(
 
 
 def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -> None:
-    """Refuse an amount outside the product's limits (inclusive), zero, or not above its fee if one is given.
+    """Raise `ApiError` amount_too_low or amount_too_high if an amount is not allowed (decisions H7, M9, M13).
 
-    Raise `ApiError` amount_too_low or amount_too_high (decisions H7, M9, M13).
+    An amount must be positive and within the product's limits (inclusive). If a fee is given, the amount must exceed
+    it.
     """
     limits, param = product.limits, "amount"
     if amount <= 0 or amount < limits.min_amount:
@@ -209,16 +220,16 @@ def _shown(product: FeeProduct, amount: Decimal) -> str:
 
 
 def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
-    """Round an exact amount for a customer down (decision H9)."""
+    """Return an exact amount for a customer, rounded down to whole units of the currency (decision H9)."""
     if assumes(world, "H9", "received_is_rounded_half_up"):
         return currency.round_half_up(exact)
     return currency.round_down(exact)
 
 
 def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decimal], Decimal]) -> Decimal:
-    """Return the smallest source amount, in whole units of its currency, that delivers at least `wanted`.
+    """Return the smallest source amount that delivers at least `wanted`, in whole units of its currency.
 
-    `delivers` must not decrease. Raise `ApiError` amount_too_high if no amount that can be written delivers that much.
+    `delivers` must be monotonic. Raise `ApiError` amount_too_high if even the largest valid amount delivers less.
     """
     most = 10 ** (_MOST_DIGITS + currency.decimals)
     unit = currency.unit
@@ -226,8 +237,9 @@ def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decima
     def enough(units: int) -> bool:
         return delivers(multiply(Decimal(units), unit)) >= wanted
 
-    # A search instead of algebra: fees are rounded up and clamped, amounts are rounded down, so the inverse of the
-    # formula misses by a unit at some amounts. Doubling and bisecting takes under 200 steps for the largest.
+    # A search instead of algebra: fees are rounded up and clamped, and amounts are rounded down, so the inverse of
+    # the formula is wrong by a unit for some amounts. Doubling and bisecting takes fewer than 200 steps for the
+    # largest amount.
     high = 1
     while not enough(high):
         high *= 2

@@ -37,18 +37,18 @@ ProductName = Annotated[
 PaymentMethod = Annotated[Literal["bank_account", "phone_number"], Meanings(METHODS)]
 Payer = Annotated[Literal["customer", "peerpesa"], Meanings(PAYERS)]
 IN_FIAT = ("onramp", "buy")
-"""Products with an amount in fiat. The amounts of all others are in the asset (decision M2)."""
+"""Products whose amount is in fiat. For all other products, the amount is in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
 
 
 FEES = "fees"
-"""The ledger account for fees."""
+"""The ledger account that receives fees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fee:
-    """A fee in one currency. `service_fee` is shown as processing_fee or app_fee."""
+    """A fee in one currency. The API returns `service_fee` as processing_fee or app_fee."""
 
     total: Decimal
     currency: Currency
@@ -56,7 +56,7 @@ class Fee:
     network_fee: Decimal
 
 
-@lru_cache(maxsize=256)  # every transfer and deposit has one: those of a currency share it
+@lru_cache(maxsize=256)  # all free transfers and deposits of a currency share one
 def no_fee(currency: Currency) -> Fee:
     """Return a fee of zero."""
     return Fee(ZERO, currency, ZERO, ZERO)
@@ -68,7 +68,9 @@ def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fe
 
 @dataclass(frozen=True, slots=True)
 class NetworkFee:
-    """The fee of the chain, in a currency by code, and the party that pays it: `customer` or `peerpesa`."""
+    """The fee for the blockchain transaction: its amount, currency code, and the party that pays it (`customer` or
+    `peerpesa`).
+    """
 
     amount: Decimal
     currency: str
@@ -77,7 +79,7 @@ class NetworkFee:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The smallest and the largest amount, both inclusive."""
+    """The smallest and the largest amount. Both are inclusive."""
 
     min_amount: Decimal
     max_amount: Decimal
@@ -86,7 +88,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeProduct(Record):
-    """One row of the fee table. Networks are canonical names, null matches all.
+    """One entry of the fee table. Networks are canonical names. A field that is null matches every value.
 
     `updated_at_ms` is 0 until the product is changed.
     """
@@ -108,12 +110,12 @@ class FeeProduct(Record):
 
     @property
     def nulls(self) -> int:
-        """The number of null fields. The fewer, the more specific is the product (decision M9)."""
+        """The number of null fields. A product with fewer null fields is more specific (decision M9)."""
         return (self.network, self.asset, self.fiat_currency, self.payment_method).count(None)
 
     @property
     def currency(self) -> Currency:
-        """The currency of the amount, with its precision."""
+        """The currency of the amount, including its number of decimals."""
         found = currency_of(self.fee_currency, self.network)
         if found is None:
             raise LookupError(f"{self.id} is in an unknown currency: {self.fee_currency}")
@@ -124,7 +126,10 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 
 
 def currency_of(code: str, network: str | None) -> Currency | None:
-    """Return the fiat currency or asset with a code, or None. Without a network, the asset on its first one."""
+    """Return the fiat currency or asset with the given code, or None.
+
+    If no network is given, return the asset on its first network.
+    """
     fiat = reference.fiat(code)
     if fiat is not None:
         return fiat
@@ -132,12 +137,12 @@ def currency_of(code: str, network: str | None) -> Currency | None:
 
 
 def first_network(code: str) -> Currency | None:
-    """Return an asset on the first network that has it, or None."""
+    """Return the asset with the given code on the first network that supports it, or None."""
     return next((asset for (symbol, _), asset in reference.ASSETS.items() if symbol == code), None)
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of a network fee: the asset on the product's network, or else on its first network."""
+    """Return the currency of a network fee: the asset on the product's network, or otherwise on its first network."""
     found = currency_of(code, network) or first_network(code)
     if found is None:
         raise LookupError(f"there is no currency {code}")

@@ -1,4 +1,4 @@
-"""The shapes of fees and fee products (tables "Fee object" and "Fee product" of the specification)."""
+"""Response models for fees and fee products (tables "Fee object" and "Fee product" of the specification)."""
 
 from __future__ import annotations
 
@@ -23,86 +23,86 @@ FeeCurrency = Annotated[CurrencyText, Assumed("M2", "enum")]
 
 
 class ProcessingFee(TypedDict):
-    """The cost of a ramp or a calculation: the processing fee and the network fee."""
+    """The fee for a ramp or a calculation: the processing fee and the network fee."""
 
     total: AmountText
-    """The whole fee in `currency`: `processing_fee` plus `network_fee`."""
+    """The total fee, in `currency`: `processing_fee` plus `network_fee`."""
     currency: FeeCurrency
-    """The currency of all three amounts: that of the source side."""
+    """The currency of all three amounts, which is the currency of the source amount."""
     processing_fee: AmountText
-    """The service's fee for the processing."""
+    """The fee that the service charges for processing."""
     network_fee: AmountText
-    """The customer's cost of the blockchain transaction, converted into `currency`."""
+    """The part of the blockchain transaction fee that the customer pays, converted into `currency`."""
 
 
 class AppFee(TypedDict):
-    """The cost of an operation on the balance: the platform fee and the network fee."""
+    """The fee for an operation on the balance: the platform fee and the network fee."""
 
     total: AmountText
-    """The whole fee in `currency`: `app_fee` plus `network_fee`."""
+    """The total fee, in `currency`: `app_fee` plus `network_fee`."""
     currency: FeeCurrency
-    """The currency of all three amounts: the fiat currency of a buy, otherwise the source asset."""
+    """The currency of all three amounts. It is the fiat currency for a buy, otherwise the source asset."""
     app_fee: AmountText
     """The platform's fee."""
     network_fee: AmountText
-    """The customer's cost of the blockchain transaction, converted into `currency`."""
+    """The part of the blockchain transaction fee that the customer pays, converted into `currency`."""
 
 
 class NetworkFee(TypedDict):
-    """The cost of the blockchain transaction of a product, and the party that pays it."""
+    """A product's fee for the blockchain transaction, and the party that pays it."""
 
     amount: AmountText
     """The cost of the transaction, in `currency`."""
     currency: FeeCurrency
     """The currency of `amount`."""
     paid_by: records.Payer
-    """The party that pays it. If it is the service, the customer pays nothing."""
+    """The party that pays the network fee. If the service pays it, the customer pays nothing."""
 
 
 class ProductLimits(TypedDict):
-    """The range of amounts for which a product can be used, both limits inclusive."""
+    """The range of amounts that a product applies to. Both limits are inclusive."""
 
     min_amount: AmountText
-    """The smallest amount, before fees. Less is refused with amount_too_low."""
+    """The smallest amount, before fees. A smaller amount is refused with amount_too_low."""
     max_amount: AmountText
-    """The largest amount, before fees. More is refused with amount_too_high."""
+    """The largest amount, before fees. A larger amount is refused with amount_too_high."""
     currency: FeeCurrency
-    """The currency of both limits: that of the amount."""
+    """The currency of both limits, which is the currency of the amount."""
 
 
 class FeeProduct(TypedDict):
-    """The price of one operation. The figures are indicative. The fee on a quote or an estimate is exact."""
+    """The price of one operation. The fees in a product are indicative. The fee on a quote or an estimate is exact."""
 
     id: FeeProductId
-    """The id of the product. A calculation shows it as `fee_product_id`."""
+    """The id of the product. A fee calculation returns it as `fee_product_id`."""
     product: records.ProductName
-    """The operation that the product prices."""
+    """The operation that the product applies to."""
     name: str
     """A display name."""
     network: ShortNetworkText | None
-    """The network of the product, or null for all."""
+    """The network of the product, or null for all networks."""
     asset: AssetText | None
-    """The asset of the product, or null for all."""
+    """The asset of the product, or null for all assets."""
     fiat_currency: FiatText | None
-    """The fiat currency of the product. Null if only crypto moves."""
+    """The fiat currency of the product. Null if the operation involves only crypto."""
     payment_method: records.PaymentMethod | None
-    """The payment method of the product, or null for all."""
+    """The payment method of the product, or null for all methods."""
     fee_currency: FeeCurrency
-    """The currency of `fixed`, `min_fee` and `max_fee`: that of the amount."""
+    """The currency of `fixed`, `min_fee` and `max_fee`, which is the currency of the amount."""
     percentage: AmountText
-    """The percentage of the amount: 1.00 is 1 %."""
+    """The fee as a percentage of the amount. For example, 1.00 means 1 %."""
     fixed: AmountText
     """A flat fee, added to the percentage, in `fee_currency`."""
     min_fee: AmountText
-    """The smallest processing fee. A lower fee is raised to it."""
+    """The smallest processing fee. A lower fee is increased to this amount."""
     max_fee: AmountText | None
-    """The largest processing fee. A higher fee is lowered to it. Null for no cap."""
+    """The largest processing fee. A higher fee is reduced to this amount. Null if there is no maximum."""
     network_fee: NetworkFee | None
-    """The cost of the blockchain transaction on top, or null for none."""
+    """The additional fee for the blockchain transaction, or null if there is none."""
     limits: ProductLimits
     """The range of amounts for which the product can be used."""
     status: Annotated[str, OneOf(STATUSES)]
-    """The status. Only an active product prices new operations."""
+    """The status. Only an active product is used to price new operations."""
     updated_at: Timestamp
     """The time of the last change."""
 
@@ -111,41 +111,43 @@ FeeProductList = page_shape("FeeProductList", FeeProduct, "fee products", "The f
 
 
 class FeeBreakdown(TypedDict):
-    """The parts of the processing fee: the percentage of the amount and the flat fee, within minimum and maximum."""
+    """The parts of the processing fee: the percentage of the amount and the flat fee, limited by the minimum and
+    maximum.
+    """
 
     percentage: AmountText
-    """The percentage of the product."""
+    """The product's percentage."""
     percentage_fee: AmountText
-    """That percentage of the amount, in the currency of the amount, before minimum and maximum."""
+    """The percentage of the amount, in the amount's currency, before the minimum and maximum are applied."""
     fixed: AmountText
-    """The flat fee that is added."""
+    """The flat fee, which is added to the percentage."""
     min_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """True if the sum was raised to the product's `min_fee`."""
+    """True if the fee was increased to the product's `min_fee`."""
     max_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """True if the sum was lowered to the product's `max_fee`."""
+    """True if the fee was reduced to the product's `max_fee`."""
 
 
 class FeeCalculation(TypedDict):
-    """The exact fee of an amount, as on a quote at this time."""
+    """The exact fee for an amount, as on a quote created now."""
 
     fee_product_id: FeeProductId
     """The fee product that matched, for `GET /fees/{id}`."""
     product: records.ProductName
-    """The operation that was priced."""
+    """The operation whose fee was calculated."""
     amount: AmountText
     """The requested amount, before fees."""
     currency: FeeCurrency
     """The currency of `amount` and `net_amount`."""
     fee: ProcessingFee
-    """The fee of that amount."""
+    """The fee for this amount."""
     net_amount: AmountText
-    """`amount` minus the whole fee."""
+    """`amount` minus the total fee."""
     breakdown: FeeBreakdown
     """The parts of the processing fee."""
 
 
 def show_processing_fee(fee: records.Fee) -> ProcessingFee:
-    """Return the fee of a ramp or a calculation."""
+    """Return the fee for a ramp or a calculation."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
@@ -155,7 +157,7 @@ def show_processing_fee(fee: records.Fee) -> ProcessingFee:
 
 
 def show_app_fee(fee: records.Fee) -> AppFee:
-    """Return the fee of a wallet quote, estimate or transaction (decision M2)."""
+    """Return the fee for a wallet quote, estimate or transaction (decision M2)."""
     return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,

@@ -1,4 +1,4 @@
-"""The state table of fee products, and the error codes of this room. The specification has no transitions."""
+"""The state table of fee products, and the error codes of this package. The specification defines no transitions."""
 
 from __future__ import annotations
 

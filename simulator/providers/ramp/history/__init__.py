@@ -1,6 +1,6 @@
-"""History: orders and transactions of all rooms.
+"""History: the orders and transactions that all packages create.
 
-Chapters "Orders and transactions" and "Order" of the specification, decisions L1 to L4 and S18.
+Sections "Orders and transactions" and "Order" of the specification, decisions L1 to L4 and S18.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shapes of order legs: the debit of the payment and the credit of the delivery.
+"""Response models for order legs: the debit of the payment and the credit of the delivery.
 
 Paragraph "Order leg fields" of the specification, decision S18.
 """
@@ -36,7 +36,7 @@ class OrderLeg(TypedDict):
     transaction_id: Annotated[str, Prefix("txn_")]
     """The transaction of the order, for `GET /transactions/{id}`."""
     recurring_payment_invoice_id: str
-    """The run of the recurring payment that created the order. Empty otherwise."""
+    """The id of the recurring payment's run that created the order. Empty for other orders."""
     order_id: OrderNumber
     """The public number of the order."""
     user_id: Annotated[
@@ -46,7 +46,7 @@ class OrderLeg(TypedDict):
     ]
     """The owner of the leg: the account, or `0000-0000-0000-0000` for the service itself."""
     transaction_type: Annotated[str, OneOf(SIDES), Assumed("order-legs", "enum")]
-    """The side of the order."""
+    """The side of the order: debit or credit."""
     transfer_type: Annotated[str, OneOf(TRANSFERS), Assumed("order-legs", "enum")]
     """The type of money: crypto or fiat."""
     amount: Number
@@ -54,17 +54,17 @@ class OrderLeg(TypedDict):
     currency: LegCurrency
     """The asset or fiat currency of the leg."""
     base_currency: LegCurrency
-    """The currency that the order pays with. `exchange_rate` is the price of one unit of it."""
+    """The currency in which the order is paid. `exchange_rate` is the price of one unit of this currency."""
     quote_currency: LegCurrency
-    """The currency that the order delivers. `exchange_rate` is in it."""
+    """The currency that the order delivers. `exchange_rate` is in this currency."""
     sell_amount: Number
-    """The total that the order pays, fees included, in `base_currency`."""
+    """The total paid, in `base_currency`, including fees."""
     buy_amount: Number
     """The amount that the order delivers after fees, in `quote_currency`."""
     exchange_rate: Annotated[RateText | None, Assumed("order-rate", "nullable")]
-    """The price of one unit of `base_currency` in `quote_currency`. Null if nothing is converted."""
+    """The price of one unit of `base_currency` in `quote_currency`. Null if the order converts nothing."""
     ico_unit_price: Number | None
-    """Not used by these orders. Always null."""
+    """Not used. Always null."""
     to_wallet: str
     """The receiving address. Empty on fiat legs and if there is no address."""
     from_wallet: str
@@ -72,62 +72,68 @@ class OrderLeg(TypedDict):
     account_number: str | None
     """The bank account or phone number of the payer or beneficiary, or null if there is none."""
     tx_hash: str | None
-    """The on-chain transaction of this leg. Null on fiat legs and until it exists."""
+    """The hash of the on-chain transaction for this leg. Null on fiat legs, and until the transaction exists."""
     status: Annotated[str, OneOf(STATUSES), Assumed("leg-status", "enum")]
-    """The status of the leg. `completed` once the money has moved."""
+    """The status of the leg. It is `completed` once the money has been transferred."""
     transaction_description: str
     """The description of the order."""
     service_type: OrderType
-    """The operation of the service that created the order."""
+    """The operation that created the order."""
     memo: str
     """The memo of an on-chain leg. Empty if unused."""
     approved_by: str | None
-    """The approver of the leg. Null if no approval was needed."""
+    """The person who approved the leg. Null if no approval was needed."""
     cancelled_by: str | None
-    """The person who cancelled the leg. Null if it was not cancelled."""
+    """The person who cancelled the leg. Null if the leg was not cancelled."""
     transaction_fee_system: Number
-    """The service's part of the fee, in `transaction_fee_ico`."""
+    """The part of the fee that the service charges, in `transaction_fee_ico`."""
     transaction_fee: Number
-    """The whole fee of the order on the debit leg, in `transaction_fee_ico`. 0 on the credit leg."""
+    """On the debit leg, the order's total fee, in `transaction_fee_ico`. On the credit leg, 0."""
     transaction_fee_ico: LegCurrency
     """The currency of the fee."""
     transaction_error: str | None
-    """The failure code of a failed order, or null."""
+    """The failure code of a failed order. Null for other orders."""
     transaction_admin_info: str | None
-    """A note of the service's staff, or null."""
+    """A note by the service's staff, or null."""
     transaction_message: str | None
     """A message about the leg, or null."""
     third_party_status: str | None
-    """The payment partner's status, or null if it is not known."""
+    """The status at the payment partner, or null if it is not known."""
     payment_object: PaymentInstructions | None
     """The payment instructions, on the debit leg of an onramp or buy. Null otherwise."""
     request_obj: JsonObject | None
-    """The request to the payment partner. Null if it is not shown."""
+    """The request to the payment partner, or null if it is not available."""
     deleted_at: Timestamp | None
-    """The time of deletion, or null."""
+    """The time of deletion, or null if the leg was not deleted."""
     created_at: Timestamp
     """The creation time of the order."""
     updated_at: Timestamp
-    """The time of the last change of the order."""
+    """The time of the order's last change."""
 
 
 def number(value: Decimal) -> Decimal:
-    """Return a number without trailing zeros and exponent, so that it is written as `0.16` or `0`."""
+    """Return a decimal without trailing zeros and without an exponent, so that it is rendered as `0.16` or `0`."""
     return Decimal(plain(value))
 
 
 def order_rate(order: Transaction) -> Decimal | None:
-    """Return the price of the paid currency in the received one. For a fiat payment the rate is inverted."""
+    """Return the price of one unit of the paid currency in the received currency.
+
+    For a fiat payment, the order's rate is inverted.
+    """
     fiat_is_paid = order.paid.network is None
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
 
 
 _CREDITED = ("deposit", "buy", "swap")
-"""Orders that deliver to the customer's balance. All others deliver to an external recipient."""
+"""Order types that deliver to the customer's balance. All others deliver to an external recipient."""
 
 
 def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
-    """Return one leg. Chain fields appear on token legs only, and each network's hash on its own leg (decision S18)."""
+    """Return one leg of an order (decision S18).
+
+    Blockchain fields are set on token legs only. In a swap between two networks, each leg has its own network's hash.
+    """
     debit = direction == "debit"
     side = order.paid if debit else order.received
     fee, rate = order.fee, order_rate(order)
@@ -177,11 +183,11 @@ def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
 
 
 def _leg_id(order: Transaction, direction: str) -> str:
-    """Return a UUID that is always the same for the same leg."""
+    """Return the leg's UUID. It is derived from the order, so it is the same in every response."""
     digits = derive("order leg", order.order_uuid, direction).hex()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
 
 
 def order_amount(order: Transaction) -> Decimal:
-    """Return the order's amount in its source asset (the fiat of a buy)."""
+    """Return the order's amount in its source currency. For a buy, this is the fiat amount."""
     return order.paid.amount if order.type == "buy" else order.amount

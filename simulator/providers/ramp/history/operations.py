@@ -1,7 +1,7 @@
-"""Orders and transactions: lists and details of everything that moved the account's money.
+"""Orders and transactions: lists and details of every transaction on the account.
 
-Chapter "Orders and transactions" of the specification; decisions L1 to L4, S18. Transactions of other platform users
-are in their own tables and never appear here.
+Section "Orders and transactions" of the specification; decisions L1 to L4, S18. Transactions of other platform users
+are saved in separate tables and are never included.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ _FIND = by_id(TRANSACTIONS, "transaction")
 
 
 def load_order(call: Call) -> Transaction:
-    """Return the order with a public order number or a transaction id. Raise `ApiError` 404 order_not_found."""
+    """Return the order with the given public order number or transaction id.
+
+    Raise `ApiError` 404 order_not_found if there is none.
+    """
     order_id = call.path["order_id"]
     found = by_order_id(call.world, call.environment, order_id)
     found = found or transactions(call.world, call.environment).get(order_id)
@@ -127,8 +130,8 @@ ORDER_LIST = Listing[Transaction](
 
 @operation("GET /orders", "Orders of every kind", answer=lambda: shapes.OrderList, query=ORDER_LIST)
 def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
-    """Lists the orders of the account, newest first: one for each ramp, wallet operation and deposit. The list does not
-    include the legs. Read a single order to see them.
+    """Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The
+    list does not include the legs. To get the legs, request a single order.
     """
     return page(call, TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
 
@@ -141,7 +144,8 @@ def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
 )
 def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
     """Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with
-    on-chain details. The path can also have the id of the order's transaction. Amounts and fees are JSON numbers here.
+    on-chain details. The path can also contain the id of the order's transaction. Amounts and fees are JSON numbers
+    here.
     """
     return shapes.render_order(call.world, call.resource)
 
@@ -150,8 +154,9 @@ def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
     "GET /transactions", "Transactions of every kind", answer=lambda: shapes.TransactionList, query=TRANSACTION_LIST
 )
 def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
-    """Lists the account's transactions of all types, newest first: ramps, and operations on the balance. Each has the
-    shape that its own operation returns. `type` identifies the shape.
+    """Lists the account's transactions of all types, newest first. They include ramps and operations on the balance.
+    Each transaction has the same fields as in the response of the operation that created it. `type` identifies the
+    set of fields.
     """
     return page(call, TRANSACTIONS, render)
 
@@ -160,7 +165,7 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     "GET /transactions/{id}", "One transaction", answer=lambda: shapes.TransactionShape, load=_FIND, shows="transaction"
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:
-    """Returns one transaction of any type with its current status. `type` identifies its shape. Events can arrive late
-    or out of order, so read the transaction to learn its latest state.
+    """Returns one transaction of any type with its current status. `type` identifies the set of fields. Events can
+    arrive late or out of order. To get the latest status, request the transaction.
     """
     return render(call.world, call.resource)

@@ -1,7 +1,7 @@
-"""The shapes of orders: the tables "Order" and "Order leg fields". All fields are always present.
+"""Response models for orders: the tables "Order" and "Order leg fields". All fields are always present.
 
-Chapter "Order" of the specification, decision S18: numbers are exact decimals, unused numbers are null. An order is the
-transaction with the same id shown as an order. Nothing of it is saved.
+Section "Order" of the specification, decision S18: numbers are exact decimals, and unused numbers are null. An order is
+another view of the transaction with the same id. No order is saved.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OrderCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
 
 
 class OrderItem(TypedDict):
-    """An order in a list, without its legs. Amounts and fees are numbers."""
+    """An order in a list, without its legs. Amounts and fees are JSON numbers."""
 
     id: Uuid
     """The internal id of the order."""
@@ -47,19 +47,19 @@ class OrderItem(TypedDict):
     status: Annotated[str, OneOf(ORDER_STATUS_MEANINGS), Assumed("S18", "enum")]
     """The status of the order."""
     asset: Annotated[AssetText, Assumed("S18", "enum")]
-    """The crypto asset of the order: the one paid with, or the one received for fiat."""
+    """The crypto asset of the order: the asset that is paid, or the asset that is received for fiat."""
     asset_id: BookedAsset
     """The id of `asset`."""
     network: str
-    """The network of the source, or for fiat the currency code in lower case."""
+    """The network of the source. For fiat, the currency code in lower case."""
     network_to: str
-    """The network of the target, or for fiat the currency code in lower case."""
+    """The network of the target. For fiat, the currency code in lower case."""
     network_id: NetworkOrNull
     """The id of the network of `asset`."""
     from_network: NetworkOrNull
-    """The id of the network that the order pays on. Null for fiat."""
+    """The id of the network on which the order is paid. Null for fiat."""
     to_network: NetworkOrNull
-    """The id of the network that the order delivers on. Null for fiat."""
+    """The id of the network on which the order is delivered. Null for fiat."""
     from_asset: OrderCurrency
     """The asset or fiat currency that is sent."""
     from_asset_id: BookedAsset
@@ -69,9 +69,9 @@ class OrderItem(TypedDict):
     to_asset_id: BookedAsset
     """The id of `to_asset`."""
     amount: Number
-    """The amount of the order, in the currency that it pays with."""
+    """The amount of the order, in the currency in which it is paid."""
     total_amount: NumberOrNull
-    """The total debited, fees included, in `from_asset`. Null if nothing was debited in the end."""
+    """The total debited, in `from_asset`, including fees. Null if no amount was debited in the end."""
     from_amount: Number
     """The amount sent, in `from_asset`."""
     from_asset_amount: Number
@@ -83,15 +83,15 @@ class OrderItem(TypedDict):
     receive_amount: NumberOrNull
     """The amount received after all fees, in `to_asset`. Null if the order did not succeed."""
     network_fee: Number
-    """The network's part of the fee, in the currency of the fee."""
+    """The part of the fee for the blockchain transaction, in the currency of the fee."""
     exchange_fee: Number
-    """The service's part of the fee, in the currency of the fee."""
+    """The part of the fee that the service charges, in the currency of the fee."""
     total_fees: Number
-    """The whole fee: `network_fee` plus `exchange_fee`."""
+    """The total fee: `network_fee` plus `exchange_fee`."""
     exchange_rate: NumberOrNull
-    """The price of one unit of `from_asset` in `to_asset`. Null if nothing is converted."""
+    """The price of one unit of `from_asset` in `to_asset`. Null if the order converts nothing."""
     slippage: Number | None
-    """The tolerance of a swap, in percent. Null for other orders."""
+    """The slippage tolerance of a swap, in percent. Null for other orders."""
     sender_address: str
     """The sending address. Empty if it is not known."""
     recipient_address: str
@@ -99,11 +99,11 @@ class OrderItem(TypedDict):
     memo: str
     """The memo of the transfer. Empty if unused."""
     fiat_currency: FiatText | None
-    """The fiat currency of the order. Null if it moves crypto only."""
+    """The fiat currency of the order. Null if the order involves only crypto."""
     country: CountryText | None
-    """The country of that fiat currency. Null if the order moves crypto only."""
+    """The country of the fiat currency. Null if the order involves only crypto."""
     mode_of_payment: Annotated[str, OneOf(MODES), Assumed("order-method", "enum")]
-    """The payment method of the fiat. Empty if the order moves crypto only."""
+    """The payment method for the fiat. Empty if the order involves only crypto."""
     payment_method_id: Annotated[str, Prefix("ben_"), Assumed("order-method", "pattern")] | None
     """The beneficiary of the payout, or null if there is none."""
     account_number: str | None
@@ -115,27 +115,27 @@ class OrderItem(TypedDict):
     provider_network_id: str | None
     """The network of the payment partner, or null if it is not known."""
     provider_channel_id: str | None
-    """The partner's own channel, or null if it is not known."""
+    """The payment partner's own channel, or null if it is not known."""
     reason: str | None
     """The failure code of the transaction, or null."""
     cancelled_by: str | None
-    """The person who cancelled the order. Null if it was not cancelled."""
+    """The person who cancelled the order. Null if the order was not cancelled."""
     cancel_reason: str | None
-    """The reason of the cancellation. Null if it was not cancelled."""
+    """The reason for the cancellation. Null if the order was not cancelled."""
     cancel_date: Timestamp | None
-    """The time of the cancellation. Null if it was not cancelled."""
+    """The time of the cancellation. Null if the order was not cancelled."""
     recurring_payment: str
-    """The id of the recurring payment that created the order. Empty otherwise."""
+    """The id of the recurring payment that created the order. Empty for other orders."""
     created_at: Timestamp | None
     """The creation time of the order."""
     updated_at: Timestamp | None
     """The time of the last change."""
     deleted_at: Timestamp | None
-    """The time of deletion, or null."""
+    """The time of deletion, or null if the order was not deleted."""
 
 
 class Order(OrderItem):
-    """One order with its legs. Every field is present, unused ones are null or empty. Amounts are numbers."""
+    """One order with its legs. Every field is present. Unused fields are null or empty. Amounts are numbers."""
 
     transactions: list[OrderLeg]
     """The legs of the order: the payment and the delivery, with their on-chain details."""
@@ -162,10 +162,11 @@ TransactionList = page_shape(
 
 
 def debited(order: Transaction) -> Decimal | None:
-    """Return the amount debited from the customer: the quoted amount while the order may still succeed (decision S18).
+    """Return the amount debited from the customer (decision S18).
 
-    For an order without success it is the amount that really came in. It is None for an unpaid ramp or buy, and for a
-    send or swap, whose hold was released.
+    While the order can still succeed, this is the quoted amount, and for a withdrawal always. For a ramp or buy that
+    did not succeed, it is the amount received, or None if nothing was paid. For a send or swap that failed, it is
+    None, because the hold was released.
     """
     if order.status not in ("failed", "expired", "refunded"):
         return order.paid.amount
@@ -175,7 +176,7 @@ def debited(order: Transaction) -> Decimal | None:
 
 
 def asset_id(side: Side) -> str:
-    """Return the id of an asset or fiat currency: `ast_usdc_stellar`, `ast_kes`."""
+    """Return the id of an asset or fiat currency, for example `ast_usdc_stellar` or `ast_kes`."""
     return f"ast_{side.code.lower()}" + (f"_{side.network}" if side.network else "")
 
 

@@ -1,4 +1,7 @@
-"""The statuses of orders: renamed statuses of their transactions (decision S18). Also the error code of orders."""
+"""The statuses of orders, and the error code for orders.
+
+Order statuses are renamed transaction statuses (decision S18).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ ORDER_STATUSES = {
     "expired": "expired",
     "refunded": "refunded",
 }
-"""The status of a transaction → the status of its order (decision S18)."""
+"""Maps the status of a transaction to the status of its order (decision S18)."""
 
 ORDER_STATUS_MEANINGS = {
     "pending": "It waits for a payment, a deposit or the network.",

@@ -1,4 +1,6 @@
-"""The money table: one row for each operation that quotes, spends or moves money, with the orders that it creates."""
+"""The money table: one entry for each operation that prices, spends or transfers money, with the orders that it
+creates.
+"""
 
 from __future__ import annotations
 
@@ -51,4 +53,4 @@ MONEY = Money(
         }
     ),
 )
-"""`in_events`: the fields that the chapter "Events" names, plus the code of a failed transaction."""
+"""`in_events` contains the fields that the section "Events" names, and the failure code of a transaction."""

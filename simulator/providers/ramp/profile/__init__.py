@@ -1,6 +1,6 @@
 """The account: profile, KYC, limits, and the other users of the platform.
 
-Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
+Section "Profile" of the specification, decisions H18, M14, S24 and S25.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The request body that changes a profile, and the parameters of actions by compliance and support."""
+"""The request body that changes a profile, and the parameters of the actions by compliance and support."""
 
 from typing import Annotated, Literal, NoReturn
 
@@ -23,25 +23,29 @@ FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2
 
 
 class PatchProfile(Body):
-    """The changes. Fields that are not sent do not change. The last four fields cannot be changed through the API."""
+    """The changes to a profile.
 
-    # Only fields that were sent are used. The defaults come from factories so that the contract shows none.
+    Fields that are not sent do not change. The last four fields cannot be changed through the API.
+    """
+
+    # Only the fields that were sent are used. The default values come from factories, so that the contract contains
+    # none.
     first_name: Name = Field(default_factory=str)
     """The new first name."""
     last_name: Name = Field(default_factory=str)
     """The new last name."""
     phone_number: str = Field(default_factory=str)
-    """The new phone number, in international format. It takes effect once it is verified."""
+    """The new phone number, in international format. It takes effect after verification."""
     default_currency: FiatCode = Field(default_factory=lambda: "KES")
-    """The fiat currency for limits from now on."""
+    """The new fiat currency for the account limits."""
     email: ReadOnly = Field(default_factory=lambda: None)
-    """Cannot be changed through the API."""
+    """This field cannot be changed through the API."""
     country: ReadOnly = Field(default_factory=lambda: None)
-    """Cannot be changed through the API."""
+    """This field cannot be changed through the API."""
     account_type: ReadOnly = Field(default_factory=lambda: None)
-    """Cannot be changed through the API."""
+    """This field cannot be changed through the API."""
     business_name: ReadOnly = Field(default_factory=lambda: None)
-    """Cannot be changed through the API."""
+    """This field cannot be changed through the API."""
 
 
 class NeededAction(Body):
@@ -55,9 +59,9 @@ class SetKyc(Body):
     status: shapes.KycStatus
     """The new KYC status."""
     level: Annotated[int, Field(ge=1, le=3)] | None = None
-    """The new tier of the account, with its limits. By default the tier does not change."""
+    """The new tier of the account, which determines the limits. By default, the tier does not change."""
     required_actions: list[NeededAction] | None = None
-    """The required actions. For `action_required` by default an identity document."""
+    """The required actions. If the status is `action_required`, the default is an identity document."""
 
 
 class SetProfile(Body):
@@ -67,13 +71,13 @@ class SetProfile(Body):
 
 class SetLimits(Body):
     per_transaction: FiatAmount | None = None
-    """The maximum of one transaction, in the profile's default currency."""
+    """The maximum amount of one transaction, in the profile's default currency."""
     daily: FiatAmount | None = None
-    """The maximum of a day, in the profile's default currency."""
+    """The maximum amount in a day, in the profile's default currency."""
     monthly: FiatAmount | None = None
-    """The maximum of a month, in the profile's default currency."""
+    """The maximum amount in a month, in the profile's default currency."""
 
 
 class SetProductionAccess(Body):
     granted: bool
-    """True if live keys and tokens work."""
+    """True to enable live keys and tokens."""

@@ -1,7 +1,8 @@
-"""Account limits: the maxima of each KYC level, and their usage per environment (decision M14).
+"""Account limits: the maximum amounts of each KYC level, and their usage in each environment (decision M14).
 
-Amounts count on the fiat side, in the profile's default currency at the mid rate. A day starts at 00:00 UTC, a month on
-the 1st. Usage is a row per period and currency, so no reset is needed when a period ends.
+Usage counts the fiat side of a transaction, converted into the profile's default currency at the mid rate. A day starts
+at 00:00 UTC, and a month starts on the 1st. Usage is saved separately for each period and currency, so nothing needs to
+be reset when a period ends.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from simulator.providers.ramp.profile.records import profile_of
 from simulator.providers.ramp.profile.states import AMOUNT_TOO_HIGH
 
 LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
-"""A charge to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
+"""An amount that was counted towards the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
 
 LEVEL_CURRENCY = "KES"
 PERIODS = ("per_transaction", "daily", "monthly")
@@ -34,20 +35,20 @@ LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A maximum that was set by hand, in the default currency of that time."""
+    """A maximum amount set through `set_limits`, with the profile's default currency at that time."""
 
     amount: Decimal
     currency: str
 
 
 LIMITS = TableKey("limits", Override, per_environment=True)
-"""The maxima that were set by hand, by period."""
+"""The maximum amounts that were set through `set_limits`, by period."""
 USAGE = TableKey("usage", Decimal, per_environment=True)
 """The used amounts, by `period|currency`."""
 
 
 def maximum(world: World, environment: str, period: str) -> Decimal:
-    """Return the maximum of a period (per_transaction, daily, monthly) in the profile's default currency."""
+    """Return the maximum amount in the profile's default currency. `period` is per_transaction, daily or monthly."""
     override = world.store[LIMITS.of(environment)].get(period)
     if override is not None:
         return _in_default(world, environment, override.amount, override.currency)
@@ -56,13 +57,13 @@ def maximum(world: World, environment: str, period: str) -> Decimal:
 
 
 def override(world: World, environment: str, period: str, amount: Decimal) -> None:
-    """Set a maximum by hand, in the profile's default currency."""
+    """Override the maximum amount for a period. The amount is in the profile's default currency."""
     row = Override(amount, profile_of(world).default_currency)
     world.store[LIMITS.of(environment)].put(period, row)
 
 
 def follow_level(world: World) -> None:
-    """Remove the maxima that were set by hand, so that those of the KYC level apply again in both environments."""
+    """Remove all overrides, so that the KYC level's maximum amounts apply again in both environments."""
     for environment in world.environments:
         table = world.store[LIMITS.of(environment)]
         for period in list(table.rows):
@@ -70,7 +71,7 @@ def follow_level(world: World) -> None:
 
 
 def used(world: World, environment: str, period: str) -> Decimal:
-    """Return the used amount of the current day or month, in the profile's default currency."""
+    """Return the amount used in the current day or month, in the profile's default currency."""
     day, month = _periods(world)
     prefix = f"{day if period == 'daily' else month}|"
     total = ZERO
@@ -82,19 +83,19 @@ def used(world: World, environment: str, period: str) -> Decimal:
 
 
 def remaining(world: World, environment: str, period: str) -> Decimal:
-    """Return the remaining amount of the current day or month, never negative."""
+    """Return the amount that remains in the current day or month. The result is never negative."""
     return max(ZERO, subtract(maximum(world, environment, period), used(world, environment, period)))
 
 
 def resets_at_ms(world: World) -> tuple[int, int]:
-    """Return the end of the current day and month: the next 00:00 UTC, and 00:00 UTC of the next 1st."""
+    """Return the end of the current day (the next 00:00 UTC) and of the current month (00:00 UTC on the next 1st)."""
     today = to_datetime(world.now_ms).replace(hour=0, minute=0, second=0, microsecond=0)
     next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
     return to_ms(today + timedelta(days=1)), to_ms(next_month)
 
 
 def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str) -> None:
-    """Raise `ApiError` amount_too_high for an amount of fiat above the maximum per transaction."""
+    """Raise `ApiError` amount_too_high if a fiat amount exceeds the maximum for one transaction."""
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, "amount")
 
@@ -102,10 +103,10 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
 def charge_limits(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
-    """Check all three limits and charge them with an amount of fiat. Raise `ApiError` amount_too_high with nothing
-    charged.
+    """Check a fiat amount against all three limits, count it towards them, and return the charge.
 
-    Return the charge, for `release_limits` if the transaction ends without success.
+    Pass the charge to `release_limits` if the transaction does not succeed. Raise `ApiError` amount_too_high if a
+    limit is exceeded. In that case, nothing is charged.
     """
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, param)
@@ -119,18 +120,18 @@ def charge_limits(
 
 
 def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
-    """Return whether an amount of fiat exceeds the remaining amount of this month."""
+    """Return whether a fiat amount exceeds the amount that remains in this month."""
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 
 def verify(world: World) -> None:
-    """Calculate with the saved limits and usage of a world. Raise if that is impossible."""
+    """Calculate with the limits and usage of a saved world. Raise an error if they are invalid."""
     for environment in world.environments:
         would_exceed_monthly(world, environment, Decimal(1), LEVEL_CURRENCY)
 
 
 def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
-    """Undo a charge, in the day and month in which it was made. None is ignored."""
+    """Subtract a charge from the day and month in which it was made. If `charge` is None, do nothing."""
     if charge is None:
         return
     currency, amount, day, month = charge
@@ -148,7 +149,7 @@ def _periods(world: World) -> tuple[str, str]:
     return _day_and_month(world.now_ms // DAY_MS)
 
 
-@lru_cache(maxsize=64)  # every charge has both: charges of a day share them
+@lru_cache(maxsize=64)  # all charges of a day share these strings
 def _day_and_month(days: int) -> tuple[str, str]:
     day = to_datetime(days * DAY_MS).strftime("%Y-%m-%d")
     return day, day[:7]

@@ -1,6 +1,6 @@
-"""The account: setting it up, changes by its owner, and changes by compliance and support.
+"""The account: its creation, changes by its owner, and changes by compliance and support.
 
-Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
+Section "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 
 
 def set_up(world: World) -> None:
-    """Create a new account and the other users of the platform (control interface, "Worlds")."""
+    """Create the account of a new world and the other users of the platform (control API, "Worlds")."""
     profile = Profile(
         user_id=world.streams.uuid("ids.user"),
         account_type="individual",
@@ -74,7 +74,7 @@ def set_up(world: World) -> None:
 
 @operation("GET /profile", "The profile of the account", profile_gate=False)
 def get_profile(call: Call[None, None, None]) -> shapes.Profile:
-    """Returns the account of the key: its owner, its status and its default currency."""
+    """Returns the account that the API key belongs to: its owner, its status and its default currency."""
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
@@ -84,8 +84,8 @@ def get_profile(call: Call[None, None, None]) -> shapes.Profile:
     errors=("invalid_parameter", "invalid_phone_number"),
 )
 def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
-    """Changes the given fields only. A new phone number takes effect once it is verified, and until then the response
-    shows the old one. E-mail, country, account type and business details cannot be changed through the API.
+    """Changes the given fields only. A new phone number takes effect once it is verified. Until then, the response
+    contains the old number. E-mail, country, account type and business details cannot be changed through the API.
     """
     world, wanted = call.world, call.body
     for name in wanted.model_extra or ():
@@ -107,23 +107,26 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
 
 @operation("GET /profile/kyc", "The state of KYC", profile_gate=False, shows="kyc")
 def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
-    """Returns the status of the account's identity check, its tier, and the actions that compliance still requires."""
+    """Returns the status of the account's identity check, the account's tier, and the actions that compliance still
+    requires.
+    """
     return shapes.show_kyc(profile_of(call.world))
 
 
 @operation("GET /profile/limits", "The account's limits and their usage", profile_gate=False)
 def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
-    """Returns the limits of the account per transaction, day and month, the used amounts, and the times at which the
-    periods reset. Ramps, purchases and withdrawals count, in fiat. A higher KYC level has higher limits.
+    """Returns the account's limits per transaction, day and month, the used amounts, and the times at which the
+    periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level
+    has higher limits.
     """
     return shapes.show_limits(call.world, call.environment)
 
 
 def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
-    """Set the KYC status. A change to approved, action_required or rejected emits an event in both environments,
-    sandbox first.
+    """Set the KYC status and details.
 
-    A level brings its maxima. Setting the current status changes the given details and emits nothing.
+    A change to approved, action_required or rejected emits an event in both environments, first in the sandbox. If a
+    level is given, its limits apply. Setting the current status again changes the given details and emits nothing.
     """
     world, wanted, profile = call.world, call.parameters, profile_of(call.world)
     if wanted.level is not None:
@@ -143,7 +146,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """Return a profile with the times of a KYC that reaches a status now, and its default required actions."""
+    """Return a profile whose KYC reaches the given status now, with its times and default required actions."""
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":
@@ -156,7 +159,7 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
 
 
 def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
-    """Suspend, close or reopen the profile. The current status changes nothing."""
+    """Suspend, close or reopen the profile. Setting the current status changes nothing."""
     account = profile_status(call.world)
     if call.parameters.status != account.status:
         move(call.world, account, "set_profile", call.parameters.status)
@@ -164,7 +167,7 @@ def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
 
 
 def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits:
-    """Set maxima of one environment by hand, in the profile's default currency."""
+    """Override the limits of one environment. The amounts are in the profile's default currency."""
     given = call.parameters.model_dump(include=set(bodies.SetLimits.model_fields), exclude_none=True)
     for period, amount in given.items():
         limits.override(call.world, call.environment, period, Decimal(amount))
@@ -172,17 +175,17 @@ def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits
 
 
 def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) -> JsonObject:
-    """Grant or withdraw production access."""
+    """Grant or revoke production access."""
     profile = write(call.world, replace(profile_of(call.world), production_access=call.parameters.granted))
     return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}
 
 
 def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
-    """Verify the new phone number. Raise `ControlError` 409 if there is none."""
+    """Verify the new phone number. Raise `ControlError` 409 if no number is waiting to be verified."""
     profile = profile_of(call.world)
     if profile.pending_phone_number is None:
         message = "Nothing to verify: no phone number is waiting to be verified."
-        # By name, because the rows of the actions refer to these functions and come after them.
+        # Listed by name, because `ACTIONS` refers to these functions and is defined after them.
         allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
     profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))

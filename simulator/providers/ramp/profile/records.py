@@ -1,7 +1,7 @@
-"""The account: its profile with KYC and production access, its gates, and the other users of the platform.
+"""The account: its profile with KYC and production access, access checks, and the other users of the platform.
 
-Tables "Profile" and "KYC detail" of the specification. Profile, KYC and production access belong to the account and so
-to both environments (decision S25): one row per world, not a resource of an environment.
+Tables "Profile" and "KYC detail" of the specification. The profile, KYC and production access belong to the account
+and therefore to both environments (decision S25). Each world saves one record of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class RequiredAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The account. Times are milliseconds."""
+    """The account. Fields ending in `_ms` are times in milliseconds."""
 
     user_id: Id
     account_type: str
@@ -50,17 +50,17 @@ class Profile:
     created_at_ms: Milliseconds
     required_actions: tuple[RequiredAction, ...] = ()
     pending_phone_number: str | None = None
-    """The new phone number that is not verified yet (decision S24)."""
+    """The new phone number while it waits to be verified, or None (decision S24)."""
 
     @property
     def kyc_id(self) -> str:
-        """The id under which the history of KYC is saved."""
+        """The id under which the KYC history is saved."""
         return f"{self.user_id}:kyc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStatus(Record):
-    """The account as a resource with a status. It is saved in the row of the account, like its KYC."""
+    """The account as a resource with a status. It is saved as part of `Profile`, like the KYC."""
 
     kind = "profile"
     profile: Profile
@@ -68,7 +68,7 @@ class ProfileStatus(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kyc(Record):
-    """The KYC of the account as a resource. Events identify it by the account's user_id."""
+    """The account's KYC as a resource. Events identify it by the account's user_id."""
 
     kind = "kyc"
     profile: Profile
@@ -99,7 +99,7 @@ def profile_of(world: World) -> Profile:
 
 
 def write(world: World, profile: Profile) -> Profile:
-    """Save the account's row. Its statuses change only by transitions."""
+    """Save the account. Its statuses can change only through transitions."""
     world.store[PROFILES].put(ACCOUNT, profile)
     return profile
 
@@ -135,24 +135,24 @@ def kyc(world: World) -> Kyc:
 
 
 def put_status(world: World, record: ProfileStatus) -> None:
-    """Write the account's status into its row."""
+    """Save the account's status in its profile."""
     write(world, replace(record.profile, status=record.status))
 
 
 def put_kyc(world: World, record: Kyc) -> None:
-    """Write the account's KYC into its row."""
+    """Save the account's KYC in its profile."""
     write(world, replace(record.profile, kyc_status=record.status))
 
 
 def platform_users(world: World) -> list[PlatformUser]:
-    """Return the other users of the platform, without the account itself."""
+    """Return the other users of the platform. The account itself is not included."""
     return list(world.store[PLATFORM_USERS].values())
 
 
 def platform_user(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> PlatformUser | None:
-    """Return the other user with an id, e-mail address or phone number, or None."""
+    """Return the other user with the given id, e-mail address or phone number, or None if there is none."""
     for user in platform_users(world):
         if _matches(user, user_id, email, phone_number):
             return user
@@ -162,7 +162,7 @@ def platform_user(
 def is_oneself(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> bool:
-    """Return whether an id, e-mail address or phone number is the account's own."""
+    """Return whether an id, e-mail address or phone number belongs to the account itself."""
     return _matches(profile_of(world), user_id, email, phone_number)
 
 
@@ -175,7 +175,7 @@ def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | N
 
 
 def require_active(world: World) -> None:
-    """Raise `ApiError` 403 forbidden for a suspended or closed profile."""
+    """Raise `ApiError` 403 forbidden if the profile is suspended or closed."""
     status = profile_of(world).status
     if status != "active":
         raise ApiError("forbidden", f"The profile is {status}.")

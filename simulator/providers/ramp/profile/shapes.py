@@ -1,4 +1,4 @@
-"""The shapes of profile, KYC and limits (tables "Profile", "KYC detail" and "Limits" of the specification)."""
+"""Response models for profile, KYC and limits (tables "Profile", "KYC detail" and "Limits" of the specification)."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ KycText = Annotated[str, OneOf(KYC_STATUSES)]
 
 
 class Profile(TypedDict):
-    """The account of the key."""
+    """The account that the API key belongs to."""
 
     user_id: Uuid
     """The id of the account. Other users of the service can send to it."""
     account_type: AccountType
     """The type of account."""
     first_name: str
-    """First name of the person, or of the company's representative."""
+    """The first name of the person, or of the company's representative."""
     last_name: str
-    """Last name of the person, or of the company's representative."""
+    """The last name of the person, or of the company's representative."""
     business_name: str | None
-    """Name of the company. Null for an individual."""
+    """The name of the company. Null for an individual."""
     email: Annotated[str, Format("email")]
-    """The verified e-mail address, for notices of the service."""
+    """The verified e-mail address, which receives notices from the service."""
     phone_number: PhoneText
     """The verified phone number, in international format."""
     country: CountryText
     """The country of the account, as a two-letter code (ISO 3166-1)."""
     default_currency: FiatText
-    """The fiat currency of the limits."""
+    """The fiat currency of the account's limits."""
     kyc_status: KycText
     """The status of the identity check. Only `approved` accounts can move money."""
     two_factor_enabled: bool
     """True if signing in to the dashboard requires a second factor."""
     environment: Annotated[str, OneOf(ENVIRONMENTS)]
-    """The environment of the key."""
+    """The environment that the API key belongs to."""
     status: Annotated[str, OneOf(PROFILE_STATUSES)]
     """The status of the account."""
     created_at: Timestamp
@@ -67,7 +67,7 @@ class RequiredAction(TypedDict):
 
 
 class KycDetail(TypedDict):
-    """The status of the account's identity check, and the actions that it still requires."""
+    """The status of the account's identity check, and the actions that are still required."""
 
     kyc_status: KycText
     """The status. Only `approved` accounts can move money."""
@@ -76,56 +76,56 @@ class KycDetail(TypedDict):
     level: Annotated[int, Field(ge=1, le=3), Assumed("M14", "minimum", "maximum")]
     """The tier of the account. A higher tier has higher limits."""
     submitted_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
-    """The time at which the documents were submitted, or null before."""
+    """The time at which the documents were submitted, or null if they have not been submitted."""
     reviewed_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
-    """The time of the last decision of compliance, or null before."""
+    """The time of compliance's last decision, or null if there is none."""
     required_actions: list[RequiredAction]
     """The required actions. Empty if there are none."""
 
 
 class TransactionLimit(TypedDict):
-    """The limit of a single transaction."""
+    """The limit for a single transaction."""
 
     max: AmountText
-    """The maximum of one transaction."""
+    """The maximum amount of one transaction."""
 
 
 class PeriodLimit(TypedDict):
-    """The limit of a period, and its usage."""
+    """The limit for a period, and its usage."""
 
     max: AmountText
-    """The maximum of the period."""
+    """The maximum amount in the period."""
     used: AmountText
-    """The used amount in the current period."""
+    """The amount used in the current period."""
     remaining: AmountText
-    """The remaining amount in the current period."""
+    """The amount that remains in the current period."""
 
 
 class LimitSet(TypedDict):
-    """The limits of the account, in its currency."""
+    """The limits of the account, in its default currency."""
 
     per_transaction: TransactionLimit
-    """The limit of a single transaction."""
+    """The limit for a single transaction."""
     daily: PeriodLimit
-    """The limit of a day."""
+    """The limit for a day."""
     monthly: PeriodLimit
-    """The limit of a month."""
+    """The limit for a month."""
 
 
 class LimitResets(TypedDict):
-    """The times at which the periods of the limits reset."""
+    """The times at which the limit periods reset."""
 
     daily: Timestamp
-    """The start of the next day, when `daily.used` is zero again."""
+    """The start of the next day, when `daily.used` is reset to zero."""
     monthly: Timestamp
-    """The start of the next month, when `monthly.used` is zero again."""
+    """The start of the next month, when `monthly.used` is reset to zero."""
 
 
 class AccountLimits(TypedDict):
-    """The limits of the account by its KYC level, and their usage."""
+    """The account's limits, which depend on its KYC level, and their usage."""
 
     currency: FiatText
-    """The fiat currency of all amounts here: the profile's `default_currency`."""
+    """The fiat currency of all amounts in this response, which is the profile's `default_currency`."""
     limits: LimitSet
     """The limits and their usage."""
     resets_at: LimitResets
@@ -133,7 +133,7 @@ class AccountLimits(TypedDict):
 
 
 def show_profile(profile: records.Profile, environment: str) -> Profile:
-    """Return the profile for a key of an environment."""
+    """Return the profile as returned to a caller of the given environment."""
     return {
         "user_id": profile.user_id,
         "account_type": profile.account_type,
@@ -164,7 +164,7 @@ def show_kyc(profile: records.Profile) -> KycDetail:
 
 
 def show_limits(world: World, environment: str) -> AccountLimits:
-    """Return the limits of an environment now, in the profile's default currency."""
+    """Return the current limits of an environment, in the profile's default currency."""
     currency = reference.FIATS[records.profile_of(world).default_currency]
     daily_ms, monthly_ms = limits.resets_at_ms(world)
 

@@ -1,8 +1,8 @@
-"""The state tables of KYC and of the profile's status, with the events and error codes of this room.
+"""The state tables of KYC and of the profile's status, with the events and error codes of this package.
 
-The specification shows the statuses but no transitions, so every transition is assumed: compliance and support can set
-any status from any other (control interface, `set_kyc` and `set_profile`). Setting the current status is not a
-transition.
+The specification lists the statuses but defines no transitions, so every transition is an assumption. Compliance and
+support can change any status to any other (control API, `set_kyc` and `set_profile`). Setting the current status is not
+a transition.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ramps: onramps (fiat to an external wallet) and offramps (crypto to a fiat beneficiary)."""
+"""Ramps: onramps (fiat to an external wallet) and offramps (crypto to a beneficiary's fiat account)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request bodies of ramp quotes and confirmations, and the parameters of actions on ramps."""
+"""Request bodies of ramp quotes and confirmations, and the parameters of the actions on ramps."""
 
 from decimal import Decimal
 from typing import Annotated, TypeAlias
@@ -13,29 +13,30 @@ from simulator.providers.ramp.shapes import FIAT_CODES, Direction, Method, RampN
 
 
 class QuoteBody(Body):
-    """The terms of a ramp, and the side that `amount` is on."""
+    """The terms of a ramp, and the side that `amount` refers to."""
 
     type: Direction
-    """The direction: `onramp` turns fiat into crypto, `offramp` turns crypto into fiat."""
+    """The direction. An `onramp` turns fiat into crypto, and an `offramp` turns crypto into fiat."""
     network: RampNetwork
     """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
     asset: Annotated[Code, OneOf(RAMP_ASSET_CODES)]
     """The asset to buy or sell. It must be available on the network."""
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
-    """The fiat currency to pay in (onramp) or to be paid out (offramp)."""
+    """The fiat currency in which the payer pays (onramp) or the beneficiary is paid (offramp)."""
     amount: Amount
     """The amount in `amount_currency`, as a decimal string. The service calculates the other side."""
     amount_currency: Annotated[Text, OneOf({**RAMP_ASSET_CODES, **FIAT_CODES})]
     """The currency of `amount`: the code of the asset or of the fiat currency."""
     method: Method
-    """The payment method for the fiat. Mobile money is not available in every currency."""
+    """The payment method for the fiat. Not every currency supports mobile money."""
 
 
 class MobileMoneyPayer(Body):
     """The payer of an onramp by mobile money."""
 
     phone_number: Code
-    """The payer's phone, which gets the payment prompt. International format, a number of the fiat currency's country.
+    """The phone number that receives the payment prompt. It must be in international format and belong to the fiat
+    currency's country.
     """
     account_name: Annotated[Name | None, Assumed("R5")] = None
     """The payer's name."""
@@ -53,7 +54,7 @@ class BankTransferPayer(Body):
     account_number: FreeText | None = None
     """The payer's account number, in the format of the fiat currency's country."""
     bank_code: FreeText | None = None
-    """The payer's bank, by its code in the country."""
+    """The code of the payer's bank in its country."""
     phone_number: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with bank transfers."""
 
@@ -62,38 +63,38 @@ class ConfirmOnramp(Body):
     """The delivery address and the payer of an onramp."""
 
     wallet_address: Code
-    """The address to deliver the crypto to, on the quote's network."""
+    """The address on the quote's network to which the crypto is delivered."""
     memo: FreeText | None = None
-    """Stellar only: the memo to send with the delivery."""
+    """The memo to send with the delivery. Only used on stellar."""
     payer: MobileMoneyPayer | BankTransferPayer
-    """The payer of the fiat. The quote's method decides which fields are required."""
+    """The payer of the fiat. The quote's payment method determines which fields are required."""
     reference: Name | None = None
-    """Your own reference. The transaction shows it, and lists can be searched for it."""
+    """Your own reference. The transaction contains it, and you can search lists for it."""
 
 
 class ConfirmOnrampMobileMoney(ConfirmOnramp):
-    """The confirmation of an onramp that is paid by mobile money."""
+    """Confirms an onramp that is paid by mobile money."""
 
     payer: MobileMoneyPayer
-    """The payer, by phone number."""
+    """The payer, identified by phone number."""
 
 
 class ConfirmOnrampBankTransfer(ConfirmOnramp):
-    """The confirmation of an onramp that is paid by bank transfer."""
+    """Confirms an onramp that is paid by bank transfer."""
 
     payer: BankTransferPayer
-    """The payer, by bank account."""
+    """The payer, identified by bank account."""
 
 
 class ConfirmOfframp(Body):
     """The payout recipient and the refund address of an offramp."""
 
     beneficiary_id: Code
-    """The payout recipient: a saved beneficiary whose currency and method match the quote."""
+    """The payout recipient. It must be a saved beneficiary whose currency and payment method match the quote."""
     refund_address: Code
     """The address, on the quote's network, to which the deposit is returned if the payout fails."""
     reference: Name | None = None
-    """Your own reference. The transaction shows it, and lists can be searched for it."""
+    """Your own reference. The transaction contains it, and you can search lists for it."""
 
 
 Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
@@ -123,25 +124,28 @@ TxHash = Annotated[Text, AfterValidator(_hash_of_any_network)]
 
 class PaymentParameters(Body):
     amount: Annotated[Amount, AfterValidator(_paid)] | None = None
-    """The amount of fiat that arrives. By default the full amount. With less the transaction fails."""
+    """The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails."""
 
 
 class RampDepositParameters(Body):
     amount: PositiveAmount | None = None
-    """The amount of the asset that arrives. By default `deposit.amount`. With less the transaction fails."""
+    """The amount of the asset that arrives.
+
+    The default is `deposit.amount`. With a smaller amount, the transaction fails.
+    """
     asset: Text | None = None
-    """The asset that arrives, if it is the wrong one. Such a deposit is not matched."""
+    """The asset that arrives. The default is the correct asset. A deposit of another asset is not matched."""
     memo: FreeText | None = None
-    """The memo of the deposit, if it is the wrong one. Such a deposit is not matched."""
+    """The memo of the deposit. The default is the correct memo. A deposit with another memo is not matched."""
     tx_hash: TxHash | None = None
-    """The hash of the on-chain transaction. By default a new one is generated."""
+    """The hash of the on-chain transaction. By default, a new hash is generated."""
 
 
 class TxHashParameters(Body):
     tx_hash: TxHash | None = None
-    """The hash of the on-chain transaction. By default a new one is generated."""
+    """The hash of the on-chain transaction. By default, a new hash is generated."""
 
 
 class FailureParameters(Body):
     failure_code: FailureCode = "internal_error"
-    """The reason of the failure, which the transaction shows."""
+    """The failure code to record on the transaction."""

@@ -1,6 +1,6 @@
-"""The operations on ramps: quoting and confirming.
+"""The operations on ramps: creating and confirming quotes.
 
-Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, R3, R5, S3
+Sections "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, R3, R5, S3
 to S6.
 """
 
@@ -86,20 +86,23 @@ DEADLINE = "ramp.deadline"
 
 
 def load_quote(call: Call) -> RampQuote:
-    """Return the quote in the path. Raise `ApiError` 404 quote_not_found."""
+    """Return the quote that the path identifies. Raise `ApiError` 404 quote_not_found if it does not exist."""
     return find_quote(call.world, call.environment, QUOTES, call.path["id"])
 
 
 def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """Raise `ApiError` 409 quote_already_used or 422 quote_expired, before all other business rules (decision H2)."""
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired if the quote cannot be used.
+
+    This check runs before all other business rules (decision H2).
+    """
     require_usable(call.resource)
 
 
 def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 for an amount_currency that is neither side, or too many decimals for its side (decision
-    H7).
+    """Raise `ApiError` 400 if amount_currency is neither side's currency, or if the amount has too many decimals
+    (H7).
 
-    An unsupported pair has no sides, so it passes here and the business rules refuse it.
+    An unsupported pair passes this check, because its sides are unknown. The business rules refuse it later.
     """
     body = call.body
     try:
@@ -112,7 +115,10 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
 
 
 def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
-    """Return asset and fiat currency of a quote. Raise `ApiError` 422 unsupported_pair if they are not offered."""
+    """Return the asset and the fiat currency of a quote.
+
+    Raise `ApiError` 422 unsupported_pair if they are not supported.
+    """
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
     if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
@@ -134,11 +140,11 @@ def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     statuses=("active",),
 )
 def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
-    """Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the side that
-    `amount_currency` names, and the service calculates the other side. Nothing is booked or reserved until you confirm
-    the quote. The request fails with unsupported_pair if network, asset, currency and method do not go together. It
-    fails with amount_too_low or amount_too_high outside the limits of the fee product or of the account, and with
-    network_unavailable while the network is down.
+    """Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. `amount_currency` selects the side
+    that the amount refers to, and the service calculates the other side. Nothing is booked or reserved until you
+    confirm the quote. The request fails with unsupported_pair if the combination of network, asset, currency and
+    payment method is not supported. It fails with amount_too_low or amount_too_high if the amount is outside the
+    limits of the fee product or of the account, and with network_unavailable while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     crypto, money = _pair(body)
@@ -164,8 +170,8 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
         return delivered(world, body.type, amount, fee.total, rate, destination)
 
     given_source = body.amount_currency == source.code
-    # An amount on the delivered side is kept exactly as asked, and the source is solved for. Converting it back and
-    # forth would lose a unit to rounding, and the recipient would not get the amount that was asked for.
+    # A requested amount on the delivered side is kept exactly, and the solver finds the source amount. Converting the
+    # amount back and forth would lose a unit to rounding, and the recipient would not receive the requested amount.
     source_amount = (
         amount if given_source else solve_source(source, amount, lambda amount: delivers(amount, fee_of(amount)))
     )
@@ -195,13 +201,13 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
 def delivered(
     world: World, direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency
 ) -> Decimal:
-    """Return the amount for the recipient, rounded down and never negative (decisions M3, M4)."""
+    """Return the amount for the recipient, rounded down. The result is never negative (decisions M3, M4)."""
     net = max(subtract(source, fee), ZERO)
     return received(world, destination, divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
 
 def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
-    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
+    """Raise `ApiError` 400 if the payer's account number has the wrong format for the country (decision R5)."""
     if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
         check_payer(call.body.payer, call.resource.fiat_currency)
 
@@ -231,12 +237,13 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     statuses=("awaiting_payment", "awaiting_deposit"),
 )
 def confirm_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
-    """Uses an active quote and starts the transaction. The body depends on the type of the quote and, for an onramp, on
-    its method. An onramp then waits for the payer's fiat: its status is `awaiting_payment` and `payment_instructions`
-    say how to pay. An offramp waits for your crypto: its status is `awaiting_deposit`. Send exactly `deposit.amount` of
-    `deposit.asset` to `deposit.address` before `deposit_by`, on stellar with `deposit.memo`. A quote can be confirmed
-    once, within its 30 minutes. The transaction counts towards the account limits. The request fails if the address is
-    not valid on the quote's network, the beneficiary does not match the quote, or the network is down.
+    """Uses an active quote and starts the transaction. The required fields depend on the type of the quote and, for
+    an onramp, on its payment method. An onramp then waits for the payer's fiat. Its status is `awaiting_payment`, and
+    `payment_instructions` describes how to pay. An offramp waits for your crypto. Its status is `awaiting_deposit`.
+    Send exactly `deposit.amount` of `deposit.asset` to `deposit.address` before `deposit_by`. On stellar, include
+    `deposit.memo`. A quote can be confirmed once, within its 30 minutes. The transaction counts towards the account
+    limits. The request fails if the address is not valid on the quote's network, if the beneficiary does not match
+    the quote, or if the network is down.
     """
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
@@ -308,7 +315,10 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
-    """Check and charge the limits, use the quote, and return the part of the transaction that both directions share."""
+    """Check and charge the account limits, and mark the quote as used.
+
+    Return the fields that onramps and offramps share.
+    """
     environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
     require_in_force(world, environment, quote.product_id)
     limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
@@ -340,7 +350,7 @@ def _use(world: World, quote: RampQuote) -> Transaction:
     shows="quote",
 )
 def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
-    """Returns a ramp quote with its current status and expiry. Rate, amounts and fee never change."""
+    """Returns a ramp quote with its current status and expiry. The rate, amounts and fee never change."""
     return render_quote(call.world, call.resource)
 
 
@@ -367,7 +377,7 @@ def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
 
 
 def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
-    """Return the account to pay to: one of the service at the first bank of the country (decision R5)."""
+    """Return the service's account to pay to. It is at the first bank of the country (decision R5)."""
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
     return {

@@ -1,4 +1,4 @@
-"""Ramp quotes. Ramp transactions are rows of the shared transaction record."""
+"""Ramp quotes. Ramp transactions are saved with all other transactions, in the package `transactions`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.providers.ramp.transactions import Quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampQuote(Quote):
-    """The locked price of an onramp or offramp. Networks are canonical names, amounts are exact."""
+    """The locked price of an onramp or offramp. Networks have canonical names, and amounts are exact."""
 
     kind = "ramp_quote"
     type: Direction
@@ -38,7 +38,7 @@ class RampQuote(Quote):
 
     @property
     def fiat_amount(self) -> Decimal:
-        """The fiat side, which counts towards the account limits (decision M14)."""
+        """The amount on the fiat side, which counts towards the account limits (decision M14)."""
         return self.source_amount if self.type == "onramp" else self.destination_amount
 
 

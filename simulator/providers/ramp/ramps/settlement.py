@@ -1,6 +1,6 @@
 """Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
 
-Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced ledger entry.
+Decisions S1, S3 to S6, S9 and S16. Every movement of money is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ _RAMPS = ("onramp", "offramp")
 
 
 def lapse(world: World, timer: Timer) -> None:
-    """Expire a ramp at the deadline of its payment or deposit, the quote's expires_at (decision S1)."""
+    """Expire a ramp when its payment or deposit is overdue. The deadline is the quote's expires_at (decision S1)."""
     move_released(world, existing(world, Transaction, timer.target), "expire")
 
 
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
-    """Receive the payer's fiat: the full amount, more (accepted), or less (decision S6)."""
+    """Receive the payer's fiat.
+
+    An amount that is too high is accepted, and an amount that is too low fails the onramp (decision S6).
+    """
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
@@ -67,7 +70,7 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """Receive a deposit that the account itself sent to `deposit.address`, under the same rules (decisions S6, S9)."""
+    """Receive a deposit that the account itself sent to `deposit.address`. The same rules apply (decisions S6, S9)."""
     if ramp.status != "awaiting_deposit":
         return False
     if arrival.asset != ramp.paid.code:
@@ -91,7 +94,7 @@ def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """Fail an onramp because the payer's provider declines (decision S3)."""
+    """Fail an onramp because the payer's provider declined the payment (decision S3)."""
     if assumes(call.world, "S3", "payer_may_try_again"):
         return call.target
     call.world.agenda.cancel(DEADLINE, call.target.id)
@@ -99,7 +102,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transaction:
-    """Finish the conversion or payout. An onramp gets its tx_hash here (decision S16)."""
+    """Finish the conversion or payout. For an onramp, this sets tx_hash (decision S16)."""
     world, ramp = call.world, call.target
     if ramp.type == "onramp":
         ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
@@ -126,7 +129,7 @@ def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction
 
 
 def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """Return the received funds, fee included, to the payer or the refund_address (decision S5)."""
+    """Return the received funds, including the fee, to the payer or the refund_address (decision S5)."""
     world, ramp = call.world, call.target
     key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
     if ramp.status == "completed":
@@ -147,7 +150,10 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:
-    """Return why a ramp cannot be refunded, or None. Only received funds can be returned (decision S5)."""
+    """Return the reason why a ramp cannot be refunded, or None if it can.
+
+    Only received funds can be refunded (decision S5).
+    """
     return None if ramp.funds_received is not None else "no funds were received, so there is nothing to refund"
 
 

@@ -1,4 +1,4 @@
-"""The shapes of ramp quotes and ramp transactions: the tables "Ramp quote" and "Ramp transaction"."""
+"""Response models for ramp quotes and ramp transactions: the tables "Ramp quote" and "Ramp transaction"."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ FailureText = Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]
 
 
 class RampQuoteShape(TypedDict):
-    """The locked price of an onramp or offramp. Rate and fees are valid for exactly 30 minutes."""
+    """The locked price of an onramp or offramp. The rate and the fees are valid for exactly 30 minutes."""
 
     id: Annotated[str, Prefix("qt_")]
     """The id of the quote. Confirm it with `POST /quotes/{id}/confirm`."""
     type: Direction
-    """The direction: fiat into crypto, or crypto into fiat."""
+    """The direction: from fiat to crypto, or from crypto to fiat."""
     network: NetworkText
     """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
     asset: RampAsset
@@ -68,49 +68,49 @@ class RampQuoteShape(TypedDict):
     fiat_currency: FiatText
     """The fiat currency that the payer pays (onramp) or the beneficiary receives (offramp)."""
     method: Method
-    """The payment method: the fiat is collected from the payer or paid out to the beneficiary."""
+    """The method by which the fiat is collected from the payer or paid out to the beneficiary."""
     rate: RateText
     """The locked rate: fiat per unit of the asset."""
     source_amount: AmountText
     """The amount paid in, before fees, in `source_currency`."""
     source_currency: CurrencyText
-    """The currency of `source_amount`: the fiat currency of an onramp, the asset of an offramp."""
+    """The currency of `source_amount`. It is the fiat currency for an onramp, and the asset for an offramp."""
     fee: ProcessingFee
-    """The cost of the ramp, taken out of `source_amount`."""
+    """The cost of the ramp, which is deducted from `source_amount`."""
     destination_amount: AmountText
-    """The amount that the recipient gets after all fees, in `destination_currency`."""
+    """The amount that the recipient receives after all fees, in `destination_currency`."""
     destination_currency: CurrencyText
-    """The currency of `destination_amount`: the asset of an onramp, the fiat currency of an offramp."""
+    """The currency of `destination_amount`. It is the asset for an onramp, and the fiat currency for an offramp."""
     status: Annotated[str, OneOf(QUOTE_MEANINGS)]
     """The status. Only an `active` quote can be confirmed."""
     created_at: Timestamp
-    """The time at which rate and fees were locked."""
+    """The time at which the rate and fees were locked."""
     expires_at: Timestamp
-    """The expiry time, 30 minutes after `created_at`. From then on the quote cannot be confirmed."""
+    """The expiry time, 30 minutes after `created_at`. Starting at this time, the quote cannot be confirmed."""
 
 
 class RampMobileMoneyInstructions(TypedDict):
-    """Payment by mobile money: the payer approves a prompt on the phone."""
+    """Instructions for paying by mobile money. The payer approves a prompt on the phone."""
 
     method: Literal["mobile_money"]
     """The payment method of the quote."""
     phone_number: PhoneText
-    """The payer's phone, which gets the prompt."""
+    """The phone number that receives the prompt."""
     prompt_text: str
     """The text of the prompt, which you can show to the payer."""
 
 
 class RampBankTransferInstructions(TypedDict):
-    """Payment by bank transfer to an account of the service."""
+    """Instructions for paying by bank transfer to an account of the service."""
 
     method: Literal["bank_transfer"]
     """The payment method of the quote."""
     account_number: Annotated[str, Assumed("R5")]
-    """The account of the service to which `source_amount` is transferred."""
+    """The service's account to which the payer transfers `source_amount`."""
     bank_name: Annotated[str, Assumed("R5")]
     """The bank of that account."""
     reference: Annotated[str, Assumed("R5")]
-    """The reference for the transfer, which matches it to the order."""
+    """The reference to state in the transfer, so that it can be matched to the order."""
 
 
 RampPaymentInstructions = Annotated[
@@ -120,20 +120,20 @@ RampPaymentInstructions = Annotated[
 
 class _RampDeposit(TypedDict):
     amount: AmountText
-    """The exact amount to send, in `asset`: the quote's `source_amount`."""
+    """The exact amount to send, in `asset`. It is the quote's `source_amount`."""
     deposit_by: Timestamp
-    """The deadline for the deposit: the quote's `expires_at`."""
+    """The deadline for the deposit, which is the quote's `expires_at`."""
 
 
 class StellarRampDeposit(_RampDeposit):
     """The deposit of an offramp on stellar. Send exactly this amount, with this memo, before the deadline."""
 
     network: Literal["stellar"]
-    """The network to send the deposit on."""
+    """The network on which to send the deposit."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["stellar"]})]
     """The asset to send. A deposit of another asset is not matched."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$"), Assumed("R6", "pattern")]
-    """The service's address to send the deposit to."""
+    """The service's address to which to send the deposit."""
     memo: str
     """The memo of the deposit. A deposit without it is not matched."""
 
@@ -142,11 +142,11 @@ class CeloRampDeposit(_RampDeposit):
     """The deposit of an offramp on celo. Send exactly this amount before the deadline."""
 
     network: Literal["celo"]
-    """The network to send the deposit on."""
+    """The network on which to send the deposit."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["celo"]})]
     """The asset to send. A deposit of another asset is not matched."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$"), Assumed("R6", "pattern")]
-    """The service's address to send the deposit to."""
+    """The service's address to which to send the deposit."""
 
 
 RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminator="network")]
@@ -156,7 +156,7 @@ class _RampTerms(TypedDict):
     id: Annotated[str, Prefix("txn_")]
     """The id of the transaction. Read it again with `GET /transactions/{id}`."""
     quote_id: Annotated[str, Prefix("qt_")]
-    """The quote of this transaction, with the same rate, amounts and fee."""
+    """The id of the quote. The transaction has the same rate, amounts and fee."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
     """The public number of its order, for `GET /orders/{order_id}`."""
     network: NetworkText
@@ -168,18 +168,22 @@ class _RampTerms(TypedDict):
     rate: RateText
     """The locked rate of the quote: fiat per unit of the asset."""
     source_amount: AmountText
-    """The amount paid in, before fees, as on the quote: fiat for an onramp, the asset for an offramp."""
+    """The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp."""
     destination_amount: AmountText
-    """The amount that the recipient gets after all fees, as on the quote: the asset for an onramp, fiat for an offramp.
+    """The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for
+    an offramp in fiat.
     """
     fee: ProcessingFee
-    """The fee of the quote, taken out of `source_amount`."""
+    """The fee of the quote, which is deducted from `source_amount`."""
     tx_hash: str | None
-    """The on-chain transaction: the delivery of an onramp, the deposit of an offramp. Null until it exists."""
+    """The hash of the on-chain transaction: the delivery of an onramp, or the deposit of an offramp.
+
+    Null until it exists.
+    """
     reference: Annotated[str | None, Assumed("H19", "nullable")]
-    """The `reference` of the confirmation, or null if none was given."""
+    """The `reference` given at confirmation, or null if none was given."""
     failure_code: NotRequired[FailureText]
-    """The reason of the failure. Present once the status is `failed`, and still after it becomes `refunded`."""
+    """The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`."""
     created_at: Timestamp
     """The time at which the quote was confirmed."""
     updated_at: Timestamp
@@ -187,39 +191,39 @@ class _RampTerms(TypedDict):
 
 
 class OnrampTransaction(_RampTerms):
-    """A confirmed onramp: the payer's fiat becomes crypto in an external wallet."""
+    """A confirmed onramp. The payer's fiat is turned into crypto in an external wallet."""
 
     type: Literal["onramp"]
     """The type of transaction."""
     status: Annotated[str, OneOf(ONRAMP_MEANINGS)]
-    """The status. It starts as `awaiting_payment` and only moves forward."""
+    """The status. It starts as `awaiting_payment` and never returns to an earlier status."""
     wallet_address: str
-    """The delivery address of the confirmation."""
+    """The delivery address given at confirmation."""
     payment_instructions: RampPaymentInstructions
-    """The instructions with which the payer pays `source_amount`."""
+    """The instructions for paying `source_amount`."""
 
 
 class OfframpTransaction(_RampTerms):
-    """A confirmed offramp: crypto that you deposit becomes fiat for a saved beneficiary."""
+    """A confirmed offramp. The crypto that you deposit is turned into fiat for a saved beneficiary."""
 
     type: Literal["offramp"]
     """The type of transaction."""
     status: Annotated[str, OneOf(OFFRAMP_MEANINGS)]
-    """The status. It starts as `awaiting_deposit` and only moves forward."""
+    """The status. It starts as `awaiting_deposit` and never returns to an earlier status."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """The payout recipient: the beneficiary of the confirmation."""
+    """The id of the beneficiary that receives the payout, as given at confirmation."""
     deposit: RampDeposit
-    """The deposit to make before the payout can start."""
+    """The deposit that you must send before the payout can start."""
 
 
 RampTransaction: TypeAlias = Annotated[OnrampTransaction | OfframpTransaction, Field(discriminator="type")]
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
-    """Return the response of a quote, which depends on its row only.
+    """Return the response for a quote. It depends only on the quote's record.
 
-    A new quote is rendered three times, for scenarios and twice for callers. Recent results are reused, which halves
-    the time of a read.
+    A new quote is rendered three times: once for scenarios and twice for callers. Caching recent results halves the
+    time of a read request.
     """
     recent = _RECENT.get(quote.id)
     if recent is not None and recent[0] is quote:
@@ -271,7 +275,7 @@ class _Terms(TypedDict):
 
 
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
-    # The instructions match the quote's method, which decides their fields.
+    # The instructions match the quote's payment method, which determines their fields.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
     return {
         "id": ramp.id,

@@ -1,7 +1,7 @@
-"""The state tables of ramp transactions, one per direction: the table "Ramp transaction" of the specification.
+"""The state tables of ramp transactions, one for each direction: the table "Ramp transaction" of the specification.
 
-The transitions marked with decisions S3 (declined payer), S5 (refunds) and S6 (short payments and deposits) are
-additions.
+The transitions from decisions S3 (declined payer), S5 (refunds) and S6 (payments and deposits that are too small) are
+not part of the specification.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Recurring payments: withdrawals and sends from the balance that repeat on a schedule.
+"""Recurring payments: scheduled withdrawals and sends from the balance.
 
-Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23 and W8.
+Section "Recurring payments" of the specification, decisions S4, S19 to S21, S23 and W8.
 """
 
 from __future__ import annotations

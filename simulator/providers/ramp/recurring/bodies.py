@@ -1,4 +1,7 @@
-"""Request bodies of recurring payments: drafts by type and destination, schedules by frequency, pauses and restarts."""
+"""Request bodies of recurring payments.
+
+Drafts differ by type and destination, and schedules by frequency. The other bodies are for pauses and restarts.
+"""
 
 from collections.abc import Mapping
 from datetime import date
@@ -33,7 +36,7 @@ LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5]
 
 
 class Source(Body):
-    """The balance that the runs are paid from."""
+    """The balance from which the runs are paid."""
 
     symbol: Code
     """The asset. For a withdrawal it must be a stablecoin."""
@@ -45,7 +48,7 @@ class BeneficiaryRecipient(Body):
     """The recipient of a recurring withdrawal."""
 
     beneficiary_id: Code
-    """A saved bank account or mobile money number (POST /beneficiaries)."""
+    """The id of a saved bank account or mobile money number (see POST /beneficiaries)."""
 
 
 class AnyDestinationRecipient(Body):
@@ -61,49 +64,53 @@ _RECIPIENTS = balance.by_destination(
 
 
 class AnyRecipient(Body):
-    """A recipient before the type of the payment is known."""
+    """A recipient when the type of the payment is not known yet."""
 
 
 class NewRecurring(Body):
-    """The fields that drafts of all types share."""
+    """The fields that all types of recurring payment share."""
 
     name: Name
     """A name for the recurring payment."""
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
-    """The type of the runs. It decides the format of `recipient`."""
+    """The type of the runs. It determines the format of `recipient`."""
     source: Source
-    """The balance that all runs are paid from."""
+    """The balance from which all runs are paid."""
     amount: Amount
     """The amount of each run, in `amount_currency`."""
     amount_currency: Text
-    """The source's symbol, or for a withdrawal the beneficiary's fiat. Then each run sells as much as needed."""
+    """The currency of `amount`.
+
+    It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells
+    as much of the source as needed.
+    """
     description: Note | None = None
-    """A note on each payment."""
+    """A note about each payment."""
     reference: Name | None = None
-    """Your own reference. The transaction of each run has it with `-` and the number of the run."""
+    """Your own reference. Each run's transaction has the reference followed by `-` and the number of the run."""
 
 
 class CreateRecurring(NewRecurring):
-    """A recurring payment before its type is known."""
+    """A recurring payment whose type is not known yet."""
 
     recipient: AnyRecipient
-    """The recipient: a beneficiary for a withdrawal, a destination for a send."""
+    """The recipient. It is a beneficiary for a withdrawal, and a destination for a send."""
 
 
 class CreateRecurringWithdraw(NewRecurring):
-    """A draft of a recurring withdrawal."""
+    """The request to create the draft of a recurring withdrawal."""
 
     type: Literal["withdraw"]
     recipient: BeneficiaryRecipient
-    """The recipient: a saved beneficiary."""
+    """The recipient, which is a saved beneficiary."""
 
 
 class CreateRecurringSend(NewRecurring):
-    """A draft of a recurring send."""
+    """The request to create the draft of a recurring send."""
 
     type: Literal["send"]
     recipient: AnyDestinationRecipient
-    """The recipient: an address, another user, or a Lightning address or invoice."""
+    """The recipient. It is an address, another user, or a Lightning address or invoice."""
 
 
 SENDS = balance.by_destination(
@@ -116,19 +123,21 @@ SENDS = balance.by_destination(
 
 
 class End(Body):
-    """The end of the runs."""
+    """When a recurring payment stops."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """The type of end. It decides which other field is required."""
+    """The condition for the last run. It determines which other field is required."""
     date: LocalDate | None = None
-    """The last possible day of a run, in the schedule's time zone. Required with the type `on_date`."""
+    """The last possible day of a run, in the schedule's time zone. Required if the type is `on_date`."""
     occurrences: Annotated[int, Field(ge=1), Assumed("S19", "minimum")] | None = None
-    """The number of runs, failed ones included. Required with the type `after_occurrences`."""
+    """The number of runs, including failed runs. Required if the type is `after_occurrences`."""
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: object) -> object:
-        """Raise an error if on_date has no date, or after_occurrences no occurrences."""
+        """Raise an error if an end of type on_date has no date, or an end of type after_occurrences has no
+        occurrences.
+        """
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
             if name is not None and data.get(name) is None:
@@ -143,22 +152,25 @@ class ScheduleBody(Body):
     frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS)]
     """The frequency of the runs."""
     day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)] | None = None
-    """The weekday of the runs. Required with the frequency weekly or biweekly."""
+    """The weekday of the runs. Required if the frequency is weekly or biweekly."""
     day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
-    """The day of the runs in the month, or the last day of a shorter month. Required with the frequency monthly."""
+    """The day of the month for the runs.
+
+    In a shorter month, the run is on the last day. Required if the frequency is monthly.
+    """
     start_date: LocalDate
-    """The first possible day of a run, in `timezone`. Today or later."""
+    """The first possible day of a run, in `timezone`. It must be today or later."""
     time: LocalTime = DEFAULT_TIME
-    """The time of day of the runs, in `timezone`, as HH:MM in 24-hour format."""
+    """The local time of the runs in `timezone`, as HH:MM in 24-hour format."""
     timezone: Text = DEFAULT_TIMEZONE
-    """The time zone of dates and time, as an IANA name."""
+    """The time zone of the dates and the time, as an IANA name."""
     end: End
-    """The end of the runs."""
+    """When the recurring payment stops."""
 
     @model_validator(mode="before")
     @classmethod
     def _defaults(cls, data: object) -> object:
-        """Treat null in an optional field as absent (decision H4)."""
+        """Treat null in an optional field as if the field were absent (decision H4)."""
         if isinstance(data, dict):
             return {
                 name: value for name, value in data.items() if value is not None or name not in ("time", "timezone")
@@ -167,13 +179,13 @@ class ScheduleBody(Body):
 
 
 class DailySchedule(ScheduleBody):
-    """A schedule of daily runs."""
+    """A schedule with daily runs."""
 
     frequency: Literal["daily"]
 
 
 class WeeklySchedule(ScheduleBody):
-    """A schedule of runs every week or every second week."""
+    """A schedule with runs every week or every second week."""
 
     frequency: Annotated[
         Literal["weekly", "biweekly"], Meanings({name: FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")})
@@ -183,25 +195,25 @@ class WeeklySchedule(ScheduleBody):
 
 
 class MonthlySchedule(ScheduleBody):
-    """A schedule of monthly runs."""
+    """A schedule with monthly runs."""
 
     frequency: Literal["monthly"]
     day_of_month: Annotated[int, Field(ge=1, le=31)]
-    """The day of the runs in the month, or the last day of a shorter month."""
+    """The day of the month for the runs. In a shorter month, the run is on the last day."""
 
 
 class PauseBody(Body):
-    """The reason of a pause."""
+    """The reason for a pause."""
 
     reason: Note | None = None
-    """The reason of the pause, shown as `pause_reason`."""
+    """The reason for the pause, returned as `pause_reason`."""
 
 
 class RestartBody(Body):
     """The start of the runs after a pause."""
 
     start_date: LocalDate | None = None
-    """The new start date of the schedule. By default the runs continue with the schedule's next date."""
+    """The new start date of the schedule. By default, the runs continue on the next date of the schedule."""
 
 
 SCHEDULES: Mapping[str, type[ScheduleBody]] = {

@@ -1,6 +1,6 @@
-"""Creating a recurring payment: its type, amount, source and recipient.
+"""Creation of recurring payments: checks on the type, amount, source and recipient.
 
-Chapter "Recurring payments" of the specification; decisions S21 and S23.
+Section "Recurring payments" of the specification; decisions S21 and S23.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def _create_body(call: Call) -> type[bodies.NewRecurring]:
 
 
 def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
-    """Raise `ApiError` 400 for an impossible amount_currency, too many decimals, or a malformed destination."""
+    """Raise `ApiError` 400 if amount_currency is invalid, the amount has too many decimals, or the destination is
+    malformed.
+    """
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
     if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
@@ -80,9 +82,9 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     statuses=("draft",),
 )
 def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> shapes.RecurringPaymentShape:
-    """Creates the draft of a recurring payment: a withdrawal to a saved beneficiary, or a send to a destination. Asset,
-    network, recipient and amount are checked now, limits and balance only when a run is due. A draft moves no money.
-    Set its schedule, read its review, then activate it.
+    """Creates the draft of a recurring payment. The payment is a withdrawal to a saved beneficiary, or a send to a
+    destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only
+    when a run is due. A draft transfers no money. Set its schedule, read its review, then activate it.
     """
     world, environment, body = call.world, call.environment, call.body
     saved, destination = None, None
@@ -124,8 +126,8 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
 
 
 def _as_given(destination: balance.AnyDestination) -> DestinationShape:
-    """Return the given fields of a destination. Unknown fields are ignored (decision H6)."""
-    # Any, because mypy does not know that the models of destinations and the shape have the same fields.
+    """Return the fields of a destination as they were given. Unknown fields are ignored (decision H6)."""
+    # Any, because mypy cannot know that the destination models and the response model have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
     shape: DestinationShape = given
     return shape
@@ -133,7 +135,9 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """Prefix the destination in an error with `recipient.`, in `param` and in the message: its path in this body."""
+    """Add the prefix `recipient.` to the destination in an error's `param` and message, to match its path in this
+    body.
+    """
     try:
         yield
     except ApiError as error:

@@ -1,6 +1,6 @@
-"""The estimated cost of a run, for the review. Nothing is locked, and no limit causes an error.
+"""The estimated cost of a run, for the review. Nothing is locked, and exceeding a limit is not an error.
 
-"Review object" of the specification; decisions M2, M6, M7 and M14.
+Section "Review object" of the specification; decisions M2, M6, M7 and M14.
 """
 
 from __future__ import annotations
@@ -30,21 +30,24 @@ WARNING_MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The cost of a run now. Amounts are in the source currency."""
+    """The current cost of a run. Amounts are in the source currency."""
 
     rate: Decimal
-    """Fiat per unit of the source, or 1 for a send."""
+    """Fiat per unit of the source. For a send, 1."""
     source_amount: Decimal
-    """The payment itself, without fees on top."""
+    """The amount of the payment, without additional fees."""
     debit: Decimal
-    """The total that would leave the balance."""
+    """The total that would be debited from the balance."""
     fee: Fee
     available: Decimal
     warnings: tuple[ReviewWarning, ...]
 
 
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
-    """Return the figures of the review. Exceeded limits become warnings. Raise `ApiError` 422 unsupported_pair."""
+    """Return the amounts for the review.
+
+    Exceeded limits become warnings. Raise `ApiError` 422 unsupported_pair if no fee product matches.
+    """
     rate, source_amount, debit, fee, delivered = (
         _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
     )
@@ -58,7 +61,7 @@ def estimate(world: World, payment: RecurringPayment) -> Estimate:
 
 
 _Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
-"""Rate, source amount, total debit, fee, and the delivered fiat (amount and code, None for a send)."""
+"""The rate, source amount, total debit, fee, and the delivered fiat (amount and code, or None for a send)."""
 
 
 def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:

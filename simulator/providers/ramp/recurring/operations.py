@@ -1,7 +1,7 @@
-"""The operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
+"""Operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
 
-Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. Drafts are created in `creating`,
-and the timers are in `runs`.
+Section "Recurring payments" of the specification; decisions S19, S20, S21 and S23. Drafts are created in `creating`.
+Timers are handled in `runs`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _START_ERRORS = specified("invalid_state") | {
     "unsupported_pair": "M15",
     "invoice_expired": "start-checks",
 }
-"""Errors of activate and restart if no run could succeed."""
+"""The errors for activating or restarting a payment if no run could succeed."""
 
 
 NEXT_RUNS_SHOWN = 3
 
 
 def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
-    """Raise `ApiError` 400 for an unknown time zone, a start_date before today, and an end before the start."""
+    """Raise `ApiError` 400 if the time zone is unknown, start_date is before today, or the end is before the start."""
     body = call.body
     if body.timezone not in zone_names():
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
@@ -75,9 +75,9 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
     statuses=("draft", "paused"),
 )
 def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Sets or replaces the schedule of a draft or paused recurring payment. Its status does not change. In any other
-    status the request fails with invalid_state. Days and time are local to `timezone`. After a new schedule, a draft
-    needs a new review before it can be activated.
+    """Sets or replaces the schedule of a draft or paused recurring payment. The status does not change. In any other
+    status, the request fails with invalid_state. Dates and time are local to `timezone`. After you change the
+    schedule of a draft, read its review again before you activate it.
     """
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -105,9 +105,9 @@ def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPaymen
     errors=specified("invalid_state") | {"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
 )
 def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Review:
-    """Returns what the runs would do now: the recipient, the cost of a run, the next runs, and warnings. Rates are not
-    locked, so all figures are estimates. You must review a draft after you set its schedule, before you can activate
-    it. Without a schedule the request fails with invalid_state.
+    """Returns a preview of the runs: the recipient, the cost of a run, the times of the next runs, and warnings.
+    Rates are not locked, so all amounts are estimates. After you set a draft's schedule, you must read the review
+    before you can activate the draft. If there is no schedule, the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
     _require_schedule(payment)
@@ -132,10 +132,11 @@ def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes
     errors=_START_ERRORS,
 )
 def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
-    """Starts the runs of a draft whose current schedule has been reviewed. The next run is planned and the event
-    recurring_payment.activated is sent. For anything but such a draft, and if the schedule has no date left, the
-    request fails with invalid_state. It also fails if no run could succeed, for example because the beneficiary was
-    deleted or the amount is outside the limits of the fee product at the current rate.
+    """Starts the runs of a draft. The current schedule must have been reviewed. The next run is scheduled and the
+    event recurring_payment.activated is sent. The request fails with invalid_state if the payment is not a draft, if
+    its schedule has not been reviewed, or if the schedule has no date left. It also fails if no run could succeed,
+    for example because the beneficiary was deleted or the amount is outside the fee product's limits at the current
+    rate.
     """
     world, payment = call.world, call.resource
     _require(payment, "draft")
@@ -151,9 +152,9 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
 
 @operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("invalid_state",))
 def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
-    """Pauses an active recurring payment until you restart it. No run is planned, and a payment in progress finishes.
-    The event recurring_payment.paused is sent. Three failed runs in a row pause a recurring payment, too. If it is not
-    active, the request fails with invalid_state.
+    """Pauses an active recurring payment until you restart it. No further run is scheduled, but a payment in progress
+    finishes. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs
+    in a row. If the recurring payment is not active, the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
     _require(payment, "active")
@@ -164,7 +165,7 @@ def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]
 
 
 def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:
-    """Raise `ApiError` 400 for a start_date before today in the schedule's time zone."""
+    """Raise `ApiError` 400 if start_date is before today in the schedule's time zone."""
     schedule = call.resource.schedule
     if call.body.start_date is not None and schedule is not None:
         _not_before_today(call.world, call.body.start_date, schedule.timezone)
@@ -179,10 +180,10 @@ def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> Non
     statuses=("active",),
 )
 def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Continues after a pause, with the next date of the schedule or with a new start at `start_date`. Missed runs are
-    skipped: they are not paid later and do not count. The event recurring_payment.restarted is sent. If the payment is
-    not paused or no date is left, the request fails with invalid_state. It also fails if no run could succeed, as at
-    activation.
+    """Continues a paused recurring payment on the next date of the schedule, or with a new start at `start_date`.
+    Missed runs are skipped. They are not paid later and do not count. The event recurring_payment.restarted is sent.
+    If the payment is not paused or no date is left, the request fails with invalid_state. As for activation, it also
+    fails if no run could succeed.
     """
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")
@@ -200,8 +201,8 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
     "DELETE /recurring-payments/{id}", "End a recurring payment; past payments are unaffected", basis="S20", load=_FIND
 )
 def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
-    """Ends a recurring payment permanently, in any status. There are no further runs, and past payments are unaffected.
-    The event recurring_payment.deleted is sent.
+    """Ends a recurring payment permanently. The payment can have any status. There are no further runs, and past
+    payments are unaffected. The event recurring_payment.deleted is sent.
     """
     cancel_runs(call.world, call.resource)
     remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
@@ -222,9 +223,9 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
 
 
 def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
-    """Return a payment with its next run and its total number of runs from now on (decision S19).
+    """Return a payment with its next run and its total number of runs, if it continues now (decision S19).
 
-    Raise `ApiError` for a payment that can never run: 404 and 422 as `require_runnable` does, 409 without a date left.
+    Raise `ApiError` 409 if no date is left, or 404 or 422 if `require_runnable` does.
     """
     require_runnable(world, payment)
     next_run = payment.next_moment(world.now_ms)
@@ -259,8 +260,8 @@ TRANSACTION_LIST = Listing(
     load=_FIND,
 )
 def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
-    """Lists the transactions that the runs of one recurring payment created, newest first. A run that failed before it
-    created a transaction is not included.
+    """Lists the transactions created by the runs of one recurring payment, newest first. If a run failed before it
+    created a transaction, the run is not included.
     """
     made = call.query.where(Transaction.made_by, call.resource.id)
     return page_of(made, transactions(call.world, call.environment), lambda row: render(call.world, row))
@@ -273,11 +274,14 @@ def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment])
     query=PAYMENT_LIST,
 )
 def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.RecurringPaymentShape]:
-    """Lists recurring payments, newest first. Deleted ones are not included."""
+    """Lists recurring payments, newest first. Deleted recurring payments are not included."""
     return page(call, PAYMENTS, render_recurring)
 
 
 @operation("GET /recurring-payments/{id}", "One recurring payment", basis="S20", load=_FIND, shows="recurring_payment")
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Returns one recurring payment with its schedule and counters. A deleted one is not found."""
+    """Returns one recurring payment with its schedule and counters.
+
+    For a deleted recurring payment, the request fails with not_found.
+    """
     return render_recurring(call.world, call.resource)

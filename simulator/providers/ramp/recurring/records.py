@@ -24,17 +24,17 @@ TYPE_MEANINGS = {
 
 
 class DestinationAddress(TypedDict):
-    """An on-chain address, as it was given."""
+    """An on-chain address, in the form in which it was given."""
 
     type: Literal["address"]
     address: str
     """The recipient's address."""
     memo: NotRequired[str]
-    """The memo of a stellar payment. Present if one was given."""
+    """The memo for a stellar payment. Present if it was given."""
 
 
 class DestinationUser(TypedDict):
-    """Another user of the service, as given: one of the three fields is present."""
+    """Another user of the service, in the form in which it was given. One of the three fields is present."""
 
     type: Literal["platform_user"]
     email: NotRequired[str]
@@ -46,7 +46,7 @@ class DestinationUser(TypedDict):
 
 
 class DestinationLightning(TypedDict):
-    """An invoice or a Lightning address, as it was given."""
+    """An invoice or a Lightning address, in the form in which it was given."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
     invoice: NotRequired[str]
@@ -56,34 +56,34 @@ class DestinationLightning(TypedDict):
 
 
 DestinationShape: TypeAlias = DestinationAddress | DestinationUser | DestinationLightning
-"""A destination as it was given."""
+"""A destination in the form in which it was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecurringPayment(Record):
-    """A payment that repeats."""
+    """A payment that is repeated on a schedule."""
 
     kind = "recurring_payment"
     name: str
     type: PaymentType
     symbol: str
     network: str
-    """The canonical name."""
+    """The canonical name of the network."""
     amount: Decimal
     amount_currency: str
     beneficiary_id: Id | None = None
     destination: DestinationShape | None = None
-    """The destination as it was sent."""
+    """The destination in the form in which it was sent."""
     description: str | None = None
     reference: str | None = None
     schedule: Schedule | None = None
     reviewed: bool = False
-    """True if the review of the current schedule was fetched (decision S20)."""
+    """True if the current schedule has been reviewed (decision S20)."""
     next_run_at_ms: Milliseconds | None = None
     runs_executed: int = 0
-    """All runs that took place. The next run's number is one more."""
+    """The number of runs that were executed. The next run has the next number."""
     runs_completed: int = 0
-    """The runs that succeeded."""
+    """The number of runs that succeeded."""
     failures_in_a_row: int = 0
     total_runs: int | None = None
     last_run_ms: Milliseconds | None = None
@@ -98,13 +98,13 @@ class RecurringPayment(Record):
 
     @property
     def stated(self) -> Currency:
-        """The currency of `amount`: the source, or the beneficiary's fiat."""
+        """The currency of `amount`: the source, or the beneficiary's fiat currency."""
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
-        """Return up to `count` times of runs from `now_ms` on, as if the payment were active.
+        """Return the times of up to `count` runs at or after `now_ms`, as if the payment were active.
 
-        A date that already ran is not repeated, and the number of occurrences is not exceeded.
+        A date that has already run is not repeated, and the number of occurrences is not exceeded.
         """
         if self.schedule is None:
             return ()
@@ -113,10 +113,10 @@ class RecurringPayment(Record):
         return self.schedule.moments(self._after_last_run(now_ms), count)
 
     def all_runs(self, now_ms: int) -> int | None:
-        """Return the total number of runs if the payment continues from `now_ms`, or None without an end (decision
+        """Return the total number of runs if the payment continues at `now_ms`, or None if it has no end (decision
         S19).
 
-        With an end date, these are the runs executed so far plus the remaining dates.
+        If the schedule has an end date, the total is the number of executed runs plus the number of remaining dates.
         """
         if self.schedule is None:
             return None
@@ -125,7 +125,7 @@ class RecurringPayment(Record):
         return self.runs_executed + self.schedule.count_from(self._after_last_run(now_ms))
 
     def _after_last_run(self, now_ms: int) -> int:
-        # The date of the last run is not repeated, even if a new schedule has it again.
+        # The date of the last run is not repeated, even if a new schedule contains it.
         return now_ms if self.last_run_ms is None else max(now_ms, self.last_run_ms + 1)
 
     def next_moment(self, now_ms: int) -> int | None:

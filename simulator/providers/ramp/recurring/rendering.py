@@ -1,4 +1,4 @@
-"""Renders recurring payments, their reviews and runs as response shapes."""
+"""Renders recurring payments, their reviews and runs as response models."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def render_recurring(world: World, payment: RecurringPayment) -> shapes.Recurrin
 
 
 class _Terms(TypedDict):
-    """The fields between type and recipient, for both types."""
+    """The fields between `type` and `recipient`, which both types share."""
 
     status: str
     source: shapes.RecurringSource
@@ -52,7 +52,7 @@ class _Terms(TypedDict):
 
 
 class _End(TypedDict):
-    """The fields after the recipient, for both types."""
+    """The fields after `recipient`, which both types share."""
 
     description: str | None
     reference: str | None
@@ -140,7 +140,7 @@ def render_pause(payment: RecurringPayment) -> shapes.Pause:
 
 
 def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -> shapes.RunMember:
-    """Return the field `run` of a run event (decision W8)."""
+    """Return the field `run` of an event about a run (decision W8)."""
     return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
 
 
@@ -178,7 +178,7 @@ def render_review(
 
 
 def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRecipient:
-    """Return the recipient, with the account masked."""
+    """Return the recipient with a masked account."""
     if payment.type == "withdraw":
         saved = existing(world, Beneficiary, present(payment.beneficiary_id))
         return {
@@ -195,7 +195,10 @@ def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRe
 
 
 def mask(account: str) -> str:
-    """Replace all but the last four characters with `*`. Of an e-mail or Lightning address only the name is masked."""
+    """Replace all characters except the last four with `*`.
+
+    In an e-mail or Lightning address, only the name is masked.
+    """
     name, at, domain = account.partition("@")
     if at:
         return name[:1] + "*" * (len(name) - 1) + at + domain

@@ -1,7 +1,7 @@
 """Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing.
 
-"Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. Each run creates a quote,
-uses it and debits the balance in one attempt. A failed run leaves nothing behind except its event.
+Section "Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. In one attempt, each
+run creates a quote, uses it and debits the balance. If the run fails, only its event remains.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ NOTICE_MS = DAY_MS
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:
-    """Plan the run at `next_run_at_ms` and its notice 24 hours before. If that is past, send the notice now."""
+    """Schedule the run at `next_run_at_ms` and its notice 24 hours earlier.
+
+    If that time has passed, send the notice now.
+    """
     assert payment.next_run_at_ms is not None
     world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
     notice_at_ms = payment.next_run_at_ms - NOTICE_MS
@@ -52,13 +55,13 @@ def plan_next(world: World, payment: RecurringPayment) -> None:
 
 
 def cancel_runs(world: World, payment: RecurringPayment) -> None:
-    """Cancel the planned run and its notice."""
+    """Cancel the scheduled run and its notice."""
     world.agenda.cancel(RUN, payment.id)
     world.agenda.cancel(NOTICE, payment.id)
 
 
 def announce_run(world: World, timer: Timer) -> None:
-    """Send the notice of a run (decision S21)."""
+    """Send the notice about a run (decision S21)."""
     _announce(world, existing(world, RecurringPayment, timer.target))
 
 
@@ -68,11 +71,12 @@ def _announce(world: World, payment: RecurringPayment) -> None:
 
 
 def run(world: World, timer: Timer) -> None:
-    """Execute a run: pay, report the result, and plan the next run, pause or complete."""
+    """Execute a run: pay and report the result. Then schedule the next run, or pause or complete the payment."""
     payment = existing(world, RecurringPayment, timer.target)
     number, scheduled_for_ms = payment.runs_executed + 1, present(payment.next_run_at_ms)
     try:
-        # The attempt undoes everything that a failed payment wrote, including its quote, but keeps the run itself.
+        # If the payment fails, the attempt undoes everything that the payment wrote, including its quote. The run
+        # itself is kept.
         with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
             transaction = _pay(world, payment, number)
     except ApiError as error:
@@ -100,10 +104,10 @@ def run(world: World, timer: Timer) -> None:
 
 
 def require_runnable(world: World, payment: RecurringPayment) -> None:
-    """Refuse a payment if no run could succeed, whatever the balance and the account limits are (decision S20).
+    """Raise `ApiError` if no run could succeed, regardless of the balance and the account limits (decision S20).
 
-    Raise `ApiError` 404 for a deleted beneficiary, and 422 for an amount outside the product's limits at the current
-    rate, an inactive fee product (M15) and a destination that can no longer be paid.
+    The error is 404 if the beneficiary was deleted. It is 422 if the amount is outside the fee product's limits at the
+    current rate, if the fee product is inactive (M15), or if the destination can no longer be paid.
     """
     if payment.type == "send":
         destination = parse_destination(present(payment.destination))
@@ -113,7 +117,7 @@ def require_runnable(world: World, payment: RecurringPayment) -> None:
 
 
 class _Withdrawal(TypedDict):
-    """The terms of one withdrawal, for its estimate and its quote."""
+    """The terms of one withdrawal, which its estimate and its quote share."""
 
     asset: Currency
     money: Currency
@@ -123,7 +127,7 @@ class _Withdrawal(TypedDict):
 
 
 def _withdrawal(world: World, payment: RecurringPayment) -> _Withdrawal:
-    """Return the terms. Raise `ApiError` 404 for a deleted beneficiary."""
+    """Return the terms of one withdrawal. Raise `ApiError` 404 if the beneficiary was deleted."""
     recipient = beneficiary(world, payment.environment, present(payment.beneficiary_id))
     return {
         "asset": payment.source,
@@ -144,7 +148,7 @@ class _Tags(TypedDict):
 
 
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
-    """Make one payment, as an integrator would. Raise `ApiError`, also for the gates of an API request."""
+    """Make one payment, as an integrator would. Raise `ApiError` if the payment or the account's access checks fail."""
     require_active(world)
     require_kyc(world)
     environment = payment.environment

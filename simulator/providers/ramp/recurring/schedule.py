@@ -1,8 +1,8 @@
-"""Schedules of recurring payments: dates by calendar arithmetic, times from pinned time zone tables.
+"""Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables.
 
-Chapter "Recurring payments" of the specification, decision S19. The dates of a schedule are numbered from 0, so any
-date, and the number of dates before a given day, is calculated instead of searched for. Time zones come from the
-`tzdata` package and not from the machine, so that every installation calculates the same times.
+Section "Recurring payments" of the specification, decision S19. The dates of a schedule are numbered from 0. Any date,
+and the number of dates before a given day, can be calculated without a search. Time zones come from the `tzdata`
+package and not from the machine, so that every installation calculates the same times.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LAST_YEAR = 9998
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The schedule of a recurring payment, with the defaults filled in."""
+    """The schedule of a recurring payment, with its default values filled in."""
 
     frequency: Frequency
     start_date: str
@@ -56,12 +56,14 @@ class Schedule:
     day_of_week: Weekday | None = None
     day_of_month: int | None = None
     end_date: str | None = None
-    """A local date, YYYY-MM-DD. Set with the end on_date."""
+    """A local date, YYYY-MM-DD. Set if the end is on_date."""
     occurrences: int | None = None
-    """Set with the end after_occurrences."""
+    """The number of runs. Set if the end is after_occurrences."""
 
     def date_at(self, index: int) -> date | None:
-        """Return the date with a number, from 0, or None beyond the end date or the calendar of the simulation."""
+        """Return the date with the given number (starting at 0), or None if it is after the end date or outside the
+        calendar of the simulation.
+        """
         start = date.fromisoformat(self.start_date)
         try:
             found = self._monthly(start, index) if self.frequency == "monthly" else self._by_days(start, index)
@@ -75,25 +77,29 @@ class Schedule:
         return start + timedelta(days=self._lead_days(start) + _STEP_DAYS[self.frequency] * index)
 
     def _lead_days(self, start: date) -> int:
-        """Return the number of days from the start date to the first run of a schedule in steps of days."""
+        """Return the number of days from the start date to the first run.
+
+        Used for schedules with a fixed number of days between runs.
+        """
         return 0 if self.frequency == "daily" else (WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7
 
     def _monthly(self, start: date, index: int) -> date:
-        # Always from the start month: adding a month to the previous date would turn the 31st into the 28th for good.
+        # Always calculated from the start month. Adding a month to the previous date would permanently turn the 31st
+        # into the 28th.
         first = start.year * 12 + start.month - 1
         if _day_in_month(first, self.day_of_month or 1) < start:
             first += 1
         return _day_in_month(first + index, self.day_of_month or 1)
 
     def moment_at(self, index: int) -> int | None:
-        """Return the time of the date with a number, in milliseconds of UTC, or None if there is no such date."""
+        """Return the UTC time of the date with the given number, in milliseconds, or None if there is no such date."""
         found = self.date_at(index)
         return None if found is None else local_ms(found, self.time, self.timezone)
 
     def first_index(self, at_ms: int) -> int:
-        """Return the number of the first date at or after `at_ms`, even if the schedule ends before it."""
-        # The estimate starts one or two dates early, because a local time that does not exist may move to the next day.
-        # The loop below then takes a few steps at most.
+        """Return the number of the first date at or after `at_ms`, even if the schedule ends earlier."""
+        # The estimate starts one or two dates early, because a local time that does not exist may shift to the next
+        # day. The loop below then needs only a few steps.
         day = today(self.timezone, at_ms)
         start = date.fromisoformat(self.start_date)
         if self.frequency == "monthly":
@@ -107,13 +113,13 @@ class Schedule:
 
     @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value, and payments with the same schedule are common)
     def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
-        """Return up to `count` times of runs at or after `at_ms`. Ignores the number of occurrences."""
+        """Return the times of up to `count` runs at or after `at_ms`. The number of occurrences is ignored."""
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
         return tuple(moment for moment in found if moment is not None)
 
     def count_from(self, at_ms: int) -> int:
-        """Return the number of remaining dates at or after a time, for a schedule with an end date."""
+        """Return the number of remaining dates at or after a time. The schedule must have an end date."""
         first = self.first_index(at_ms)
         if self.end_date is None or self.date_at(first) is None:
             return 0
@@ -128,7 +134,9 @@ class Schedule:
         return last - first + 1
 
     def summary(self) -> str:
-        """Return a sentence for people, for example `Every month on day 31 (or the last day) at 09:00 …`."""
+        """Return the schedule as a readable sentence, for example `Every month on day 31 (or the last day) at 09:00
+        …`.
+        """
         return f"{self._rhythm()} at {self.time} ({self.timezone}), starting {self.start_date}, {self._ending()}."
 
     def _rhythm(self) -> str:
@@ -151,24 +159,27 @@ class Schedule:
 
 
 def _day_in_month(month: int, day: int) -> date:
-    """Return a day of the month with the number year * 12 + (month - 1), or its last day if the month is shorter."""
+    """Return the date of a day in a month, or the month's last day if the month is shorter.
+
+    `month` is the number year * 12 + (month - 1).
+    """
     year, month_index = divmod(month, 12)
     return date(year, month_index + 1, min(day, monthrange(year, month_index + 1)[1]))
 
 
 @lru_cache(maxsize=4096)  # many runs share a time of day: 0.2 µs instead of 3
 def local_ms(day: date, clock_time: str, timezone: str) -> int:
-    """Return the time of a local date and time (HH:MM) in milliseconds of UTC.
+    """Return the UTC time of a local date and time (HH:MM), in milliseconds.
 
-    A local time that does not exist moves forward by the length of the gap. If a local time occurs twice, the first one
-    counts. An offset from before the change (fold 0) gives both results.
+    A local time that does not exist is shifted forward by the length of the gap. If a local time occurs twice, the
+    first occurrence is used. Using the offset from before the clock change (fold 0) produces both results.
     """
     local = datetime.combine(day, time.fromisoformat(clock_time), tzinfo=zone(timezone))
     return to_ms(local.astimezone(UTC))
 
 
 def today(timezone: str, now_ms: int) -> date:
-    """Return the local date at a given time."""
+    """Return the local date in a time zone at the given time."""
     return to_datetime(now_ms).astimezone(zone(timezone)).date()
 
 
@@ -180,7 +191,7 @@ def zone_names() -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def zone(name: str) -> ZoneInfo:
-    """Return the time zone with an IANA name. Raise `KeyError` for any other name."""
+    """Return the time zone with the given IANA name. Raise `KeyError` if the name is unknown."""
     if name not in zone_names():
         raise KeyError(name)
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:

@@ -1,6 +1,6 @@
-"""The shapes of recurring payments: the table "Recurring payment", the review object, the short responses.
+"""Response models for recurring payments: the table "Recurring payment", the review object, the short responses.
 
-The fields of the schedule object are settled by decision S19, the field `run` of run events by decision W8.
+Decision S19 defines the fields of the schedule object. Decision W8 defines the field `run` of events about runs.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ FAILURE_MEANINGS = {
     "slippage_exceeded": "The rate had moved beyond the tolerance.",
     "internal_error": "The run was refused for any other reason.",
 }
-"""The values of `run.failure_code`. Any other refusal of a run is an internal_error (decision S4)."""
+"""The values of `run.failure_code`. A run that is refused for any other reason has internal_error (decision S4)."""
 
 
 class RecurringSource(TypedDict):
-    """The balance that all runs are paid from."""
+    """The balance from which all runs are paid."""
 
     symbol: AssetText
     """The asset."""
@@ -78,95 +78,101 @@ class RecipientBeneficiary(TypedDict):
     """The recipient of a recurring withdrawal."""
 
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    """The saved beneficiary. See GET /beneficiaries/{id}."""
+    """The id of the saved beneficiary. See GET /beneficiaries/{id}."""
 
 
 class RecipientDestination(TypedDict):
     """The recipient of a recurring send."""
 
     destination: DestinationShape
-    """The destination as it was given."""
+    """The destination, in the form in which it was given."""
 
 
 class ScheduleEnd(TypedDict):
-    """The end of the runs."""
+    """When a recurring payment stops."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """The type of end."""
+    """The condition for the last run."""
     date: NotRequired[Date]
-    """The last possible day of a run, in the schedule's time zone. Present with the type `on_date`."""
+    """The last possible day of a run, in the schedule's time zone. Present if the type is `on_date`."""
     occurrences: NotRequired[Count]
-    """The number of runs, failed ones included. Present with the type `after_occurrences`."""
+    """The number of runs, including failed runs. Present if the type is `after_occurrences`."""
 
 
 class ScheduleShape(TypedDict):
-    """The schedule of the runs, with the defaults filled in."""
+    """The schedule of the runs, with its default values filled in."""
 
     frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS), Assumed("S19")]
     """The frequency of the runs."""
     day_of_week: NotRequired[Annotated[Weekday, Meanings(WEEKDAY_MEANINGS), Assumed("S19")]]
-    """The weekday of the runs. Present with the frequency weekly or biweekly."""
+    """The weekday of the runs. Present if the frequency is weekly or biweekly."""
     day_of_month: NotRequired[Annotated[int, Field(ge=1, le=31), Assumed("S19")]]
-    """The day of the runs in the month, or the last day of a shorter month. Present with the frequency monthly."""
+    """The day of the month for the runs.
+
+    In a shorter month, the run is on the last day. Present if the frequency is monthly.
+    """
     start_date: Annotated[Date, Assumed("S19")]
     """The first possible day of a run, in `timezone`."""
     time: Annotated[str, Assumed("S19"), Format(pattern=r"^\d{2}:\d{2}$")]
-    """The time of day of the runs, in `timezone`, as HH:MM in 24-hour format."""
+    """The local time of the runs in `timezone`, as HH:MM in 24-hour format."""
     timezone: Annotated[str, Assumed("S19")]
-    """The time zone of dates and time, as an IANA name."""
+    """The time zone of the dates and the time, as an IANA name."""
     end: Annotated[ScheduleEnd, Assumed("S19")]
-    """The end of the runs."""
+    """When the recurring payment stops."""
 
 
 class _RecurringPayment(TypedDict):
     id: RecurringId
     """The id of the recurring payment, for all paths below /recurring-payments."""
     name: str
-    """Your name for it."""
+    """Your name for the recurring payment."""
     status: Annotated[str, OneOf(MEANINGS)]
     """The status."""
     source: RecurringSource
-    """The balance that all runs are paid from."""
+    """The balance from which all runs are paid."""
     amount: AmountText
     """The amount of each run, in `amount_currency`."""
     description: NullableText
-    """The note on each payment, or null if none was given."""
+    """The note about each payment, or null if none was given."""
     reference: NullableText
-    """Your own reference, or null. The transaction of each run has it with `-` and the run's number."""
+    """Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number."""
     schedule: ScheduleShape | None
     """The schedule, or null until it is set."""
     created_at: Timestamp
     """The creation time of the draft."""
     next_run_at: Timestamp | None
-    """The time of the next run. Set on activation, null while no run is planned (draft, paused, ended)."""
+    """The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended)."""
     runs_completed: Count
     """The number of runs that have succeeded."""
     total_runs: TotalRuns
-    """The total number of runs. Null without a schedule, and if the schedule has no end."""
+    """The total number of runs. Null if there is no schedule, or if the schedule has no end."""
     activated_at: NullableTime
-    """The activation time, or null before."""
+    """The activation time, or null if the payment has not been activated."""
     paused_at: NullableTime
-    """The start of the current pause, or null if it is not paused."""
+    """The start of the current pause, or null if the payment is not paused."""
     pause_reason: NullableText
-    """The reason of the pause: as given, or `repeated_failures` after three failed runs in a row, or null."""
+    """The reason for the pause.
+
+    It is the given reason, `repeated_failures` after three failed runs in a row, or null.
+    """
 
 
 class RecurringWithdrawal(_RecurringPayment):
-    """A withdrawal from the balance to a beneficiary that repeats on a schedule."""
+    """A withdrawal from the balance to a beneficiary, repeated on a schedule."""
 
     type: Literal["withdraw"]
     amount_currency: CurrencyText
-    """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
+    """The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency."""
     recipient: RecipientBeneficiary
     """The recipient."""
 
 
 class RecurringSend(_RecurringPayment):
-    """A send from the balance that repeats on a schedule."""
+    """A send from the balance, repeated on a schedule."""
 
     type: Literal["send"]
     amount_currency: AssetText
-    """The currency of `amount`: the source's symbol."""
+    """The currency of `amount`, which is the source's symbol."""
     recipient: RecipientDestination
     """The recipient."""
 
@@ -178,24 +184,24 @@ class Run(TypedDict):
     """One run of a recurring payment."""
 
     number: Annotated[Count, Assumed("W8")]
-    """The number of the run, from 1. Failed runs count, skipped ones do not."""
+    """The number of the run, starting at 1. Failed runs count, but skipped runs do not."""
     scheduled_for: Annotated[Timestamp, Assumed("W8")]
-    """The time at which the run is, or was, due."""
+    """The time for which the run is or was scheduled."""
     transaction_id: NotRequired[Annotated[str, Prefix("txn_"), Assumed("W8")]]
-    """The transaction of the run. Present if the run succeeded."""
+    """The id of the run's transaction. Present if the run succeeded."""
     failure_code: NotRequired[Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]]
-    """The reason of the failure. Present if the run failed."""
+    """The reason for the failure. Present if the run failed."""
 
 
 class RunOutcome(TypedDict, total=False):
-    """The result of a run. Empty while the run is only announced."""
+    """The result of a run. It is empty if the event only announces the run."""
 
     transaction_id: str
     failure_code: str
 
 
 class RunMember(TypedDict):
-    """The additional field of run events (decision W8)."""
+    """The additional field in events about runs (decision W8)."""
 
     run: Annotated[Run, Assumed("W8")]
     """The run that the event is about."""
@@ -213,7 +219,7 @@ RecurringRunObject: TypeAlias = RecurringWithdrawalRun | RecurringSendRun
 
 
 class Activation(TypedDict):
-    """The result of an activation."""
+    """The result of activating a recurring payment."""
 
     id: RecurringId
     """The recurring payment."""
@@ -222,26 +228,26 @@ class Activation(TypedDict):
     next_run_at: Timestamp
     """The time of the first run."""
     runs_completed: Count
-    """The number of runs that have succeeded: always 0."""
+    """The number of runs that have succeeded, which is always 0."""
     total_runs: TotalRuns
     """The total number of runs. Null if the schedule has no end."""
     activated_at: Timestamp
-    """The activation time: now."""
+    """The activation time, which is the current time."""
 
 
 class Pause(TypedDict):
-    """The result of a pause."""
+    """The result of pausing a recurring payment."""
 
     id: RecurringId
     """The recurring payment."""
     status: Annotated[str, OneOf({"paused": MEANINGS["paused"]})]
     """Always `paused`."""
     paused_at: Timestamp
-    """The start of the pause: now."""
+    """The start of the pause, which is the current time."""
     pause_reason: NullableText
-    """The reason as given, or null if none was given."""
+    """The reason that was given, or null if none was given."""
     next_run_at: None
-    """Always null, because no run is planned during a pause."""
+    """Always null, because no run is scheduled during a pause."""
     runs_completed: Count
     """The number of runs that have succeeded so far."""
     total_runs: TotalRuns
@@ -256,7 +262,7 @@ RECIPIENT_MEANINGS = {
 
 
 class ReviewRecipient(TypedDict):
-    """The recipient, to show to a person before activation."""
+    """The recipient, to display before activation."""
 
     beneficiary_id: Annotated[str | None, Assumed("review-send", "nullable")]
     """The beneficiary of a withdrawal. Null for a send."""
@@ -265,30 +271,30 @@ class ReviewRecipient(TypedDict):
     type: Annotated[str, OneOf(RECIPIENT_MEANINGS), Assumed("review-send", "enum")]
     """The type of beneficiary or destination."""
     account: str
-    """The account, phone number or address of the recipient, masked except for its last characters."""
+    """The recipient's account, phone number or address. All characters except the last ones are masked."""
 
 
 class ReviewPerRun(TypedDict):
-    """The amounts and cost of one run now. Nothing is locked."""
+    """The current amounts and cost of one run. Nothing is locked."""
 
     amount: AmountText
     """The amount of each run, in `amount_currency`."""
     amount_currency: CurrencyText
-    """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
+    """The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency."""
     estimated_rate: RateText
-    """The current rate: fiat per unit of the source, or 1 for a send."""
+    """The current rate, as fiat per unit of the source. For a send, 1."""
     estimated_source_amount: AmountText
-    """`amount` in `source_currency`, before fees on top."""
+    """`amount` converted into `source_currency`, before additional fees."""
     estimated_fee: ProcessingFee
     """The cost of a run, in `source_currency`."""
     estimated_total_debit: AmountText
-    """The total debited from the balance, fees included, in `source_currency`."""
+    """The total debited from the balance, in `source_currency`, including fees."""
     source_currency: AssetText
-    """The asset that the runs are paid from."""
+    """The asset with which the runs are paid."""
 
 
 class BalanceCheck(TypedDict):
-    """Compares the balance with the cost of the next run."""
+    """A comparison of the balance with the cost of the next run."""
 
     available: AmountText
     """The amount that can be spent now, in the source's symbol."""
@@ -297,12 +303,12 @@ class BalanceCheck(TypedDict):
 
 
 class Review(TypedDict):
-    """A preview of a recurring payment as of now, to show before activation."""
+    """A preview of a recurring payment with current rates, to display before activation."""
 
     id: RecurringId
     """The recurring payment."""
     name: str
-    """Your name for it."""
+    """Your name for the recurring payment."""
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
     """The type of the runs."""
     recipient: ReviewRecipient
@@ -310,15 +316,15 @@ class Review(TypedDict):
     per_run: ReviewPerRun
     """The amounts and cost of one run."""
     schedule_summary: str
-    """The schedule as a sentence for people."""
+    """The schedule as a readable sentence."""
     next_runs: Annotated[list[Timestamp], Field(max_length=3), Assumed("review-runs", "maxItems")]
-    """The times of the next runs, at most three. Fewer if fewer are left."""
+    """The times of the next runs. There are at most three, or fewer if fewer runs remain."""
     total_runs: TotalRuns
     """The total number of runs. Null if the schedule has no end."""
     balance_check: BalanceCheck
-    """Compares the balance with the cost of the next run."""
+    """A comparison of the balance with the cost of the next run."""
     warnings: list[Annotated[ReviewWarning, Meanings(WARNING_MEANINGS), Assumed("review-warnings", "enum")]]
-    """Problems of the next run as of now. Empty if there are none."""
+    """The problems that the next run would currently have. Empty if there are none."""
 
 
 RecurringTransactionList = page_shape(

@@ -1,7 +1,8 @@
-"""The state table of recurring payments: the table "Recurring payment" of the specification, decisions S19 to S21.
+"""The state table of recurring payments, and the events of this package.
 
-A run is a transition of its own, from active to active. It is followed at the same time by `finish` if it was the last,
-or by `fail_repeatedly` if it was the third failure in a row. Also the events of this room.
+Table "Recurring payment" of the specification, decisions S19 to S21. A run is a separate transition from active to
+active. If the run was the last one, `finish` follows at the same time. If it was the third failure in a row,
+`fail_repeatedly` follows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reference data: currencies, countries, providers, banks, rates, networks, addresses and phone numbers.
 
-Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S22.
+Section "Reference data" of the specification, decisions H8, M1, R1 to R7 and S22.
 """
 
 from __future__ import annotations

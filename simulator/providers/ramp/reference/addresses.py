@@ -1,7 +1,7 @@
-"""Addresses of the three networks: verified with their checksums, and generated so that they pass the same checks
-(decision R6).
+"""Blockchain addresses on the three networks (decision R6), and the transaction hashes and memos of decision S16.
 
-Also the transaction hashes and memos of S16. Generated values come from the world's seed, never from the machine.
+An address is verified with its checksum, and a generated address passes the same check. Generated values come from the
+world's seed, so they do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -27,14 +27,17 @@ _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
 _TEST_NET_HRP = "tb"
 _BASE58_VERSIONS = {0: _SEGWIT_HRP, 5: _SEGWIT_HRP, 111: _TEST_NET_HRP, 196: _TEST_NET_HRP}
-"""Version byte → the net, by its bech32 prefix. Addresses start with 1 or 3, with m or n, or with 2."""
+"""Maps a version byte to the bitcoin network, identified by its bech32 prefix.
+
+The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
+"""
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return whether a string is an address of a canonical network, with a valid checksum. False for an unknown
-    network.
+    """Return whether a string is an address on a canonical network, with a valid checksum. Return False if the
+    network is unknown.
 
-    The sandbox also accepts bitcoin's test net.
+    The sandbox also accepts addresses of bitcoin's testnet.
     """
     if not text.isascii():
         return False
@@ -45,7 +48,10 @@ def is_address(network: str, text: str, environment: str = "production") -> bool
 
 
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:
-    """Return a receiving address: on stellar the shared account of the environment, on other networks a new address."""
+    """Return a receiving address.
+
+    On stellar it is the environment's shared account, on other networks a new address.
+    """
     if network == "stellar":
         return _stellar_account(derive("stellar account", world.seed, environment))
     raw = world.streams.draw(f"addresses.{network}")[:20]
@@ -55,18 +61,18 @@ def new_address(world: World, network: str, environment: str = "sandbox") -> str
 
 
 def new_tx_hash(world: World, network: str) -> str:
-    """Return a transaction hash: 64 hex digits, on celo with the prefix 0x (decision S16)."""
+    """Return a transaction hash with 64 hex digits. On celo it has the prefix 0x (decision S16)."""
     digits = world.streams.draw(f"tx_hashes.{network}").hex()
     return f"0x{digits}" if network == "celo" else digits
 
 
 def is_tx_hash(network: str, text: str) -> bool:
-    """Return whether a string has the form of a transaction hash of the network (decision S16)."""
+    """Return whether a string has the form of a transaction hash on the network (decision S16)."""
     return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
 
 
 def require_tx_hash(network: str, given: str | None) -> None:
-    """Raise `ApiError` invalid_parameter for a `tx_hash` that is not one of the network."""
+    """Raise `ApiError` invalid_parameter if `tx_hash` is not a transaction hash on the network."""
     if given is not None and not is_tx_hash(network, given):
         raise invalid("tx_hash", f"it is not a transaction hash of {network}")
 
@@ -77,7 +83,7 @@ def new_memo(world: World) -> str:
 
 
 def encode_stellar(public_key: bytes) -> str:
-    """Return the StrKey of an ed25519 public key: version byte, key, CRC16, in base 32."""
+    """Return the StrKey of an ed25519 public key: version byte, key and CRC16, encoded in base 32."""
     payload = bytes([_STELLAR_ACCOUNT_VERSION]) + public_key
     return base64.b32encode(payload + _crc16(payload)).decode("ascii")
 
@@ -88,7 +94,8 @@ def _crc16(payload: bytes) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _stellar_account(secret: bytes) -> str:
-    # A real curve point, because some client libraries check more than the checksum. The import is slow, so it is late.
+    # A real curve point, because some client libraries check more than the checksum. The module is imported here
+    # because the import is slow.
     from Crypto.PublicKey import ECC
 
     key = ECC.construct(curve="Ed25519", seed=secret)
@@ -103,7 +110,7 @@ def _is_stellar(text: str) -> bool:
 
 
 def checksummed(digits: str) -> str:
-    """Return the EIP-55 form of an EVM address, given as 40 lower-case hex digits."""
+    """Return the EIP-55 form of an EVM address. `digits` are its 40 lower-case hex digits."""
     from Crypto.Hash import keccak
 
     marks = keccak.new(digest_bits=256, data=digits.encode("ascii")).hexdigest()
@@ -118,7 +125,7 @@ def _is_evm(text: str) -> bool:
 
 
 def encode_segwit(version: int, program: bytes) -> str:
-    """Return the main net address of a witness program: bech32 for version 0, bech32m above."""
+    """Return the mainnet address of a witness program, in bech32 for version 0 and bech32m for later versions."""
     groups = bech32.convertbits(program, 8, 5)
     assert groups is not None
     data = [version, *groups]
@@ -129,7 +136,7 @@ def encode_segwit(version: int, program: bytes) -> str:
 
 
 def _bitcoin_net(text: str) -> str:
-    """Return the net of an address, `bc` or `tb`, or "" if it is not an address."""
+    """Return the bitcoin network of an address, `bc` or `tb`, or "" if the string is not an address."""
     prefix = text[:3].lower()
     if prefix in ("bc1", "tb1"):
         return prefix[:2] if _is_segwit(text) else ""

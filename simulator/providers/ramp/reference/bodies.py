@@ -1,4 +1,4 @@
-"""The query strings of reference data, and the parameters of its actions."""
+"""The query parameters of reference data, and the parameters of its actions."""
 
 from typing import Annotated, Literal
 
@@ -13,16 +13,16 @@ from simulator.providers.ramp.shapes import CANONICAL_NETWORKS, FIAT_CODES, Dire
 
 class NetworkStatsQuery(Body):
     network: RampNetwork | None = None
-    """Only this network. By default both ramp networks."""
+    """Return only this network. By default, both ramp networks are returned."""
 
 
 class RateQuery(Body):
     type: Direction
-    """The direction. The two directions have different rates."""
+    """The direction. Each direction has a different rate."""
     network: RampNetwork
     """The network of the asset."""
     asset: Annotated[Text, OneOf(RAMP_ASSET_CODES)]
-    """The asset of the pair; it must be available on the network."""
+    """The asset of the pair. It must be available on the network."""
     fiat_currency: Annotated[Text, OneOf(FIAT_CODES)]
     """The fiat currency of the pair."""
 
@@ -38,26 +38,29 @@ class AssetOnNetwork(Body):
     symbol: Text
     """The code of the asset."""
     network: Text
-    """The network, in the spelling of wallet operations."""
+    """The network, spelled as in wallet operations."""
 
 
 class PinnedRate(Body):
-    """Either asset and fiat_currency (and type), or from and to."""
+    """The rate to pin. Give either asset and fiat_currency (and type), or from and to."""
 
     asset: Text | None = None
     """The asset of the pair."""
     fiat_currency: Text | None = None
     """The fiat currency of the pair."""
     type: Direction | None = None
-    """Only the rate of this direction. By default both directions and the mid rate."""
+    """Pin only the rate for this direction. By default, both directions and the mid rate are pinned."""
     source: Annotated[AssetOnNetwork | None, Field(alias="from")] = None
     """The source asset of a swap."""
     target: Annotated[AssetOnNetwork | None, Field(alias="to")] = None
     """The target asset of a swap."""
     rate: Amount
-    """The new rate: fiat per unit of the asset, or `to` per unit of `from`, with at most 10 significant digits."""
+    """The new rate, with at most 10 significant digits.
+
+    It is fiat per unit of the asset, or `to` per unit of `from`.
+    """
 
 
 class RateMove(Body):
     percent: Annotated[float, Field(allow_inf_nan=False, description="May be negative; above -100.")]
-    """The increase of all rates in percent, above -100. Negative for a decrease."""
+    """The change of all rates, in percent. It must be above -100. A negative value is a decrease."""

@@ -1,7 +1,7 @@
-"""Network status per environment, and the figures of network stats.
+"""The status of networks in each environment, and the figures in network stats.
 
-A network without a row has been operational since the start of the world. Subsection "Network stats entry" of the
-specification, decisions S22 and S25.
+A network without a saved record has been operational since the start of the world. Subsection "Network stats entry" of
+the specification, decisions S22 and S25.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from simulator.providers.ramp.reference.states import NETWORK, NETWORK_UNAVAILAB
 
 NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5
-"""The factor for confirmation times on a degraded network, also for the steps of the autopilot (decision S22)."""
+"""The factor by which a degraded network increases confirmation times and the delays of the autopilot (decision S22).
+"""
 
 _HEIGHTS_AT_MS = parse_timestamp("2026-01-01T00:00:00Z")
 _OPERATIONAL = NETWORK.begin(START).target
 
 
 def network(world: World, environment: str, name: str) -> Network:
-    """Return the record of a canonical network in one environment. Raise `KeyError` for an unknown network."""
+    """Return the record of a canonical network in one environment. Raise `KeyError` if the network is unknown."""
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:
         return row
@@ -39,7 +40,7 @@ def network(world: World, environment: str, name: str) -> Network:
 
 
 def standing_network(world: World, record_id: str) -> Network | None:
-    """Return the network with an id, whether or not it was ever changed, or None for any other id."""
+    """Return the network with the given id, even if its status was never changed. Return None if there is none."""
     for environment in world.environments:
         for name in NETWORK_FACTS:
             if record_id == _id(environment, name):
@@ -52,7 +53,7 @@ def _id(environment: str, name: str) -> str:
 
 
 def network_status(world: World, environment: str, name: str) -> str:
-    """Return `operational`, `degraded` or `down`."""
+    """Return the status of a network: `operational`, `degraded` or `down`."""
     row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     return _OPERATIONAL if row is None else row.status
 
@@ -65,18 +66,21 @@ def require_network(world: World, environment: str, name: str) -> None:
 
 
 def set_status(world: World, environment: str, name: str, status: str) -> Network:
-    """Set the status of a network. Setting the current status changes and emits nothing."""
+    """Set the status of a network. Setting the current status has no effect and emits nothing."""
     record = network(world, environment, name)
     return record if record.status == status else move(world, record, SET, status)
 
 
 def latest_block(name: str, now_ms: int) -> int:
-    """Return the height of a chain at a given time. Blocks come at a fixed rate, so it depends only on the time."""
+    """Return the height of a blockchain at the given time.
+
+    Blocks are added at a fixed rate, so the height depends only on the time.
+    """
     facts = NETWORK_FACTS[name]
     return max(1, facts.height + (now_ms - _HEIGHTS_AT_MS) // (facts.block_seconds * SECOND_MS))
 
 
 def confirmation_seconds(record: Network) -> int:
-    """Return the average time of a confirmation, which is longer while the network is degraded."""
+    """Return the average confirmation time in seconds. It is longer while the network is degraded."""
     seconds = NETWORK_FACTS[record.name].confirmation_seconds
     return seconds * DEGRADED_SLOWDOWN if record.status == "degraded" else seconds

@@ -1,4 +1,4 @@
-"""The operations and actions of reference data.
+"""Operations and actions for reference data.
 
 Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions set_network, set_rate, move_rates.
 """
@@ -36,8 +36,8 @@ SIGNIFICANT_DIGITS = 10
     "GET /network/stats", "Status and figures of the ramp networks", errors=("invalid_parameter",), shows="network"
 )
 def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
-    """Returns status, latest block, confirmation time and fee of stellar and celo. A degraded network is slower or
-    fails occasionally. While a network is down, do not create quotes or transactions on it.
+    """Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network
+    is slower or fails occasionally. While a network is down, do not create quotes or transactions on it.
     """
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
@@ -52,8 +52,8 @@ def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shape
 )
 def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     """Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The
-    request fails with invalid_request if a parameter is missing or malformed, and with unsupported_pair if the asset is
-    not on the network or the currency is not supported.
+    request fails with invalid_request if a parameter is missing or malformed. It fails with unsupported_pair if the
+    asset is not on the network or the currency is not supported.
     """
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -74,7 +74,7 @@ def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> shapes.NetworkO
 
 
 def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
-    """Yield the problems of the parameters of set_rate: those of a pair, or of a swap direction."""
+    """Yield the errors in the parameters of set_rate. The parameters describe either a pair or a swap direction."""
     if wanted.source is not None or wanted.target is not None:
         yield from _check_swap_rate(wanted)
     else:
@@ -109,7 +109,7 @@ def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
 
 
 def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
-    """Pin the rate of an asset and a fiat currency, or of one swap direction."""
+    """Pin the rate of an asset in a fiat currency, or the rate of one swap direction."""
     wanted = call.parameters
     rate = _pinned(wanted.rate)
     if wanted.source is not None and wanted.target is not None:
@@ -127,13 +127,13 @@ def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
 
 
 def _pinned(text: str) -> Decimal:
-    """Return a rate that can be printed exactly, with at most 10 significant digits (decision H8)."""
+    """Return a rate that can be formatted exactly, with at most 10 significant digits (decision H8)."""
     rate = Decimal(text)
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
 
 
 def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
-    """Yield the problems of the parameters of move_rates. The upper limit depends on the current rates."""
+    """Yield the errors in the parameters of move_rates. The upper limit depends on the current rates."""
     if wanted.percent <= -100:
         yield wrong("percent", "it must be above -100, every rate must stay positive")
 

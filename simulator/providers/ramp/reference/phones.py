@@ -1,4 +1,4 @@
-"""Phone numbers: international format, validated by the `phonenumbers` library (decision R4)."""
+"""Phone numbers in international format, validated by the `phonenumbers` library (decision R4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str, country: str | None = None) -> bool:
-    """Return whether a string is a valid number in international format (`+` and digits), of a given country."""
+    """Return whether a string is a valid phone number in international format (`+` and digits).
+
+    If a country is given, the number must belong to that country.
+    """
     if _INTERNATIONAL.fullmatch(text) is None:
         return False
     import phonenumbers  # imported late because it is large

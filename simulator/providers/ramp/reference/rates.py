@@ -1,7 +1,7 @@
-"""Rates: fixed mid rates with a spread, swaps at mid, and pinned and moved rates (decisions H8, M1, S25).
+"""Rates: fixed mid rates with a spread, swaps at the mid rate, and changes to rates (decisions H8, M1, S25).
 
-Only rates that differ from the fixed ones are saved, per environment. All rates are saved as printed, so that every
-formula is exact for the printed rate.
+An action can pin a rate or multiply all rates. Only rates that differ from the fixed rates are saved, separately for
+each environment. All rates are saved as formatted in responses, so that every formula is exact for the published rate.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from simulator.providers.ramp.reference.records import ASSETS, FIAT_FACTS, USD_P
 
 RAMP_TYPES = ("onramp", "offramp")
 USD = "USD"
-"""Only for prices in the currency listing. No operation accepts it as a fiat currency."""
+"""Only used for prices in the currency listing. No operation accepts US dollars as a fiat currency."""
 
 _SPREAD = {"onramp": Decimal("1.01"), "offramp": Decimal("0.99")}
 _BRIDGE = "USDC"
-"""The asset through which one fiat currency is converted into another."""
+"""The asset that is used to convert one fiat currency into another."""
 
 SMALLEST_RATE = Decimal("1e-18")
 LARGEST_RATE = Decimal("1e18")
-"""Rates cannot be pinned or moved beyond these limits, so all amounts stay printable."""
+"""Rates cannot be changed beyond these limits, so all amounts can be formatted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A pinned or moved rate: its printed value, and the time of its last change."""
+    """A rate that was changed: its published value, and the time of its last change."""
 
     value: Decimal
     changed_at_ms: Milliseconds
@@ -45,7 +45,10 @@ RATES = TableKey("rates", Rate, per_environment=True)
 
 @dataclass(frozen=True, slots=True)
 class RateChange:
-    """One pin or move. The rates `keys` become `value`. Without keys, all rates are multiplied by it."""
+    """A change of rates.
+
+    The rates in `keys` are set to `value`. If `keys` is empty, all rates are multiplied by `value`.
+    """
 
     keys: tuple[str, ...]
     value: Decimal
@@ -54,9 +57,9 @@ class RateChange:
 
 
 CHANGES = TableKey("rates.changes", RateChange, per_environment=True)
-"""The latest pins and moves, oldest first."""
+"""The latest rate changes, oldest first."""
 BEFORE = TableKey("rates.before", Decimal, per_environment=True)
-"""The rates that differed from the fixed ones before the oldest saved change."""
+"""The rates before the oldest saved change, if they differed from the fixed rates."""
 CHANGES_KEPT = 500
 
 
@@ -82,7 +85,8 @@ def _fixed_rates() -> dict[str, Decimal]:
 
 
 FIXED = _fixed_rates()
-"""All rates of a new world: `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`."""
+"""All rates of a new world, by keys such as `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`.
+"""
 
 
 def _changed(world: World, environment: str) -> Table[Rate]:
@@ -95,13 +99,16 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Return the printed rate for `onramp` or `offramp`: fiat per unit of the asset. `KeyError` if unknown."""
+    """Return the published rate for `onramp` or `offramp`, as fiat per unit of the asset.
+
+    Raise `KeyError` if the pair is unknown.
+    """
     kind = "mid" if assumes(world, "M1", "no_spread") else type
     return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
 
 
 def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) -> Decimal:
-    """Return the rate without spread: fiat per unit of the asset. Raise `KeyError` for an unknown pair."""
+    """Return the rate without spread, as fiat per unit of the asset. Raise `KeyError` if the pair is unknown."""
     return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
 
 
@@ -111,24 +118,30 @@ def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
 
 
 def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
-    """Return the printed rate of a swap: target per unit of source. Raise `KeyError` for unknown or equal assets."""
+    """Return the published rate of a swap, as target per unit of source.
+
+    Raise `KeyError` if the assets are unknown or equal.
+    """
     return _value(world, environment, _swap_key(source, target))
 
 
 def changed_at_ms(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> int:
-    """Return the time at which a rate was last pinned or moved, or the start of the world."""
+    """Return the time at which a rate last changed, or the start of the world if it never changed."""
     row = _changed(world, environment).get(f"{type}:{asset_code}:{fiat_code}")
     return world.started_at_ms if row is None else row.changed_at_ms
 
 
 def swap_changed_at_ms(world: World, environment: str, source: Currency, target: Currency) -> int:
-    """Return the time at which a swap rate was last pinned or moved, or the start of the world."""
+    """Return the time at which a swap rate last changed, or the start of the world if it never changed."""
     row = _changed(world, environment).get(_swap_key(source, target))
     return world.started_at_ms if row is None else row.changed_at_ms
 
 
 def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
-    """Convert an amount between any two fiat currencies and assets at mid, without rounding to the target."""
+    """Convert an amount between any two currencies or assets at the mid rate.
+
+    The result is not rounded to the target's decimals.
+    """
     if source.code == target.code:
         return amount
     if source.network is None and target.network is None:
@@ -142,7 +155,7 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Save a change before it is made, for the history of rates. Only the latest changes are saved."""
+    """Record a change for the history of rates, before it is made. Only the latest changes are saved."""
     saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
     if not saved.rows:
         for key, row in _changed(world, environment).items():
@@ -157,16 +170,17 @@ def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal)
 
 
 def _after(change: RateChange, value: Decimal) -> Decimal:
-    """Return a rate after a change that applies to it."""
+    """Return the value of a rate after a change that applies to it."""
     return change.value if change.keys else rate_of(multiply(value, change.value))
 
 
 def rates_over_time(
     world: World, environment: str, asset_code: str, fiat_code: str
 ) -> Iterator[tuple[int, Mapping[str, Decimal], Cause | None]]:
-    """Yield the printed rates of a pair over time: start (milliseconds), `mid`, `onramp` and `offramp`, and the cause.
+    """Yield the published rates of a pair over time, oldest first.
 
-    The oldest comes first. It is the rate before all saved changes and has no cause.
+    Each item contains the start in milliseconds, the rates `mid`, `onramp` and `offramp`, and the cause of the change.
+    The first item contains the rates before all saved changes and has no cause.
     """
     no_spread = assumes(world, "M1", "no_spread")
     keys = {kind: f"{'mid' if no_spread else kind}:{asset_code}:{fiat_code}" for kind in ("mid", *RAMP_TYPES)}
@@ -186,7 +200,10 @@ def rates_over_time(
 
 
 def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
-    """Pin the printed rate of a pair, for both directions and the mid rate, or for one direction."""
+    """Set the published rate of a pair.
+
+    If `type` is None, set both directions and the mid rate, otherwise one direction.
+    """
     kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
     keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
     _note(world, environment, keys, rate)
@@ -195,14 +212,14 @@ def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: D
 
 
 def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
-    """Pin the printed rate of one swap direction."""
+    """Set the published rate of one swap direction."""
     key = _swap_key(source, target)
     _note(world, environment, (key,), rate)
     _changed(world, environment).put(key, Rate(rate, world.now_ms))
 
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:
-    """Multiply all rates by 1 + percent/100. Raise `ValueError` if one would leave the valid range."""
+    """Multiply all rates by 1 + percent/100. Raise `ValueError` if a rate would be outside the valid range."""
     factor = add(Decimal(1), divide_down(percent, Decimal(100)))
     moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
     for value in moved.values():

@@ -1,10 +1,11 @@
 """The fixed reference data: currencies, countries, providers, banks, networks, the currency listing.
 
-Read once from `reference.json`. Reference chapter of the specification, decisions H8, M1, M13, R1 to R3, R7. Amounts in
-the file are decimal strings. `per_usd` is the price of one US dollar: every fixed mid rate is the price of the asset in
-US dollars times it. `native_fee` is in the network's native asset, `height` is the latest block at the start of 2026.
-In the currency listing `deposit_fees` are amounts of the asset and `slippage` is percent. Its other fees are in
-`fees.json`. Banks have the number of digits of their account numbers.
+The data is loaded once from `reference.json`. Section "Reference data" of the specification, decisions H8, M1, M13, R1
+to R3, R7. Amounts in the file are decimal strings. `per_usd` is the price of one US dollar. A fixed mid rate is the
+asset's price in US dollars multiplied by `per_usd`. `native_fee` is in the network's native asset, and `height` is the
+latest block at the start of 2026. In the currency listing, `deposit_fees` is an amount of the asset and `slippage` is
+in percent. The other fees in the listing come from `fees.json`. Each bank defines the number of digits in its account
+numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ NETWORKS = ("stellar", "celo", "bitcoin")
 """The canonical names of all networks."""
 
 RAMP_NETWORKS = ("stellar", "celo")
-"""The networks of network stats, rates and ramp quotes."""
+"""The networks that network stats, rates and ramp quotes support."""
 
 METHODS = ("mobile_money", "bank_transfer")
 
@@ -49,7 +50,10 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFacts:
-    """The constant properties of a network. `native_fee` is in `native_asset`, `height` is that of 2026-01-01."""
+    """The constant properties of a network.
+
+    `native_fee` is in `native_asset`. `height` is the latest block on 2026-01-01.
+    """
 
     native_asset: str
     native_fee: Decimal
@@ -60,10 +64,10 @@ class NetworkFacts:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyListing:
-    """One row of the currency listing (decision R7). `network` is the canonical name.
+    """One item of the currency listing (decision R7). `network` is the canonical name.
 
-    `min_withdraw` and `max_withdraw` are the limits of sends in a new world, `deposit_fees` is an amount of the asset,
-    `slippage` is percent. The fees of sends, swaps and purchases are those of the fee products.
+    `min_withdraw` and `max_withdraw` are the limits of sends in a new world. `deposit_fees` is an amount of the asset,
+    and `slippage` is in percent. The fees for sends, swaps and purchases come from the fee products.
     """
 
     symbol: str
@@ -119,51 +123,51 @@ FIAT_FACTS = {
     for row in _DATA["fiats"]
 }
 FIATS = {code: Currency(code, 2) for code in FIAT_FACTS}
-"""The five fiat currencies by code."""
+"""The five fiat currencies, by code."""
 
 COUNTRIES: dict[str, FiatCode] = {fact.country: code for code, fact in FIAT_FACTS.items()}
-"""Country → its fiat currency."""
+"""Maps a country to its fiat currency."""
 
 COUNTRY_OF = {code: fact.country for code, fact in FIAT_FACTS.items()}
-"""Fiat currency → its country."""
+"""Maps a fiat currency to its country."""
 
 USD_PRICES = {code: Decimal(price) for code, price in _DATA["prices"].items()}
-"""Asset code → price in US dollars when a world starts."""
+"""Maps an asset code to its price in US dollars when a world starts."""
 
 NETWORK_FACTS = {
     name: NetworkFacts(**row | {"native_fee": Decimal(row["native_fee"])}) for name, row in _DATA["networks"].items()
 }
 
 LISTINGS = {(row["symbol"], row["network"]): _listing(row) for row in _DATA["currencies"]}
-"""(code, canonical network) → its row of the currency listing, in table order."""
+"""Maps (code, canonical network) to an item of the currency listing, in table order."""
 
 ASSETS = {(code, network): Currency(code, row.decimals, network) for (code, network), row in LISTINGS.items()}
-"""(code, canonical network) → the asset."""
+"""Maps (code, canonical network) to an asset."""
 
 ASSET_CODES = tuple(USD_PRICES)
 
 NETWORK_ASSETS = {name: tuple(code for code, where in ASSETS if where == name) for name in NETWORKS}
-"""Canonical network → its asset codes, bitcoin included."""
+"""Maps a canonical network to its asset codes, including bitcoin."""
 
 RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
-"""Ramp network → its asset codes."""
+"""Maps a ramp network to its asset codes."""
 
 RAMP_ASSET_CODES = {code: text for code, text in CODES.items() if any(code in codes for codes in RAMP_ASSETS.values())}
-"""The assets of ramps, each with its meaning."""
+"""The assets that ramps support, each with its description."""
 RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
 
 PROVIDERS = {
     country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}
     for country in COUNTRIES
 }
-"""Country → provider code → provider. Empty for a country without mobile money."""
+"""Maps a country to its mobile money providers by code. Empty for a country without mobile money."""
 
 PROVIDER_CODES = {
     code: f"Operates in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
     for providers in PROVIDERS.values()
     for code in providers
 }
-"""All provider codes of any country, with their countries."""
+"""The provider codes of all countries, each with its countries."""
 
 BANKS = {
     country: {
@@ -172,26 +176,29 @@ BANKS = {
     }
     for country in COUNTRIES
 }
-"""Country → bank code → bank."""
+"""Maps a country to its banks by code."""
 
 
 def asset(code: str, network: str) -> Currency | None:
-    """Return the asset with a code on a canonical network, or None."""
+    """Return the asset with the given code on a canonical network, or None if there is none."""
     return ASSETS.get((code, network))
 
 
 def fiat(code: str) -> Currency | None:
-    """Return the fiat currency with a code, or None."""
+    """Return the fiat currency with the given code, or None if there is none."""
     return FIATS.get(code)
 
 
 def currency_of(code: str, network: str | None) -> Currency:
-    """Return an asset on its network, or a fiat currency (network None). Raise `KeyError` for any other."""
+    """Return an asset on its network, or a fiat currency if the network is None.
+
+    Raise `KeyError` if it does not exist.
+    """
     return FIATS[code] if network is None else ASSETS[code, network]
 
 
 def listing(code: str, network: str) -> CurrencyListing:
-    """Return the currency listing's row of an asset on a canonical network. Raise `KeyError` if there is none."""
+    """Return the currency listing's item for an asset on a canonical network. Raise `KeyError` if there is none."""
     return LISTINGS[code, network]
 
 
@@ -202,22 +209,25 @@ def has_method(fiat_code: str, method: str) -> bool:
 
 
 def provider(country: str, code: str) -> Provider | None:
-    """Return the mobile money provider with a code in a country, or None. `PROVIDER_CODES` has those of any country."""
+    """Return a country's mobile money provider with the given code, or None.
+
+    `PROVIDER_CODES` contains the codes of all countries.
+    """
     return PROVIDERS.get(country, {}).get(code)
 
 
 def bank(country: str, code: str) -> Bank | None:
-    """Return the bank with a code in a country, or None."""
+    """Return a country's bank with the given code, or None if there is none."""
     return BANKS.get(country, {}).get(code)
 
 
 def is_account_number(found: Bank, text: str) -> bool:
-    """Return whether an account number has the format of the bank's country: the right number of digits."""
+    """Return whether an account number consists of digits and has a valid length for the bank."""
     return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
 
 
 def require_bank(country: str, code: str, param: str) -> Bank:
-    """Return the bank with a code in a country. Raise `ApiError` 422 invalid_bank_account."""
+    """Return a country's bank with the given code. Raise `ApiError` 422 invalid_bank_account if there is none."""
     found = bank(country, code)
     if found is None:
         raise INVALID_BANK_ACCOUNT.error(f"There is no bank with the code {code!r} in {country}.", param)
@@ -225,7 +235,7 @@ def require_bank(country: str, code: str, param: str) -> Bank:
 
 
 def require_account_number(country: str, text: str, param: str) -> None:
-    """Raise `ApiError` 400 for an account number in the wrong format for its country."""
+    """Raise `ApiError` 400 if an account number has the wrong format for its country."""
     any_bank = next(iter(BANKS[country].values()))
     if is_account_number(any_bank, text):
         return

@@ -1,4 +1,4 @@
-"""The shapes of reference data: network stats, rates, and the overviews of the control interface.
+"""Response models for reference data: network stats, rates, and the overviews of the control API.
 
 Subsections "Network stats entry" and "Rate" of the specification.
 """
@@ -51,7 +51,7 @@ class NetworkTransactionFeeShape(TypedDict):
     amount: AmountText
     """The cost of a transaction, in `currency`."""
     currency: Annotated[AssetText, Assumed("network-stats", "enum")]
-    """The asset of the network's fees."""
+    """The asset in which the network's fees are paid."""
 
 
 class _NetworkFigures(TypedDict):
@@ -66,35 +66,35 @@ class _NetworkFigures(TypedDict):
     assets: list[AssetText]
     """The assets that the service supports on the network."""
     updated_at: Timestamp
-    """The time of these figures."""
+    """The time for which these figures are valid."""
 
 
 class NetworkStatsEntry(_NetworkFigures):
     """The current state of one ramp network."""
 
     network: Annotated[str, OneOf(shapes.RAMP_NETWORKS)]
-    """The network of the figures."""
+    """The network that the figures describe."""
 
 
 class NetworkObject(_NetworkFigures):
-    """The current state of a network in an event, which can also be bitcoin."""
+    """The current state of a network in an event. The network can also be bitcoin."""
 
     network: Annotated[str, OneOf(shapes.CANONICAL_NETWORKS), Assumed("S22", "enum")]
-    """The network of the figures."""
+    """The network that the figures describe."""
 
 
 class NetworkStats(TypedDict):
     """The current state of the ramp networks."""
 
     networks: list[NetworkStatsEntry]
-    """The ramp networks, or the requested one."""
+    """The requested network, or all ramp networks."""
 
 
 class RateAnswer(TypedDict):
     """The indicative rate of a pair. Only a quote locks a rate."""
 
     type: Direction
-    """The direction. The two directions have different rates."""
+    """The direction. Each direction has a different rate."""
     network: RampNetwork
     """The requested network."""
     asset: RampAsset
@@ -104,13 +104,16 @@ class RateAnswer(TypedDict):
     rate: RateText
     """Fiat per unit of the asset."""
     inverse_rate: RateText
-    """The asset per unit of fiat: 1 / `rate`."""
+    """The amount of the asset per unit of fiat, 1 / `rate`."""
     updated_at: Timestamp
     """The time of the last change of the rate."""
 
 
 def render_network(world: World, record: Network) -> NetworkObject:
-    """Return the network stats entry now. It is calculated for every response, so updated_at is now."""
+    """Return the current network stats entry.
+
+    It is calculated for every response, so updated_at is the current time.
+    """
     facts = NETWORK_FACTS[record.name]
     return {
         "network": record.name,
@@ -157,7 +160,7 @@ class RateSide(TypedDict):
     symbol: AssetText
     """The asset."""
     network: WalletNetwork
-    """The network, in the spelling of wallet operations."""
+    """The network, spelled as in wallet operations."""
 
 
 SwapRateEntry = TypedDict(
@@ -172,16 +175,16 @@ SwapRateEntry = TypedDict(
 
 
 class AllRates(TypedDict):
-    """All rates of an environment, as printed."""
+    """All rates of an environment, as formatted in responses."""
 
     mid: list[RateEntry]
-    """The mid rates, from which the others are calculated."""
+    """The mid rates, from which the other rates are calculated."""
     onramp: list[RateEntry]
-    """The rates of onramps and buys: mid plus a spread."""
+    """The rates for onramps and buys: the mid rate plus a spread."""
     offramp: list[RateEntry]
-    """The rates of offramps and withdrawals: mid minus a spread."""
+    """The rates for offramps and withdrawals: the mid rate minus a spread."""
     swap: list[SwapRateEntry]
-    """The rates of swaps: `to` per unit of `from`."""
+    """The rates for swaps, as `to` per unit of `from`."""
 
 
 def _side(currency: Currency) -> RateSide:
@@ -189,7 +192,7 @@ def _side(currency: Currency) -> RateSide:
 
 
 def render_pair(world: World, environment: str, asset: str, fiat_currency: str) -> JsonObject:
-    """Return the mid rate and both printed rates of a pair, for the action set_rate."""
+    """Return the mid rate and both published rates of a pair, for the action set_rate."""
     return {
         "asset": asset,
         "fiat_currency": fiat_currency,
@@ -199,7 +202,9 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
 
 
 def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> SwapRateEntry:
-    """Return one swap direction: from, to, the target per unit of source, and the time of the last change."""
+    """Return the rate for one swap direction: from, to, the target amount per unit of source, and the time of the
+    last change.
+    """
     return {
         "from": _side(source),
         "to": _side(target),
@@ -209,7 +214,7 @@ def render_swap_rate(world: World, environment: str, source: Currency, target: C
 
 
 def all_rates(world: World, environment: str) -> AllRates:
-    """Return all rates of an environment, as printed. Networks are in the spelling of wallet operations."""
+    """Return all rates of an environment, as formatted in responses. Networks are spelled as in wallet operations."""
 
     def ramps(type: str) -> list[RateEntry]:
         return [
@@ -233,13 +238,16 @@ def all_rates(world: World, environment: str) -> AllRates:
 
 
 def verify(world: World) -> None:
-    """Render all rates of a saved world. Raise if that is impossible."""
+    """Render all rates of a saved world. Raise an error if one is invalid."""
     for environment in world.environments:
         all_rates(world, environment)
 
 
 def reference_data() -> JsonObject:
-    """Return {banks, providers, countries, currencies}: lists of objects with the codes for requests and names."""
+    """Return {banks, providers, countries, currencies}.
+
+    Each value is a list of objects with a name and the code to use in requests.
+    """
     return {
         "banks": [
             {

@@ -1,4 +1,4 @@
-"""Parts shared by all rooms that move money: transactions, order numbers, quotes and credited deposits."""
+"""Code shared by all packages that transfer money: transactions, order numbers, quotes and credited deposits."""
 
 from __future__ import annotations
 

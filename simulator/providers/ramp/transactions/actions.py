@@ -1,4 +1,4 @@
-"""Finding, starting and ending transactions, and crediting deposits."""
+"""Functions that find, start and end transactions, and that credit deposits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def transactions(world: World, environment: str, owner: str = "") -> Table[Trans
 
 
 def by_order_id(world: World, environment: str, order_id: str) -> Transaction | None:
-    """Return the account's transaction with a public order number, or None."""
+    """Return the account's transaction with a public order number, or None if there is none."""
     transaction_id = world.store[ORDERS.of(environment)].get(order_id)
     return None if transaction_id is None else transactions(world, environment).get(transaction_id)
 
@@ -51,7 +51,7 @@ def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Tr
 
 
 def _begin_announced(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
-    """Create a transaction and emit one event before those of its first transition."""
+    """Create a transaction. Emit one event before the events of its first transition."""
     made = create(world, transaction, on, when, announced=False)
     tell(world, made, event_type)
     announce(world, made, on, when)
@@ -59,7 +59,7 @@ def _begin_announced(world: World, transaction: Transaction, on: str, when: str,
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Make a transition of a transaction that ends without success, and return its charge to the account limits."""
+    """Apply a transition that ends a transaction without success. Remove its charge from the account limits."""
     if assumes(world, "M14", "limits_are_not_given_back"):
         return move(world, transaction, on, when)
     release_limits(world, transaction.environment, transaction.limit_charge)
@@ -67,7 +67,10 @@ def move_released(world: World, transaction: Transaction, on: str, when: str = "
 
 
 def given_amount(side: Side, text: str | None) -> Decimal:
-    """Return the given amount for a side, or all of it if None is given. Raise `ApiError` invalid_parameter."""
+    """Return the given amount for a side, or the side's full amount if None is given.
+
+    Raise `ApiError` invalid_parameter if the amount is zero or has too many decimals.
+    """
     if text is None:
         return side.amount
     currency = side.currency
@@ -77,13 +80,16 @@ def given_amount(side: Side, text: str | None) -> Decimal:
 
 
 def given_tx_hash(world: World, network: str, text: str | None) -> str:
-    """Return the given transaction hash, or a new one if None is given. Raise `ApiError` invalid_parameter."""
+    """Return the given transaction hash, or a new one if None is given.
+
+    Raise `ApiError` invalid_parameter if the hash is invalid.
+    """
     require_tx_hash(network, text)
     return text or new_tx_hash(world, network)
 
 
 def fresh_memo(world: World, environment: str, address: str) -> str:
-    """Return a stellar memo that nothing else uses at the environment's shared address."""
+    """Return a stellar memo that is not used yet at the environment's shared address."""
     memo = new_memo(world)
     while receiver_at(world, environment, "stellar", address, memo) is not None:
         memo = new_memo(world)
@@ -91,14 +97,14 @@ def fresh_memo(world: World, environment: str, address: str) -> str:
 
 
 def pay_over_lightning(world: World, transaction: Transaction) -> None:
-    """Register the transaction that pays an invoice, so that the invoice is paid only once (decision S14)."""
+    """Register the transaction that pays an invoice, so that the invoice can be paid only once (decision S14)."""
     if transaction.lightning is not None:
         key = receiver_key(LIGHTNING, transaction.lightning)
         world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
 
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
-    """Return the account's last transaction to an invoice or Lightning address, in any status, or None."""
+    """Return the account's last payment to an invoice or Lightning address, in any status, or None if there is none."""
     transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
     found = find(world, transaction_id) if transaction_id is not None else None
     return found if isinstance(found, Transaction) else None
@@ -122,7 +128,8 @@ def credit_deposit(
 ) -> Transaction:
     """Credit `amount` to a balance and create the completed transaction of type deposit (decision S12).
 
-    `source` is the ledger account that is debited: third parties, or the sender of an internal transfer.
+    `source` is the ledger account that is debited. It belongs to third parties, or to the sender of an internal
+    transfer.
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(

@@ -1,4 +1,4 @@
-"""Constructors for the kinds of transactions and quotes. Each room adds its state table and shape."""
+"""Constructors for kinds of transactions and quotes. Each package provides its own state table and response model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def transaction_kind(
     example: Callable[[], Mapping[str, object]] = dict,
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
 ) -> Kind:
-    """Return the kind of one type of transaction."""
+    """Return the resource kind for one type of transaction."""
     return Kind(
         name,
         TRANSACTIONS,
@@ -51,7 +51,7 @@ def quote_kind(
     refers: tuple[str, ...] = (),
     example: Callable[[], Mapping[str, object]] = dict,
 ) -> Kind:
-    """Return the kind of one type of quote."""
+    """Return the resource kind for one type of quote."""
     return Kind(
         name,
         table,

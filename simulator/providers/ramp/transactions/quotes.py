@@ -1,6 +1,6 @@
-"""Quotes of all kinds: each locks rate and fees for exactly 30 minutes and can be used once.
+"""Quotes of all kinds. A quote locks the rate and the fees for exactly 30 minutes and can be used once.
 
-State table "Ramp quote" of the specification, decisions S1 and S2 (the same for swap, buy and withdraw quotes).
+State table "Ramp quote" of the specification, decisions S1 and S2. Swap, buy and withdraw quotes use the same table.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ QUOTE_MEANINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote(Record):
-    """A locked price. It can be used while now < `expires_at_ms` (decision S1)."""
+    """A locked price. It can be used before `expires_at_ms` (decision S1)."""
 
     expires_at_ms: Milliseconds
 
@@ -52,30 +52,30 @@ Q = TypeVar("Q", bound=Quote)
 
 
 class NewQuoteFields(NewFields):
-    """The fields that every new quote gets."""
+    """The fields that every new quote receives."""
 
     expires_at_ms: int
 
 
 def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
-    """Return the fields of a quote that is created now."""
+    """Return the fields in `NewQuoteFields` for a quote that is created now."""
     return {**new_fields(world, environment, prefix, "ids.quote"), "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:
-    """Return the first time at which something with this expiry can no longer be used or paid (decision S1)."""
+    """Return the first time at which a quote or invoice can no longer be used or paid (decision S1)."""
     return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
 
 
 def open_quote(world: World, quote: Q) -> Q:
-    """Create a quote and plan its expiry."""
+    """Create a quote and schedule its expiry."""
     quote = create(world, quote, "create")
     world.agenda.plan(end_ms(world, quote.expires_at_ms), EXPIRY, quote.id)
     return quote
 
 
 def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str, param: str | None = None) -> Q:
-    """Return a quote of one kind by its id. Raise `ApiError` 404 quote_not_found."""
+    """Return the quote of one kind with the given id. Raise `ApiError` 404 quote_not_found if there is none."""
     quote = world.store[table.of(environment)].get(quote_id)
     if quote is None:
         in_body = param is not None and assumes(world, "S2", "wallet_quotes_are_not_found")
@@ -85,7 +85,7 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
 
 
 def require_usable(quote: Quote, param: str | None = None) -> None:
-    """Raise `ApiError` 409 quote_already_used or 422 quote_expired unless the quote is active."""
+    """Raise `ApiError` 409 quote_already_used or 422 quote_expired if the quote is not active."""
     if quote.status == "confirmed":
         raise QUOTE_ALREADY_USED.error("The quote was already used; create a new one.", param)
     if quote.status == "expired":
@@ -93,7 +93,7 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
 
 
 class UsesQuote(Protocol):
-    """A request body with the id of a quote."""
+    """A request body that contains the id of a quote."""
 
     @property
     def quote_id(self) -> str: ...
@@ -103,7 +103,10 @@ BodyT = TypeVar("BodyT", bound=UsesQuote)
 
 
 def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
-    """Set the quote in a body as the call's resource. Raises the errors of `find_quote` and `require_usable`."""
+    """Set the quote that a body refers to as the call's resource.
+
+    Raise the same errors as `find_quote` and `require_usable`.
+    """
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")
 
@@ -115,7 +118,7 @@ def use_quote(world: World, quote: Q) -> Q:
 
 
 def expire_quote(world: World, timer: Timer) -> None:
-    """Expire an unused quote after its 30 minutes."""
+    """Expire a quote that was not used within 30 minutes."""
     quote = existing(world, Quote, timer.target)
     announced = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
     move(world, quote, "expire", announced=announced)

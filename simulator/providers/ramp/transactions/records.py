@@ -1,6 +1,6 @@
-"""The record of everything that moves money: ramps, wallet operations and deposits.
+"""The record of a transaction: ramps, wallet operations and deposits.
 
-An order is the same record shown as an order (decision S18), so its number and internal id are here.
+An order is another view of the same record (decision S18), so the order's number and internal id are saved here.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ TYPES: Mapping[str, str] = {
     "buy": "Fiat becomes crypto in the balance.",
     "swap": "One asset of the balance becomes another.",
 }
-"""All types of transactions, each with its meaning."""
+"""All types of transactions, each with its description."""
 BALANCE_TYPES = frozenset({"withdraw", "send", "buy", "swap"})
-"""Operations on the balance."""
+"""The types that are operations on the balance."""
 RAMP_TYPES: tuple[str, ...] = tuple(DIRECTIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a movement: a currency (canonical network, None for fiat) and an amount."""
+    """One side of a transaction: an amount, its currency code, and the canonical network (None for fiat)."""
 
     code: str
     network: str | None
@@ -53,33 +53,33 @@ class Side:
 
     @property
     def chain(self) -> str:
-        """The network of a crypto side. Raises `ValueError` for fiat."""
+        """The network of a crypto side. Raise `ValueError` for a fiat side."""
         return present(self.network)
 
 
 class _HowToPay(TypedDict):
     method: Method
-    """The payment method. It decides which other fields are present."""
+    """The payment method. It determines which other fields are present."""
 
 
 class PaymentInstructions(_HowToPay, total=False):
-    """Payment instructions for fiat: a prompt on the phone, or an account of the service with a reference."""
+    """Instructions for paying fiat: a prompt on the phone, or an account of the service with a reference."""
 
     phone_number: str
-    """Mobile money: the payer's phone, which gets the prompt."""
+    """Mobile money: the phone number that receives the prompt."""
     prompt_text: str
-    """Mobile money: the text of the prompt."""
+    """Mobile money: the text of the prompt on the phone."""
     account_number: str
-    """Bank transfer: the account of the service to pay to."""
+    """Bank transfer: the service's account to pay to."""
     bank_name: str
     """Bank transfer: the bank of that account."""
     reference: str
-    """The reference for the payment, which matches it to the order."""
+    """The reference to state with the payment, so that it can be matched to the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction(Record):
-    """A movement of money. Networks are canonical names."""
+    """A transfer or conversion of money. Networks are canonical names."""
 
     type: TransactionType
     order_id: Id
@@ -89,7 +89,7 @@ class Transaction(Record):
     received: Side
     """The amount that is delivered after fees."""
     amount: Decimal
-    """The figure by which lists sort and filter (decision L3)."""
+    """The amount by which lists are sorted and filtered (decision L3)."""
     net_amount: Decimal
     fee: Fee
     rate: Decimal | None = None
@@ -108,11 +108,11 @@ class Transaction(Record):
     expires_at_ms: Milliseconds | None = None
     tx_hash: str | None = None
     source_tx_hash: str | None = None
-    """The hash on the network of the source, for a swap between two networks."""
+    """The transaction hash on the source network. Only set for a swap between two networks."""
     failure_code: str | None = None
     funds_received: Decimal | None = None
     limit_charge: LimitCharge | None = field(default=None, metadata={"saved_as": "counted"})
-    """The charge to the account limits, or None."""
+    """The amount charged to the account limits, or None."""
     counterparty: str | None = None
     lightning: str | None = None
     deposit_id: Id | None = None
@@ -120,29 +120,29 @@ class Transaction(Record):
     run_number: int | None = None
     slippage: Decimal | None = None
 
-    # One class for all types, although each type uses only some of the fields. The API shows every type as an order
+    # One class for all types, although each type uses only some of the fields. The API returns every type as an order
     # with all fields (empty if unused), lists search and filter all types by the same fields, and saved worlds have
-    # one row. With a class per type, each of these three would need to know all seven classes, only to save a dozen
-    # calls of `present(...)`.
+    # one table. With a class for each type, all three would need to handle seven classes. This would only save a
+    # dozen calls of `present(...)`.
 
     @property
     def kind(self) -> str:
         return "deposit_transaction" if self.type == "deposit" else self.type
 
     def paid_on(self) -> tuple[str | None]:
-        """Return the network that the customer pays on, None for fiat."""
+        """Return the network on which the customer pays. It is None for fiat."""
         return (self.paid.network,)
 
     def received_on(self) -> tuple[str | None]:
-        """Return the network that delivers, None for fiat."""
+        """Return the network on which the order is delivered. It is None for fiat."""
         return (self.received.network,)
 
     def networks(self) -> tuple[str | None, str | None]:
-        """Return the canonical networks of both sides, None for fiat."""
+        """Return the canonical networks of both sides. A network is None for fiat."""
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """Return the strings that lists search: ids, reference, addresses, tx_hash, accounts (decision L3)."""
+        """Return the strings that list searches look at: ids, reference, addresses, tx_hash, accounts (decision L3)."""
         instructions = self.payment_instructions
         payee = None if instructions is None else instructions.get("account_number")
         names = self.id, self.order_id, self.reference
@@ -153,34 +153,37 @@ class Transaction(Record):
         return self.paid.code, self.received.code
 
     def made_by(self) -> tuple[str | None]:
-        """Return the recurring payment whose run created it."""
+        """Return the id of the recurring payment whose run created the transaction."""
         return (self.recurring_payment_id,)
 
 
 SEARCHED = "transaction id, order number, reference, wallet addresses, tx_hash and account numbers"
-"""The strings of `Transaction.searched`, in words."""
+"""A description of the strings that `Transaction.searched` returns."""
 
 TRANSACTIONS = TableKey("transactions", Transaction, per_environment=True, per_owner=True)
 ORDERS = TableKey("orders", str, per_environment=True)
-"""Order number → the id of the transaction."""
+"""Maps an order number to the id of its transaction."""
 LIGHTNING_PAYMENTS = TableKey("lightning_payments", str, per_environment=True)
-"""Receiver key of an invoice or a Lightning address → the id of the last transaction that pays it."""
+"""Maps the receiver key of an invoice or Lightning address to the id of the last transaction that pays it."""
 
 
 class NewOrderFields(NewFields):
-    """The fields that every new transaction gets."""
+    """The fields that every new transaction receives."""
 
     order_id: str
     order_uuid: str
 
 
 def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrderFields:
-    """Return the fields of a transaction that is created now. Its order number is counted per owner."""
+    """Return the fields in `NewOrderFields` for a transaction that is created now.
+
+    Order numbers are counted separately for each owner.
+    """
     fields = new_fields(world, environment, "txn_", "ids.transaction")
     number = world.next_sequence(f"orders.{holder(environment, owner)}")
     return {**fields, "order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
 
 
 def holder(environment: str, owner: str = "") -> str:
-    """Return the name of an owner in the ledger: the account ("") or another platform user, in one environment."""
+    """Return the ledger name of an owner in one environment. The owner is the account ("") or another platform user."""
     return f"{environment}:{owner or 'account'}"

@@ -1,4 +1,4 @@
-"""The shape of a deposit transaction: the wallet transaction shape with `deposit_id` (decision S12)."""
+"""The response model for deposit transactions: the fields of a wallet transaction, and `deposit_id` (decision S12)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from simulator.providers.ramp.transactions.states import DEPOSIT_TRANSACTION_MEA
 
 
 class DepositTransaction(TypedDict):
-    """A deposit to one of the account's wallets, credited to the balance."""
+    """A deposit to one of the account's wallets, which is credited to the balance."""
 
     id: Annotated[str, Prefix("txn_")]
     """The id of the transaction. Read it again with `GET /transactions/{id}`."""
     type: Literal["deposit"]
     """The type of transaction."""
     status: Annotated[str, OneOf(DEPOSIT_TRANSACTION_MEANINGS), Assumed("S12")]
-    """Always `completed`, because a deposit becomes a transaction when it is credited."""
+    """Always `completed`, because the transaction is created when the deposit is credited."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
     """The public number of its order, for `GET /orders/{order_id}`."""
     symbol: Annotated[AssetText, Assumed("S12")]
@@ -35,15 +35,15 @@ class DepositTransaction(TypedDict):
     amount: Annotated[AmountText, Assumed("S12")]
     """The amount of the deposit, in the asset."""
     fee: Annotated[AppFee, Assumed("S12")]
-    """The cost of the deposit. Deposits are free."""
+    """The fee for the deposit. Deposits are free."""
     net_amount: Annotated[AmountText, Assumed("S12")]
     """The amount credited to the balance after fees, in the asset."""
     reference: Annotated[str | None, Assumed("H19", "nullable")]
     """The reference of the receiving wallet, or null if it has none."""
     tx_hash: str | None
-    """The on-chain transaction of the deposit. Null over Lightning or from another user."""
+    """The hash of the deposit's on-chain transaction. Null over Lightning or from another user."""
     deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
-    """The deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service."""
+    """The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service."""
     created_at: Timestamp
     """The time at which the deposit was credited."""
     updated_at: Timestamp
@@ -51,7 +51,7 @@ class DepositTransaction(TypedDict):
 
 
 class End(TypedDict):
-    """The last fields of transactions of all types."""
+    """The last fields in transactions of all types."""
 
     failure_code: NotRequired[str]
     created_at: str
@@ -59,7 +59,7 @@ class End(TypedDict):
 
 
 def render_end(transaction: Transaction) -> End:
-    """Return the last fields of a transaction. Only a failed one has a failure code."""
+    """Return the last fields of a transaction. The failure code is included only if the transaction failed."""
     created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
     if transaction.failure_code is None:
         return {"created_at": created, "updated_at": updated}

@@ -1,6 +1,7 @@
-"""The state table of deposit transactions, which exist only once the money is credited (decision S12).
+"""The state table of deposit transactions, and the events and error codes of all transactions and quotes.
 
-Also the events and error codes of all transactions and quotes: chapters "Events" and "Errors" of the specification.
+A deposit transaction exists only once the money is credited (decision S12). Sections "Events" and "Errors" of the
+specification.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ STATUSES = {
     "expired": "The payment or deposit of the ramp did not arrive in time.",
     "refunded": "The received or held money was returned.",
 }
-"""All statuses of transactions of all types, each with its meaning."""
+"""All statuses of all types of transactions, each with its description."""
 
 IN_FLIGHT = ("pending", "processing")
-"""The statuses of a balance transaction that may still succeed."""
+"""The statuses in which a transaction on the balance can still succeed."""
 
 QUOTE_EXPIRED = ErrorCode(
     "quote_expired", 422, "the quote is older than 30 minutes", after="amount_too_high", lasting=True

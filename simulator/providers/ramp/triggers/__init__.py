@@ -1,1 +1,1 @@
-"""Triggers: the creation of ramp objects, and the paths to their events."""
+"""Triggers: calls that create the ramp's objects, and the steps that lead to their events."""

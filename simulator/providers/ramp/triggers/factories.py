@@ -1,6 +1,6 @@
-"""The triggers of the ramp: for each kind of object, the calls and actions that create one, as an account would.
+"""The triggers of the ramp. For each kind of object, they contain the calls and actions that create one.
 
-`scenario.run.paths` finds the rest of the path from the new object to the event.
+`scenario.run.paths` finds the remaining steps from the new object to the event.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ADDRESSES = {
     "celo": "0x52908400098527886E0F7030069857D2E4169EE7",
     "stellar": "GAXBPJAKKTCO6MBNCD4EFYKP35N6JJODICTNJCJ35EVTDIII7C4V5PEV",
 }
-"""Addresses outside the service."""
+"""External addresses, by network."""
 _BENEFICIARY: JsonObject = {
     "type": "phone_number",
     "name": "Wanjiru Otieno",
@@ -45,20 +45,20 @@ _BENEFICIARY: JsonObject = {
     "phone_number": {"phone_number": PAYER, "provider": "mpesa"},
 }
 _DEPOSITED = {"stellar": ("USDC", "25"), "celo": ("USDC", "25"), "bitcoin": ("BTC", "0.001")}
-"""The asset and amount of a deposit, by network."""
+"""Maps a network to the asset and amount of a deposit."""
 _STARTS_IN_MS = {
     "recurring_payment.run_upcoming": 23 * HOUR_MS,
     "recurring_payment.run_succeeded": 0,
     "recurring_payment.run_failed": 0,
     "recurring_payment.completed": 0,
 }
-"""When the first run of a new payment is due, for events of runs."""
+"""The delay until the first run of a new payment, for events about runs."""
 _STARTS_LATER_MS = 7 * DAY_MS
-"""The same for other events, so that no run interferes."""
+"""The delay until the first run for other events. It is so long that no run interferes."""
 
 
 def _incoming(world: World, record: Any, event: str) -> Setup | None:
-    """Return the setup of an event about a deposit to this wallet."""
+    """Return the setup for an event about a deposit to this wallet."""
     if record.kind != "wallet" or record.owner or not emits(world, "deposit", event):
         return None
     return Setup((_arrival(record.id, record.network),), "${deposit.id}")
@@ -68,7 +68,10 @@ def _incoming(world: World, record: Any, event: str) -> Setup | None:
 
 
 def _network_up(world: World, environment: str, *names: str) -> str:
-    """Return the first of these networks that is up. If all are down, return the first, so that the refusal says so."""
+    """Return the first of these networks that is up.
+
+    If all are down, return the first one, so that its refusal is reported.
+    """
     return next((name for name in names if network_status(world, environment, name) != "down"), names[0])
 
 
@@ -129,7 +132,10 @@ def _invoice(world: World, environment: str, event: str) -> Setup:
 
 
 def _recurring(world: World, environment: str, event: str) -> Setup:
-    """Create and schedule a daily send to another user of the service, which is free and needs no network."""
+    """Create and schedule a daily send to another user of the service.
+
+    The send is free and does not need the network.
+    """
     currency, amount = _payable(world, environment, event)
     body = {
         "name": "Triggered",
@@ -146,7 +152,7 @@ def _recurring(world: World, environment: str, event: str) -> Setup:
 
 
 def _payable(world: World, environment: str, event: str) -> tuple[Currency, Decimal]:
-    """Return an asset and an amount that the balance covers, or does not cover if the run is to fail."""
+    """Return an asset and an amount. The balance covers the amount, unless the run is supposed to fail."""
     for currency in ASSETS.values():
         row = listing(currency.code, currency.network or "")
         balance = world.ledger.balance(available(holder(environment)), currency.key)
@@ -172,7 +178,7 @@ def _kyc(world: World, environment: str, event: str) -> Setup:
 
 
 def _network(world: World, environment: str, event: str) -> Setup:
-    """Prefer a network that is not operational, which the event then restores."""
+    """Return the setup for a network event. Prefer a network that is not operational, so that the event restores it."""
     networks = [network(world, environment, name) for name in ("celo", "stellar", "bitcoin")]
     return Setup((), next((row.id for row in networks if row.status != "operational"), networks[0].id))
 

@@ -1,4 +1,4 @@
-"""The steps to the events of a recurring payment: activation, runs that succeed or fail, and the end."""
+"""The steps that lead to the events of a recurring payment: activation, runs that succeed or fail, and the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """Return the steps of a move that needs several calls or timers."""
+    """Return the steps that lead to a transition, if it needs several calls or timers."""
     if on == "activate":
         path = f"/recurring-payments/{record.id}"
         plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
@@ -44,7 +44,10 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 
 @contextmanager
 def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """Empty the balance that pays for a recurring payment while the block runs; inside a change."""
+    """Set the balance that pays for a recurring payment to zero while the block runs.
+
+    Use it inside a world transaction.
+    """
     payment = find(world, payment_id)
     if not isinstance(payment, RecurringPayment):
         raise TypeError(f"{payment_id} is not a recurring payment")

@@ -1,1 +1,1 @@
-"""Operations on the balance: buy, swap, withdraw and send."""
+"""The operations that spend or credit the balance: buy, swap, withdraw and send."""

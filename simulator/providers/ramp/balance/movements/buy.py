@@ -1,6 +1,6 @@
-"""Buy: a payer's fiat becomes an asset of the balance.
+"""Buy: a payer pays fiat, and an asset is credited to the balance.
 
-Chapter "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
+Section "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _buy_body(call: Call) -> type[bodies.UseQuote]:
 
 
 def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 for more decimals than the currency of the amount has."""
+    """Raise `ApiError` 400 if the amount has more decimals than its currency."""
     body = call.body
     fiat_side = body.amount_currency == "fiat"
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
@@ -50,9 +50,10 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     errors=specified(*NO_ASSET) | {"unsupported_pair": "H5"} | specified(*NO_AMOUNT, "network_unavailable"),
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
-    """Locks the rate and the fee of a purchase for 30 minutes: fiat becomes crypto in the balance. The amount is the
-    fiat to pay or the crypto to receive, as `amount_currency` says. The request fails if the currency does not support
-    the method, the amount is outside the limits of the fee product or of the account, or the network is down.
+    """Locks the rate and the fee of a purchase for 30 minutes. A purchase turns fiat into crypto in the balance. The
+    amount is the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the
+    currency does not support the payment method, if the amount is outside the limits of the fee product or of the
+    account, or if the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
@@ -72,7 +73,7 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
-    """Return the quote in a body, or None. Runs before the body is validated."""
+    """Return the quote that a body refers to, or None if there is none. Called before the body is validated."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None
@@ -80,7 +81,7 @@ def buy_quote(call: Call) -> WalletQuote | None:
 
 
 def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
-    """Raise `ApiError` 400 if a payer's account number has the wrong format for its country (decision R5)."""
+    """Raise `ApiError` 400 if the payer's account number has the wrong format for the country (decision R5)."""
     quote, body = buy_quote(call), call.body
     if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         check_payer(body.payer, quote.paid.code)
@@ -102,10 +103,10 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
-    """Executes an active buy quote and returns payment instructions. With mobile money the payer's phone gets a prompt.
-    With a bank transfer the payer sends the fiat to the account in `payment_instructions`, with its reference. The
-    purchase stays `pending` and the balance is credited once the payment has arrived. The purchase counts towards the
-    account limits.
+    """Executes an active buy quote and returns payment instructions. With mobile money, the payer receives a prompt
+    on the phone. With a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states
+    the reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited.
+    The purchase counts towards the account limits.
     """
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]

@@ -1,6 +1,6 @@
 """Send: to an address, over Lightning, or to another user of the service.
 
-Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
+Section "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
 """
 
 from __future__ import annotations
@@ -54,13 +54,16 @@ _ESTIMATE = {
     "amount_too_low": "M13",
     "amount_too_high": "M13",
 }
-"""The specification does not list the errors of a send."""
+"""Maps each error of a send to its decision. The specification does not list these errors."""
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
 
 def check_send(call: Call[EstimateT, None, None]) -> None:
-    """Raise `ApiError` 400 for too many decimals, and a destination without or with several recipients, or oneself."""
+    """Raise `ApiError` 400 if the amount has too many decimals or the destination is malformed.
+
+    A destination must have exactly one recipient, and the recipient must not be the sender.
+    """
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
     check_destination(call.world, body.destination)
@@ -68,7 +71,7 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
-    """Return the asset and the amount. An unknown user is refused before an unknown asset."""
+    """Return the asset and the amount. An unknown user is reported before an unknown asset."""
     if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
@@ -83,9 +86,9 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     errors=_ESTIMATE,
 )
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
-    """Returns the exact fee of a send and the amount that the recipient would get. Nothing is moved or locked. Asset,
-    network, destination and the asset's limits are checked as for a send. The balance is not checked, and the network
-    may be down. A send to another user of the service is free.
+    """Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and
+    no rate is locked. The asset, network, destination and asset limits are checked as for a send. The balance is not
+    checked, and the network may be down. A send to another user of the service is free.
     """
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -104,7 +107,11 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
 def price_send_to(
     world: World, environment: str, asset: Currency, amount: Decimal, destination: bodies.AnyDestination
 ) -> tuple[Recipient, SendPricing]:
-    """Return the recipient and the price of a send. Raises the errors of `create_send` except its last four codes."""
+    """Return the recipient and the price of a send.
+
+    Raise the same errors as `create_send`, but do not check the balance, the network, or whether a Lightning payment
+    can succeed.
+    """
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
 
@@ -123,12 +130,13 @@ def price_send_to(
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
-    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. To
-    an address or over Lightning the amount is held until the send ends: `pending` until the broadcast, then
-    `processing`, then `completed`. It cannot be reversed. To another user it is free, needs no network and completes
-    immediately. For an invoice, `amount` must be the invoice's amount, and the fee comes on top. The request fails if
-    the balance is too low, the amount is outside the asset's limits, the destination is not valid on the network, or
-    the network is down. It also fails if the wallet behind an invoice or Lightning address of this service is disabled.
+    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service.
+    A send to an address or over Lightning is `pending` until the broadcast, then `processing`, then `completed`. The
+    amount is held until the send completes or fails. A completed send cannot be reversed. A send to another user is
+    free, does not need the network, and completes immediately. For an invoice, `amount` must be the invoice's amount,
+    and the fee is added on top. The request fails if the balance is too low, if the amount is outside the asset's
+    limits, if the destination is not valid on the network, or if the network is down. It also fails if an invoice or
+    Lightning address of this service belongs to a disabled wallet.
     """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
@@ -156,12 +164,12 @@ def create_send(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Send `amount` of an asset to a destination. Everything is checked before anything changes.
+    """Send an amount of an asset to a destination. All checks run before any change.
 
-    On-chain and over Lightning the transaction is `pending` and its total is held. A transfer to another user completes
-    immediately, and the transaction is returned as it was accepted, `processing`. Raise `ApiError` as
-    `resolve_destination` does, and 422 amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503
-    network_unavailable, 409 invalid_state and wallet_disabled.
+    An on-chain or Lightning transaction starts as `pending`, and its total is held. A transfer to another user
+    completes immediately, but the returned transaction still has the status `processing`. Raise `ApiError` if
+    `resolve_destination` does. Also raise 422 amount_too_low, amount_too_high, unsupported_pair or
+    insufficient_balance, 503 network_unavailable, or 409 invalid_state or wallet_disabled if the send is not possible.
     """
     recipient, pricing = price_send_to(world, environment, asset, amount, destination)
     require_balance(world, environment, asset, pricing.paid, "amount")
@@ -195,10 +203,10 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    """Move the money immediately (decision S9). The response shows the accepted transfer, which completes in the same
-    change.
+    """Transfer the money immediately and return the accepted transfer (decision S9).
 
-    No timer comes between them, so no later request can see the transfer in flight.
+    The transfer completes in the same world transaction. No timer runs in between, so no later request can read the
+    transfer while it is still `processing`.
     """
     accepted = begin(world, transaction, "send", "internal")
     credit_deposit(

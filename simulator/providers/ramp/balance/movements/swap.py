@@ -1,6 +1,6 @@
-"""Swap: one asset of the balance for another, within the tolerance of a quoted rate.
+"""Swap: exchange one asset of the balance for another, within the slippage tolerance of a quote.
 
-Chapter "Swap" of the specification; decisions M8, S2, S8 and S22.
+Section "Swap" of the specification; decisions M8, S2, S8 and S22.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ operation = OperationDecorator("Swap", group="wallet")
 
 
 def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 for the same asset on both sides, or too many decimals for the side of the amount."""
+    """Raise `ApiError` 400 if both sides have the same asset, or if the amount has too many decimals."""
     body = call.body
     source, target = body.from_, body.to
     if (source.symbol, source.network) == (target.symbol, target.network):
@@ -50,10 +50,10 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     | specified(*NO_AMOUNT, "insufficient_balance", "network_unavailable"),
 )
 def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
-    """Locks the rate and the fees of a swap for 30 minutes: one asset of the balance becomes another. The amount is on
-    the side that `amount_side` names, and the service calculates the other side. The request fails if the balance is
-    too low, the amount is outside the limits of the fee product, or a network is down. Nothing is held until you
-    execute the quote.
+    """Locks the rate and the fees of a swap for 30 minutes. A swap exchanges one asset of the balance for another.
+    `amount_side` selects the side that the amount refers to, and the service calculates the other side. The request
+    fails if the balance is too low, if the amount is outside the fee product's limits, or if a network is down. No
+    money is held until you execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
@@ -63,7 +63,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
         require_balance(world, environment, source, pricing.paid, "amount")
     require_up(world, environment, source, target)
     default = listing(source.code, present(source.network)).slippage
-    # Via str, because the float of a JSON number such as 0.1 is not exactly that number.
+    # Converted through str, because a float parsed from a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
     least = minimum_received(pricing.received, slippage, target)
     quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)
@@ -81,8 +81,8 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
 )
 def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
     """Executes an active swap quote. `from.amount` is held immediately, and `to.amount` is credited when the swap
-    completes. A quote can be executed once, within its 30 minutes. The request fails with slippage_exceeded if the rate
-    has moved beyond the quote's tolerance. Then you need a new quote.
+    completes. A quote can be executed once, within its 30 minutes. If the rate has changed by more than the quote's
+    slippage tolerance, the request fails with slippage_exceeded. In that case, create a new quote.
     """
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency

@@ -1,6 +1,6 @@
-"""Withdraw: an asset of the balance becomes fiat for a beneficiary.
+"""Withdraw: turn an asset of the balance into fiat for a beneficiary.
 
-Chapter "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
+Section "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
 `make_withdraw_quote` and `execute_withdraw`.
 """
 
@@ -33,9 +33,9 @@ operation = OperationDecorator("Withdraw", group="wallet")
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 for an amount_currency that is neither side, or too many decimals for its side.
+    """Raise `ApiError` 400 if amount_currency is neither side's currency, or if the amount has too many decimals.
 
-    An unsupported side passes here, and the business rules refuse it.
+    A currency that is not supported passes this check. The business rules refuse it later.
     """
     body = call.body
     crypto = named_asset(body.symbol, body.network)
@@ -58,10 +58,10 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     | {"amount_too_low": "M13", "amount_too_high": "M13", "network_unavailable": "S22"},
 )
 def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
-    """Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat for a saved
-    beneficiary. The amount is the debit or the payout, as `amount_currency` says. The request fails if the beneficiary
-    has another currency, the amount is outside the limits of the fee product or of the account, or the network is down.
-    The balance is checked when you execute the quote.
+    """Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for
+    a saved beneficiary. The amount is the debit or the payout, depending on `amount_currency`. The request fails if
+    the beneficiary has another currency, if the amount is outside the limits of the fee product or of the account, or
+    if the network is down. The balance is checked when you execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -89,10 +89,11 @@ def make_withdraw_quote(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> WalletQuote:
-    """Lock the price of a payout to a beneficiary. `amount` is the asset to debit, or the fiat to deliver.
+    """Create a quote for a payout to a beneficiary.
 
-    Raise `ApiError` 422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low, amount_too_high, and
-    503 network_unavailable.
+    `amount` is the amount of the asset to debit, or the fiat amount to pay out if `in_fiat` is set. Raise `ApiError`
+    422 unsupported_asset, beneficiary_mismatch, unsupported_pair, amount_too_low or amount_too_high, or 503
+    network_unavailable if the payout is not possible.
     """
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
     check_amount(world, environment, pricing.received, money.code)
@@ -111,7 +112,10 @@ def estimate_withdraw(
     in_fiat: bool,
     recipient: Beneficiary,
 ) -> Pricing:
-    """Return the price of a withdrawal now. Raises the errors of `make_withdraw_quote` except the last two."""
+    """Return the current price of a withdrawal.
+
+    Raise the same errors as `make_withdraw_quote`, but do not check the account limits or the network.
+    """
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
         raise UNSUPPORTED_ASSET.error(f"Only {names} can be withdrawn.", "symbol")
@@ -134,10 +138,11 @@ def estimate_withdraw(
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
-    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that
-    it was accepted. The event transaction.completed confirms that the beneficiary has the fiat. The amount of a failed
-    payout stays held until it is refunded. The payout counts towards the limits of GET /profile/limits. The beneficiary
-    does not see the reference. The request fails if the balance is too low or a limit is reached.
+    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms
+    that the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat.
+    If the payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET
+    /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or if a
+    limit is exceeded.
     """
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)
@@ -152,10 +157,11 @@ def execute_withdraw(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Use a withdraw quote: charge the limits, hold the amount and start the payout.
+    """Execute a withdraw quote: charge the account limits, hold the amount and start the payout.
 
-    The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance,
-    amount_too_high, and 503 network_unavailable.
+    The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance
+    if the balance is too low, 422 amount_too_high if a limit is exceeded, and 503 network_unavailable if the network
+    is down.
     """
     environment = quote.environment
     currency = quote.paid.currency
