@@ -12,8 +12,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server is up
-         * @description That the server answers, with its version and how many worlds it has; needs no token.
+         * Check that the server is up
+         * @description Return the version and the number of worlds. No token is needed. Use it as a liveness probe.
          */
         get: operations["health"];
         put?: never;
@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server answers calls
-         * @description That calls are answered; 503 not_ready while the store cannot keep what they do, or others take over. No token. Without a store a server that is up is ready.
+         * Check that the server can handle calls
+         * @description Return 200 if the server can handle requests. No token is needed. Use it as a readiness probe. Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are taking over its worlds. Without a store, a running server is always ready.
          */
         get: operations["ready"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Metrics for Prometheus
-         * @description What the server has done and holds, in the text format of Prometheus, without a word of what calls carried. It is of the server as a whole: where control tokens are asked for, it takes one that is for all worlds.
+         * @description Return the metrics of the whole server in Prometheus text format. They contain no data from requests. If the server has control tokens, this call needs a token for all worlds.
          */
         get: operations["metrics"];
         put?: never;
@@ -72,14 +72,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All worlds
-         * @description All worlds of the server that the token of the call reaches, oldest first, with their keys. Worlds that the server cannot read are listed apart, as `unreadable`, each with the reason.
+         * List the worlds
+         * @description List the worlds of the server that the token can access, oldest first, with their keys. `unreadable` lists the saved worlds that this version cannot read, with the reasons.
          */
         get: operations["list_worlds"];
         put?: never;
         /**
-         * Make a world
-         * @description Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first. Made by a token for some worlds it has keys that nobody can work out from its id and seed. 403 for an id that is not the token's, 400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409 already_exists, 507 simulator_quota_exceeded for one more than the token may have.
+         * Create a world
+         * @description Create an isolated world with its own clock, keys and data, or fork a snapshot. Use one world for each test. Errors: 400 for a wrong parameter or scenario, 403 if the token cannot access the id, 404 for an unknown scenario or snapshot, 409 already_exists without `replace`, 507 simulator_quota_exceeded if the token already has its maximum number of worlds. If the token is limited to certain worlds, the keys of the new world cannot be derived from its id and seed.
          */
         post: operations["create_world"];
         delete?: never;
@@ -96,15 +96,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One world
-         * @description One world with its clock and its keys; 404 for an id that there is not.
+         * Get a world
+         * @description Return a world with its clock, keys and settings. Fails with 404 for an unknown id.
          */
         get: operations["get_world"];
         put?: never;
         post?: never;
         /**
-         * End a world
-         * @description End a world with its snapshots, even one that cannot be read; 409 for the world default. The world default that cannot be read begins anew at once.
+         * Delete a world
+         * @description Delete a world and its snapshots. Its tokens then return 401. Fails with 409 for the world `default`: reset it instead. You can also delete a world that this version cannot read. If it is `default`, a new world `default` is created immediately.
          */
         delete: operations["delete_world"];
         options?: never;
@@ -122,8 +122,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the world again as at its creation
-         * @description Make the world of the header again as its creation call made it. The world default that cannot be read begins anew as the flags of the server say.
+         * Reset the world
+         * @description Reset the world to its state at creation: the same seed, keys, start time, scenarios and settings, and no data. Snapshots and uploaded scenarios are preserved. If this version cannot read `default`, a new one is created.
          */
         post: operations["reset"];
         delete?: never;
@@ -140,8 +140,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What worlds hold, and when they were last used
-         * @description What the worlds that the token reaches hold, and when each was last used; asking for this is no use. With a store that is known to the minute after a restart, and of worlds that are in memory elsewhere or nowhere.
+         * List the usage of worlds
+         * @description List the size and the last use of each world that the token can access. This call does not count as a use. With a store, the last use survives a restart, with a precision of one minute. The list then includes worlds that are not in memory.
          */
         get: operations["usage"];
         put?: never;
@@ -162,8 +162,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End worlds that nobody uses
-         * @description End the worlds that nobody has used for so long, with their snapshots; never the world default. A call about a world is a use of it, what it does by itself is none. Of worlds that the token does not reach none ends.
+         * Delete unused worlds
+         * @description Delete the worlds that were not used for a given duration, and their snapshots. The world `default` is never deleted. Every call about a world is a use. Timers and scenarios are not. Only worlds that the token can access are deleted.
          */
         post: operations["prune_worlds"];
         delete?: never;
@@ -180,8 +180,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The world's settings
-         * @description All settings of the world, those too that nobody changed.
+         * Get the settings
+         * @description Return all settings of the world, including defaults.
          */
         get: operations["get_settings"];
         put?: never;
@@ -191,7 +191,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Change the settings that the body names; the journal is cut to its new bounds at once. A quota may be anything within that which the server was started with; null is as much as that.
+         * @description Change the settings in the body. All other settings stay the same. A smaller journal limit immediately drops the oldest rows. A quota cannot exceed the quota that the server was started with. The value null selects the server's quota.
          */
         patch: operations["patch_settings"];
         trace?: never;
@@ -204,8 +204,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the world can assume otherwise
-         * @description The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen.
+         * List the switchable assumptions
+         * @description List the assumptions about the service that have alternatives. Choose an alternative with the setting `assumptions`. Use it to test your code against each way in which the real service may behave.
          */
         get: operations["list_assumptions"];
         put?: never;
@@ -224,8 +224,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All rates: mid, onramp, offramp, swap
-         * @description The rates of the environment of the header, as printed.
+         * Get all rates
+         * @description Return the mid, onramp, offramp and swap rates in the environment of the header. The rates have as many decimals as in the API.
          */
         get: operations["rates"];
         put?: never;
@@ -244,8 +244,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How rates came to be what they are
-         * @description The rates of pairs over simulated time, as printed; rates stand still until something pins or moves them. The newest 500 changes of an environment are kept. 400 for an asset or a currency that there is not.
+         * Get the history of rates
+         * @description Return the rates of currency pairs over simulated time, with the action or scenario that caused each change. Only actions and scenarios change rates. The history contains the newest 500 changes of an environment. Fails with 400 for an unknown asset or currency.
          */
         get: operations["rate_history"];
         put?: never;
@@ -264,8 +264,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Banks, providers, countries, currencies
-         * @description What requests can name: banks, mobile money providers, countries and currencies, by their codes.
+         * Get the reference data
+         * @description Return the codes that requests can contain: banks, mobile money providers, countries and currencies.
          */
         get: operations["reference"];
         put?: never;
@@ -284,8 +284,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A world as the store has it
-         * @description Return everything the store has of a world as it is, whether it can be read or not. 404 for a world that is not in a store.
+         * Export a saved world
+         * @description Return the stored bytes of a world, even if this version cannot read them. Use it to recover a damaged world. Fails with 404 if the world is not in a store.
          */
         get: operations["export_raw"];
         put?: never;
@@ -304,14 +304,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The snapshots of the world
-         * @description The snapshots of the world of the header, the oldest first.
+         * List the snapshots of the world
+         * @description List the snapshots of the world, oldest first.
          */
         get: operations["list_snapshots"];
         put?: never;
         /**
-         * Keep the state of the world
-         * @description Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance. 507 simulator_quota_exceeded for more snapshots, or more bytes, than the world may have.
+         * Take a snapshot
+         * @description Save the state of the world as soon as no webhook attempt is in flight. You can restore it later, or fork worlds from it. Fails with 409 clock_busy during an advance. Fails with 507 simulator_quota_exceeded if the world would have more snapshots or bytes than its quotas allow.
          */
         post: operations["take_snapshot"];
         delete?: never;
@@ -328,15 +328,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A snapshot as one JSON document
-         * @description The document of a snapshot.
+         * Get a snapshot as a document
+         * @description Return the whole state of a snapshot as one JSON document, which PUT /state accepts.
          */
         get: operations["get_snapshot"];
         put?: never;
         post?: never;
         /**
-         * Forget a snapshot
-         * @description Forget a snapshot; worlds made from it stay.
+         * Delete a snapshot
+         * @description Delete a snapshot. Worlds that were forked from it are not deleted.
          */
         delete: operations["delete_snapshot"];
         options?: never;
@@ -354,8 +354,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go back to a snapshot
-         * @description Put the world of a snapshot back into its state.
+         * Restore a snapshot
+         * @description Restore a snapshot's world to the saved state, including clock, keys, settings and journals.
          */
         post: operations["restore"];
         delete?: never;
@@ -372,13 +372,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The state of the world as one JSON document
-         * @description The document of the world as it is, once no webhook attempt is in flight. 409 clock_busy when a receiver hangs and the world does not come to rest within 15 seconds of real time.
+         * Get the world as a document
+         * @description Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight. Use it to move a world to another server, or to attach it to a bug report. The document contains the world's keys. Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
          */
         get: operations["get_state"];
         /**
-         * Replace the world by a document
-         * @description Replace the world of the header by a document; with one that is refused nothing changes. By a token for some worlds the world keeps its own keys, whatever keys and tokens the document has.
+         * Replace the world with a document
+         * @description Replace the world with the state in a document, including its keys. If the document is invalid, nothing changes. If the caller's token is limited to certain worlds, the world keeps its own keys instead. Fails with 409 already_exists if another world has the same keys.
          */
         put: operations["put_state"];
         post?: never;
@@ -396,13 +396,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The clock
-         * @description The mode, the time, and how many timers are planned.
+         * Get the clock
+         * @description Return the mode, the simulated time and the number of planned timers.
          */
         get: operations["get_clock"];
         /**
-         * Set mode, rate or time
-         * @description Set mode, rate or time, time first. 400 for a time that is past, 409 clock_busy during an advance.
+         * Set the clock
+         * @description Set the time, the mode or the rate. If you set the time, all timers that are due by then fire. Fails with 400 for a time in the past, or 409 clock_busy during an advance.
          */
         put: operations["put_clock"];
         post?: never;
@@ -422,13 +422,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move the clock and fire what is due
-         * @description Move the clock as far as the body says in exactly one way, and fire what is due. Returns the receipt. 409 clock_busy, not_reached or advance_cancelled, the last two with the receipt.
+         * Advance the clock
+         * @description Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance. Use it instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the receipt in `error.receipt`.
          */
         post: operations["advance"];
         /**
-         * Call off the advance under way
-         * @description Call off the advance under way; 409 invalid_state when there is none.
+         * Cancel the advance
+         * @description Cancel the advance in progress. The request that started it returns 409 advance_cancelled. Fails with 409 invalid_state if the clock is not being advanced.
          */
         delete: operations["cancel_advance"];
         options?: never;
@@ -444,8 +444,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is planned, in firing order
-         * @description What has a due time in firing order, then what waits for a network and will have one when that is up again.
+         * List the planned timers
+         * @description List the planned timers in firing order, followed by scenario steps that are waiting for a network.
          */
         get: operations["timers"];
         put?: never;
@@ -464,8 +464,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every action and its parameters
-         * @description Every action, with the kinds it acts on and the JSON Schema of its parameters.
+         * List the actions
+         * @description List the actions, with the kinds of resource they apply to and the JSON Schemas of their parameters.
          */
         get: operations["list_actions"];
         put?: never;
@@ -486,8 +486,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do what the outside world does
-         * @description Perform an action on the target in the body, with its parameters; returns the resource afterwards and its events. 400 for parameters, 404 for a target that is not there, 409 invalid_transition with the allowed actions.
+         * Perform an action of a third party
+         * @description Perform an action, such as the arrival of a payment, on the target named in the body. The other fields of the body are the parameters of the action. If the action is not legal in the present state, the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
          */
         post: operations["perform"];
         delete?: never;
@@ -504,8 +504,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every resource of the world
-         * @description Every resource of the world in the order of creation, those of other platform users included.
+         * List the resources of the world
+         * @description List the resources of the world, including those of other platform users, in order of creation.
          */
         get: operations["list_resources"];
         put?: never;
@@ -524,8 +524,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One resource, its history and what it allows
-         * @description A resource with its moves and their causes, events, deliveries, ledger entries, timers, actions.
+         * Inspect a resource
+         * @description Return a resource with its history, events, deliveries, ledger entries, timers and legal actions. Use it to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
          */
         get: operations["get_resource"];
         put?: never;
@@ -544,8 +544,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The state table of every kind
-         * @description The state table of every kind of resource: its states with what they mean, and the moves between them.
+         * List the state tables
+         * @description List the state table of each kind of resource. A table contains the states, their meanings and the transitions.
          */
         get: operations["list_states"];
         put?: never;
@@ -567,7 +567,7 @@ export interface paths {
         put?: never;
         /**
          * Reach an event
-         * @description Bring the world to an event: on the target, or on a resource that is found or made. Does what an integrator and the world outside would do, moves the clock where time has to pass, and tells every step. 409 when there is no way.
+         * @description Produce an event about the target, or about a resource that is found or created. Use it to get a realistic event in a test without setting up its history. The trigger makes the requests of an integrator, performs actions of third parties and advances the clock if needed. The response lists every step. Fails with 409 if the event cannot be produced.
          */
         post: operations["trigger"];
         delete?: never;
@@ -584,8 +584,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done by control calls
-         * @description What was done to the world by control calls, the oldest first; what only reads is not kept.
+         * List the control calls that changed the world
+         * @description List the control calls that changed the world, oldest first. Calls that only read are not listed.
          */
         get: operations["control_calls"];
         put?: never;
@@ -604,8 +604,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done by hand, as a scenario
-         * @description What was done to the world by hand, written down as a scenario that repeats it.
+         * Record the world as a scenario
+         * @description Return a scenario in YAML that repeats the API requests and control calls made in the world. Use it to turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook endpoints.
          */
         get: operations["recording"];
         put?: never;
@@ -624,14 +624,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All scenarios of the world
-         * @description Every scenario that the world knows: those that ship, and those that were uploaded to it.
+         * List the scenarios
+         * @description List the scenarios available in the world: the server's scenarios, and scenarios uploaded to the world.
          */
         get: operations["list_scenarios"];
         put?: never;
         /**
          * Upload a scenario
-         * @description Keep a scenario in the world; 400 invalid_scenario with every problem. 507 simulator_quota_exceeded for more uploaded scenarios, or more bytes, than the world may have.
+         * @description Upload a scenario to the world as YAML or JSON. It replaces an uploaded scenario with the same name. Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or bytes than its quotas allow.
          */
         post: operations["upload_scenario"];
         delete?: never;
@@ -649,8 +649,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Choose the active scenarios
-         * @description Choose the active scenarios, later ones winning; 404 for an unknown name, 400 for one that cannot be active.
+         * Set the active scenarios
+         * @description Replace the list of active scenarios. Later ones take precedence. With an empty list, only service rules apply. Fails with 404 for an unknown name, or 400 for a scenario that cannot be active.
          */
         put: operations["activate"];
         post?: never;
@@ -668,8 +668,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One scenario and its progress
-         * @description A scenario as written, and what it has done in this world; 404 for an unknown name.
+         * Get a scenario and its progress
+         * @description Return a scenario and its progress in this world: rules that fired, and steps done, skipped and pending.
          */
         get: operations["get_scenario"];
         put?: never;
@@ -688,19 +688,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The faults in force
-         * @description All faults in force, those of scenarios and those that are used up included.
+         * List the faults
+         * @description List the active faults, including faults of scenarios and faults that have been used up.
          */
         get: operations["list_faults"];
         put?: never;
         /**
-         * Put a fault in force
-         * @description The fault as kept, and `warnings`: why it may never be hit as the world is now. A fault is one of calls, one of webhooks, or a preset by its name, whose fields may be overridden beside it. 507 simulator_quota_exceeded for more faults than the world may have objects.
+         * Add a fault
+         * @description Add a fault to API requests or webhook deliveries. Use it to test how your code handles errors and delays. The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of the preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the world already has as many faults as `quota_objects` allows.
          */
         post: operations["create_fault"];
         /**
-         * End all faults
-         * @description End all faults, those of scenarios included.
+         * Remove all faults
+         * @description Remove all faults, including faults of scenarios.
          */
         delete: operations["delete_faults"];
         options?: never;
@@ -716,8 +716,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The faults that have a name
-         * @description The faults that have a name, and what each stands for.
+         * List the fault presets
+         * @description List the presets, which are common faults that you can add by name with POST /faults.
          */
         get: operations["list_presets"];
         put?: never;
@@ -739,8 +739,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one fault
-         * @description End one fault; 404 for one that is not in force.
+         * Remove a fault
+         * @description Remove a fault. Fails with 404 if there is no such fault.
          */
         delete: operations["delete_fault"];
         options?: never;
@@ -756,10 +756,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The journal of interface calls
-         * @description The journal of interface calls by method, path (a glob), status and text; the newest `limit`, oldest first.
+         * List the API requests
+         * @description List your API requests and their responses, filtered by method, path, status or text. Secrets are masked. Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that were removed.
          */
         get: operations["requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_simulator/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an API request and its consequences
+         * @description Return an API request by the id in its response header. The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are dropped.
+         */
+        get: operations["get_request"];
         put?: never;
         post?: never;
         delete?: never;
@@ -776,8 +796,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every event emitted
-         * @description The envelopes of all events that match, byte for byte; the newest `limit`, oldest first.
+         * List the emitted events
+         * @description List the envelopes of the emitted events, exactly as webhooks deliver them. The list includes events that no endpoint is subscribed to. Without a filter, it covers both environments.
          */
         get: operations["events"];
         put?: never;
@@ -797,7 +817,7 @@ export interface paths {
         };
         /**
          * Wait for an event
-         * @description The first matching envelope, one already emitted counts; 408 when the real time passes.
+         * @description Wait until an event matches the filters, and return its envelope. Events emitted before the call also match. Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
          */
         get: operations["wait_for_event"];
         put?: never;
@@ -816,8 +836,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One event's envelope
-         * @description The envelope of an event, byte for byte as it is sent; 404 for an id that there is not.
+         * Get an event
+         * @description Return the envelope of an event, exactly as webhooks deliver it. Fails with 404 for an unknown id.
          */
         get: operations["get_event"];
         put?: never;
@@ -836,8 +856,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * E-mails the service would have sent
-         * @description Every e-mail that the service would have sent; none is ever sent.
+         * List the e-mails of the service
+         * @description List the e-mails that the real service would have sent. The simulator never sends any.
          */
         get: operations["list_emails"];
         put?: never;
@@ -858,30 +878,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Wait until no webhook attempt is in flight
-         * @description Wait until no webhook attempt of the world is in flight; how many were finished meanwhile.
+         * Wait for pending deliveries
+         * @description Wait until no webhook attempt of the world is in flight. Use it before you check which webhooks your receiver got. Retries planned for later do not count as in flight.
          */
         post: operations["settle"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/_simulator/requests/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One call of the interface, and what followed
-         * @description A call of the interface by the id that its answer carried, with all that it changed; 404 when none is kept.
-         */
-        get: operations["get_request"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -899,7 +899,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event again
-         * @description Send an event again to every endpoint now enabled and subscribed (decision W11), or to one of them. With `deliver` it goes with that fault, once. What orders first attempts (`reorder`, `hold`, `before_answer`) is 400 there, an endpoint that does not get the event 409 invalid_state.
+         * @description Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints. Use it to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of `deliver` that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails with 409 invalid_state if the endpoint is not enabled or not subscribed (decision W11).
          */
         post: operations["resend_event"];
         delete?: never;
@@ -916,8 +916,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every delivery attempt
-         * @description The delivery attempts by event, endpoint, status and event type; the newest `limit`, oldest first.
+         * List the delivery attempts
+         * @description List the delivery attempts. Each one contains the exact bytes sent and the receiver's response.
          */
         get: operations["deliveries"];
         put?: never;
@@ -936,8 +936,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One attempt and its schedule
-         * @description One attempt, and the schedule that it is part of; 404 for an id that there is not.
+         * Get a delivery attempt and its schedule
+         * @description Return a delivery attempt, all attempts for the same event and endpoint, and the planned retries.
          */
         get: operations["get_delivery"];
         put?: never;
@@ -956,8 +956,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find anything by what is known of it
-         * @description Find by reference, id, amount, phone number, e-mail address, endpoint, event type, status or path. Resources, calls, events, deliveries, e-mails and scenarios are looked through, the newest first. Capitals make no difference, nor what stands between the digits of a number.
+         * Search the world
+         * @description Find resources, requests, events, deliveries, e-mails and scenarios by a known value. The query can be your reference, an id, an amount, a phone number, an e-mail address, an endpoint, an event type or a path. Case is ignored, and so is punctuation between the digits of a number.
          */
         get: operations["search"];
         put?: never;
@@ -976,8 +976,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The account's books
-         * @description The books of the account in the environment of the header: `available` and `held` are its own. `clearing` has what payers and depositors have sent of a ramp, `fees` what the service earned, `world` what came from outside and went there. Those of other platform users, `USER_ID/available`, show what they had from this account. `entries` bounds the entries that are shown, never the sums.
+         * Get the ledger
+         * @description Return the account's ledger in the environment named in the header. Use it to reconcile your own records. `available` and `held` are the balances of the account. `clearing` is money received for a ramp in progress, and `fees` is what the service has earned. `world` is the other side of money that came from outside or went there. `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries` limits the list of entries but not the sums.
          */
         get: operations["ledger"];
         put?: never;
@@ -996,8 +996,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened, in its order
-         * @description Calls, control calls, moves with their causes, events and delivery attempts, in the order in which they happened. The newest `limit`, oldest first. At one simulated instant the order is that of cause and effect.
+         * List everything that happened
+         * @description List requests, control calls, transitions, events and delivery attempts in the order in which they happened. Use it to find out what caused what. Entries with the same simulated time are in the order of cause and effect.
          */
         get: operations["timeline"];
         put?: never;
@@ -1016,8 +1016,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Findings about the integrator's traffic
-         * @description Findings of one world, or with `world=*` of all, those that have ended included; by severity and kind.
+         * List advice on your API traffic
+         * @description List findings about your API traffic. A finding describes what may fail with the real service, the requests that are evidence, and the recommended change. With `world=*`, the list includes the findings of all worlds, including deleted ones.
          */
         get: operations["advice"];
         put?: never;
@@ -1036,8 +1036,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What of the contract the traffic has exercised
-         * @description What the traffic of the world has exercised of the contract, and what it has not, item by item.
+         * Get the coverage of the contract
+         * @description Return which operations, errors, events and states your traffic has exercised, and which it has not. Use it to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
          */
         get: operations["coverage"];
         put?: never;
@@ -1056,8 +1056,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The coverage as a page for people
-         * @description The same coverage as a page to look at.
+         * Show the coverage as a page
+         * @description Return the coverage of the contract as an HTML page.
          */
         get: operations["coverage_page"];
         put?: never;
@@ -1076,8 +1076,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens, as server-sent events
-         * @description GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send. Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired, events were emitted and delivery attempts made. When files of a directory of scenarios have changed, `scenarios`: the names of those that did, and the problems of all files there. Ids of messages grow, over restarts of the server as well. With Last-Event-ID the stream goes on after that message. `missed` comes first, with the id, when messages after it are gone: too many came, or the server has started again.
+         * Stream what happens
+         * @description Stream the changes in a world as server-sent events. A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`, `event`, `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. It contains the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events emitted and delivery attempts made. When files in a directory of scenarios change, a `scenarios` message lists the changed names and the problems in all files. Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues after that message. If later messages are no longer available, a `missed` message with that id is sent first.
          */
         get: operations["stream"];
         put?: never;
@@ -1096,23 +1096,23 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an inbox received
-         * @description What an inbox keeps, or what of it belongs to the world of the header; oldest first.
+         * List the messages of an inbox
+         * @description List the messages of an inbox, oldest first. With a world header, only that world's messages are listed.
          */
         get: operations["inbox_read"];
         /**
-         * What an inbox answers
-         * @description Set what it answers from now on: the statuses one after another, then always the last. 507 simulator_quota_exceeded for more inboxes than the world may have objects.
+         * Set the response statuses of an inbox
+         * @description Set the statuses of an inbox's next responses, in order. The last status repeats. Use it to test retries. Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as `quota_objects` allows.
          */
         put: operations["inbox_answer"];
         /**
-         * Receive
-         * @description Keep a message, and answer with the status that is due; 403 for a page of another origin.
+         * Receive a webhook
+         * @description Store a message, and respond with the inbox's next status. A page of another origin is refused with 403. If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
          */
         post: operations["inbox_receive"];
         /**
          * Empty an inbox
-         * @description Forget the messages, or with the header of a world those of that world.
+         * @description Delete the messages of an inbox. With a world header, only that world's messages are deleted.
          */
         delete: operations["inbox_clear"];
         options?: never;
@@ -1128,8 +1128,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The inboxes
-         * @description The inboxes of the server, with what they keep of the world of the header.
+         * List the inboxes
+         * @description List the inboxes. Each one contains its URL and the number of the world's messages.
          */
         get: operations["list_inboxes"];
         put?: never;
@@ -1149,7 +1149,7 @@ export interface paths {
         };
         /**
          * Wait for messages in an inbox
-         * @description All messages as soon as there are `count` (default 1); 408 when the real time passes.
+         * @description Wait until an inbox contains `count` messages, and list all its messages. Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
          */
         get: operations["inbox_wait"];
         put?: never;
@@ -1170,8 +1170,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make an inbox a webhook endpoint
-         * @description Register the inbox as a webhook endpoint in the environment of the header; the inbox gets the test request. It passes all that POST /webhooks checks, so it is refused by the same codes and in the same words; what is 422 there, an inbox that answers anything but 200, is 409 here.
+         * Register an inbox as a webhook endpoint
+         * @description Register an inbox as a webhook endpoint in the environment of the header. The inbox receives the test request. This has the same effect and the same errors as POST /webhooks with the URL of the inbox. If the inbox does not respond with 200, the error is 409 instead of 422.
          */
         post: operations["subscribe_inbox"];
         delete?: never;
@@ -1188,8 +1188,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The contract of the interface
-         * @description The contract of the simulated interface, with the address and the keys of this server.
+         * The contract of the API
+         * @description The contract of the simulated API, with the address and the keys of this server.
          */
         get: operations["openapi_yaml"];
         put?: never;
@@ -1209,7 +1209,7 @@ export interface paths {
         };
         /**
          * The same as JSON
-         * @description The contract of the simulated interface as JSON, with the address and the keys of this server.
+         * @description The contract of the simulated API as JSON, with the address and the keys of this server.
          */
         get: operations["openapi_json"];
         put?: never;
@@ -1228,8 +1228,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same, closed and narrow, for judges and fuzzers
-         * @description The same contract with everything narrowed that is known, for fuzzers and judges.
+         * The strict contract, for validators and fuzzers
+         * @description The same contract with closed shapes and every known restriction, for validators and fuzzers.
          */
         get: operations["openapi_strict_yaml"];
         put?: never;
@@ -1248,8 +1248,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What of it the specification promises
-         * @description The same contract without anything that is assumed: what the service has promised.
+         * The specified part of the contract
+         * @description The same contract without assumptions: only what is specified.
          */
         get: operations["openapi_specified_yaml"];
         put?: never;
@@ -1269,7 +1269,7 @@ export interface paths {
         };
         /**
          * Signed and forged webhook requests, for verifiers
-         * @description Signed and forged webhook requests, each with the verdict that a verifier has to give.
+         * @description Signed and forged webhook requests, each with the expected verdict.
          */
         get: operations["webhook_vectors"];
         put?: never;
@@ -1309,7 +1309,7 @@ export interface paths {
         };
         /**
          * The same as JSON
-         * @description The contract of the control interface as JSON, for pages that make forms of it.
+         * @description The contract of the control interface as JSON, for example to generate forms.
          */
         get: operations["control_json"];
         put?: never;
@@ -1328,8 +1328,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The contract as a page for people
-         * @description The contract of the simulated interface as a page to read. Its samples name the address it is served from and the keys of a world: the one of the query, or of the header.
+         * The contract as a reference page
+         * @description The contract of the simulated API as a page. Its samples contain the address of this server and the keys of a world, from the query or the header.
          */
         get: operations["reference_page"];
         put?: never;
@@ -1348,27 +1348,27 @@ export interface components {
         ActionAnswer: {
             /** @description The action that was performed. */
             action: string;
-            /** @description What it acted on, by id; null for an action on the world. */
+            /** @description The id of the target; null for an action on the world. */
             target: string | null;
             /**
              * Format: date-time
-             * @description When it was performed, in simulated time.
+             * @description The simulated time of the action.
              */
             at: string;
-            /** @description The resource after the action, as the interface shows it; null where there is nothing to show. */
+            /** @description The resource after the action, as the API shows it; null if there is none. */
             resource: Record<string, never> | null;
-            /** @description The envelopes of the events that it emitted, in their order. */
+            /** @description The envelopes of the events that the action emitted, in order. */
             events: components["schemas"]["Envelope"][];
-            /** @description The scenarios that were stopped meanwhile; left out when there were none. */
+            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** ActionEntry */
         ActionEntry: {
-            /** @description The action's name, the same in scenario files and on the command line. */
+            /** @description The name of the action, as in scenario files and on the command line. */
             name: string;
-            /** @description What it does in the world outside. */
+            /** @description A description of the action. */
             does: string;
-            /** @description The kinds of resource that it acts on; empty for an action on the world. */
+            /** @description The kinds of resource that the action applies to; empty for an action on the world. */
             targets: string[];
             /** @description A JSON Schema. */
             parameters: Record<string, never>;
@@ -1380,51 +1380,51 @@ export interface components {
         };
         /** ActiveNames */
         ActiveNames: {
-            /** @description The active scenarios; later ones win. */
+            /** @description The active scenarios. Later ones take precedence. */
             names: string[];
-            /** @description The scenarios that were stopped meanwhile; left out when there were none. */
+            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** ActiveScenarios */
         ActiveScenarios: {
-            /** @description The scenarios to be active, later ones winning; none: nothing moves but by law. */
+            /** @description The scenarios to activate. Later ones take precedence. With an empty list, only service rules apply. */
             names: string[];
         };
         /**
          * Advance
-         * @description How far the clock is to move: exactly one way.
+         * @description How far to advance the clock: exactly one of these.
          */
         Advance: {
-            /** @description How long to move on. */
+            /** @description The duration to advance by. */
             by: string | number;
         } | {
             /**
              * Format: date-time
-             * @description The moment to move to.
+             * @description The time to advance to.
              */
             to: string;
         } | {
             /**
-             * @description Move to the next timer, if there is one.
+             * @description Advance to the next timer, if there is one.
              * @constant
              */
             to_next_timer: true;
         } | {
-            /** @description What to wait for. */
+            /** @description The event or status to wait for. */
             until: {
                 /** @description The event type to wait for. */
                 event: string;
-                /** @description Only about this resource. */
+                /** @description Only events about this resource. */
                 object_id?: string | null;
             } | {
                 /** @description The resource to watch, by id. */
                 resource: string;
-                /** @description The status that it is to reach. */
+                /** @description The status to wait for. */
                 status: string;
             };
-            /** @description How far to look at most; 3652d unless given. */
+            /** @description The longest duration to advance by. The default is 3652d. */
             horizon?: string | number;
-            /** @description 200 with reached false instead of 409 not_reached. */
+            /** @description Return 200 with `reached` false instead of 409. */
             partial?: boolean;
         };
         /** AdvanceReceipt */
@@ -1439,53 +1439,53 @@ export interface components {
              * @description The simulated time afterwards.
              */
             now: string;
-            /** @description How many timers fired. */
+            /** @description The number of timers that fired. */
             fired: number;
-            /** @description The ids of the events that were emitted. */
+            /** @description The ids of the emitted events. */
             events: string[];
-            /** @description How many attempts to deliver events were made. */
+            /** @description The number of delivery attempts made. */
             deliveries: number;
-            /** @description Whether it came to where it was to go. */
+            /** @description Whether the clock reached the requested point. */
             reached: boolean;
-            /** @description Why it stopped before; left out when it did not. */
+            /** @description Why an advance with `until` ended. */
             stopped?: string;
             /**
-             * @description There when it was called off.
+             * @description Present if the advance was cancelled.
              * @constant
              */
             cancelled?: true;
-            /** @description The scenarios that were stopped meanwhile. */
+            /** @description The scenarios that failed and were stopped. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** AdviceList */
         AdviceList: {
-            /** @description The findings, the one that was seen last at the end. */
+            /** @description The findings, in order of when they were last seen. The most recent one is last. */
             data: components["schemas"]["Finding"][];
-            /** @description How many older calls the journal has dropped, which nothing is found in; left out where there are none. */
+            /** @description How many older requests the journal has dropped. They were not searched. Absent if there are none. */
             dropped?: number;
             /**
-             * @description Present where the journal has dropped older calls.
+             * @description Present if the journal has dropped older requests.
              * @constant
              */
             truncated?: true;
         };
         /**
          * AllRates
-         * @description Every rate of an environment, as printed.
+         * @description All rates of an environment, as formatted in responses.
          */
         AllRates: {
-            /** @description The mid rates, which the others are made of. */
+            /** @description The mid rates, from which the other rates are calculated. */
             mid: components["schemas"]["RateEntry"][];
-            /** @description The rates of onramps and buys: mid and a spread above. */
+            /** @description The rates for onramps and buys: the mid rate plus a spread. */
             onramp: components["schemas"]["RateEntry"][];
-            /** @description The rates of offramps and withdrawals: mid and a spread below. */
+            /** @description The rates for offramps and withdrawals: the mid rate minus a spread. */
             offramp: components["schemas"]["RateEntry"][];
-            /** @description The rates of swaps, `to` for one unit of `from`. */
+            /** @description The rates for swaps, as `to` per unit of `from`. */
             swap: components["schemas"]["SwapRateEntry"][];
         };
         /**
          * AllSettings
-         * @description The settings of a world with what it assumes, which has a table of its own: rules ask for it all the time.
+         * @description The settings of a world with the assumptions it switches, which have a table of their own for quick lookups.
          */
         AllSettings: {
             /** @description Whether unknown fields and query parameters are refused with 400 instead of ignored. */
@@ -1507,43 +1507,43 @@ export interface components {
              * @enum {string}
              */
             webhook_timestamp: "wall" | "simulated";
-            /** @description How many interface calls the journal keeps, and as many control calls. */
+            /** @description How many API calls the journal keeps, and as many control calls. */
             journal_limit: number;
             /** @description How many bytes of each it keeps. */
             journal_bytes: number;
-            /** @description How many timers may fire at one instant before the world is taken to run in circles. */
+            /** @description How many timers may fire at one instant before the world is assumed to loop forever. */
             timers_per_instant: number;
-            /** @description How many interface calls a second of real time may be made; null: any number. */
+            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
             quota_calls_per_second: number | null;
-            /** @description How many resources the world may have, its keys and deleted ones included; null: any number. */
+            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
             quota_objects: number | null;
-            /** @description The most that `journal_bytes` comes to; null: any size. */
+            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
             quota_journal_bytes: number | null;
-            /** @description How many snapshots the world may have; null: any number. */
+            /** @description How many snapshots the world may have; null: the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: any number. */
+            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: any number. */
+            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
             quota_events?: number | null;
-            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: any size. */
+            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
             quota_bytes?: number | null;
-            /** @description What is assumed otherwise than usual: the alternative in force, by the id of the assumption. */
+            /** @description The alternative in force, by the id of the assumption; assumptions that are as usual are not listed. */
             assumptions: {
                 [key: string]: string;
             };
         };
         /** Alternative */
         Alternative: {
-            /** @description The name by which a world chooses it. */
+            /** @description The name by which a world selects it. */
             name: string;
-            /** @description What is otherwise then. */
+            /** @description The difference to the usual behaviour. */
             changes: string;
         };
         /** AssetOnNetwork */
         AssetOnNetwork: {
             /** @description The code of the asset. */
             symbol: string;
-            /** @description The network, as wallet operations spell it. */
+            /** @description The network, spelled as in wallet operations. */
             network: string;
         };
         /** Assumptions */
@@ -1826,29 +1826,29 @@ export interface components {
         };
         /** BankEntry */
         BankEntry: {
-            /** @description The country, by its code. */
+            /** @description The country code. */
             country: string;
-            /** @description The code that beneficiaries and payers name the bank by. */
+            /** @description The bank code, for beneficiaries and payers. */
             bank_code: string;
             /** @description The name of the bank. */
             bank_name: string;
-            /** @description How many digits its account numbers have. */
+            /** @description The number of digits in the bank's account numbers. */
             account_number_digits: components["schemas"]["DigitRange"];
         };
         /** BookEntry */
         BookEntry: {
-            /** @description The number of the entry in the books. */
+            /** @description The sequence number of the entry in the ledger. */
             number: number;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The simulated time of the entry.
              */
             at: string;
-            /** @description What the money moved for. */
+            /** @description The purpose of the entry. */
             purpose: string;
-            /** @description Its postings, which sum up to zero in each currency. */
+            /** @description The postings, which sum to zero in each currency. */
             postings: components["schemas"]["PostingEntry"][];
-            /** @description The transaction or deposit that the money moved for; null for a balance that was opened or set. */
+            /** @description The resource that caused the entry; null if the entry opened or set a balance. */
             resource_id: string | null;
         };
         /**
@@ -1858,147 +1858,147 @@ export interface components {
         BroadcastAction: {
             /** @description The id of: send. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         };
         /** CallEvent */
         CallEvent: {
             /** @description The event's id. */
             id: string;
-            /** @description What it tells. */
+            /** @description The event type. */
             type: string;
-            /** @description What it is about. */
+            /** @description The id of the resource that the event is about. */
             object_id: string;
         };
         /** CallMove */
         CallMove: {
-            /** @description The resource that moved. */
+            /** @description The id of the resource. */
             id: string;
-            /** @description Its kind; "" when it is not there any more. */
+            /** @description The kind of the resource; "" if it no longer exists. */
             kind: string;
-            /** @description The state that the call brought it into. */
+            /** @description The new state. */
             state: string;
-            /** @description Whether the call made it. */
+            /** @description Whether the request created the resource. */
             is_new: boolean;
             /**
              * Format: date-time
-             * @description When.
+             * @description The simulated time of the transition.
              */
             at: string;
         };
         /** CallStory */
         CallStory: {
-            /** @description The call as the journal has it; of calls with one id, which are replays, the first. */
+            /** @description The original request. Its replays have the same id. */
             request: components["schemas"]["JournalEntry"];
-            /** @description The headers of its answer. */
+            /** @description The response headers. */
             answer_headers: {
                 [key: string]: string;
             };
-            /** @description How many calls of this id the journal has: more than one where it was repeated with its idempotency key. */
+            /** @description The number of requests with this id. It exceeds 1 if the request was replayed with its idempotency key. */
             calls: number;
-            /** @description What it made and moved, oldest first. */
+            /** @description The transitions that the request caused, oldest first. */
             moves: components["schemas"]["CallMove"][];
-            /** @description The events that it emitted, oldest first. */
+            /** @description The events that the request emitted, oldest first. */
             events: components["schemas"]["CallEvent"][];
         };
         /**
          * Cause
-         * @description Why something happened.
+         * @description The cause of a change or an event.
          */
         Cause: {
             /**
-             * @description What sort of cause it was.
+             * @description The sort of cause.
              * @enum {string}
              */
             kind: "request" | "law" | "action" | "rule" | "start";
-            /** @description Which one: the operation, timer, action, or rule. */
+            /** @description The operation, timer, action or scenario. */
             name: string;
-            /** @description Where to find it: a request id, or file and line of a rule. */
+            /** @description The id of the request or control call, or the file and line of the rule. */
             reference: string;
-            /** @description The same in words. */
+            /** @description A description of the cause. */
             text: string;
             /** @description The file of the scenario, for a rule. */
             file?: string;
-            /** @description The line of the rule in it, from 1; null where it is not known. */
+            /** @description The line of the rule in the file, from 1; null if it is unknown. */
             line?: number | null;
-            /** @description What the rule asks for, in words; left out where that is nothing, or the scenario is not there any more. */
+            /** @description The conditions of the rule as text; left out if there are none or the scenario no longer exists. */
             condition?: string;
-            /** @description The interface call, for a request that the journal still has. */
+            /** @description The API request, if the journal still contains it. */
             request?: components["schemas"]["CauseRequest"];
-            /** @description The control call, for an action that was asked for by one. */
+            /** @description The control call that performed the action, if there is one. */
             control?: components["schemas"]["CauseControl"];
         };
         /** CauseControl */
         CauseControl: {
             /** @description The id of the control call. */
             id: string;
-            /** @description Its method. */
+            /** @description The HTTP method. */
             method: string;
-            /** @description Its path. */
+            /** @description The path below `/_simulator`. */
             path: string;
-            /** @description What it sent. */
+            /** @description The body, with secrets masked. */
             body: unknown;
         };
         /** CauseRequest */
         CauseRequest: {
-            /** @description The request id of the interface call. */
+            /** @description The request id. */
             id: string;
-            /** @description The status it was answered with. */
+            /** @description The response status. */
             status: number;
-            /** @description Its method. */
+            /** @description The HTTP method. */
             method: string;
-            /** @description Its path. */
+            /** @description The path. */
             path: string;
         };
         /** ClockBody */
         ClockBody: {
             /**
-             * @description How simulated time is to pass.
+             * @description The mode of the clock.
              * @enum {string|null}
              */
             mode?: "real" | "manual" | "scaled" | null;
-            /** @description The moment to move to, which may only lie ahead; a new world begins there. */
+            /** @description The time to advance to, which must not be in the past. For a new world, the start time. */
             now?: string | null;
-            /** @description How many simulated seconds pass in a second of the wall clock, in mode scaled. */
+            /** @description The number of simulated seconds per real second, in the mode `scaled`. */
             rate?: number | null;
         };
         /** ClockState */
         ClockState: {
             /**
-             * @description How simulated time passes.
+             * @description The mode of the clock.
              * @enum {string}
              */
             mode: "real" | "manual" | "scaled";
             /**
              * Format: date-time
-             * @description The simulated time now.
+             * @description The simulated time.
              */
             now: string;
-            /** @description How many simulated seconds pass in a second of the wall clock, in mode scaled. */
+            /** @description The number of simulated seconds per real second, in the mode `scaled`. */
             rate: number;
-            /** @description How many timers are planned. */
+            /** @description The number of planned timers, including scenario steps that wait for a network. */
             timers: number;
             /**
              * Format: date-time
-             * @description When the next of them fires; null when there is none.
+             * @description When the next timer is due; null if there is none.
              */
             next_timer_at: string | null;
-            /** @description Why the clock stands still for ever; there once simulated time has come to its end. */
+            /** @description Present at the end of simulated time, where the clock stops permanently. */
             ended?: string;
         };
         /**
          * CodeChange
-         * @description Code as it probably is, and as it should be.
+         * @description Code before and after a fix.
          */
         CodeChange: {
             /**
-             * @description What it is written in.
+             * @description The language of the code.
              * @enum {string}
              */
             language: "python" | "http";
-            /** @description As it probably is. */
+            /** @description The code that probably causes the finding. */
             before: string;
-            /** @description As it should be. */
+            /** @description The corrected code. */
             after: string;
         };
         /**
@@ -2008,27 +2008,27 @@ export interface components {
         CompleteAction: {
             /** @description The id of: onramp, offramp. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: send. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: swap. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: buy. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: withdraw. */
             target: string;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         };
         /**
@@ -2038,47 +2038,47 @@ export interface components {
         ConfirmationArrivesAction: {
             /** @description The id of: deposit. */
             target: string;
-            /** @description How many confirmations the deposit has now; one more than before when left out. */
+            /** @description The new number of confirmations. By default, the number increases by one. */
             confirmations?: number | null;
         };
         /** ControlCallEntry */
         ControlCallEntry: {
             /** @description The id of the control call. */
             id: string;
-            /** @description The status it was answered with. */
+            /** @description The response status. */
             status: number;
             /**
              * Format: date-time
-             * @description The simulated time at which it came.
+             * @description The simulated time of the call.
              */
             at: string;
             /**
              * Format: date-time
-             * @description The simulated time at which it was answered.
+             * @description The simulated time of the response.
              */
             ended_at: string;
             /** @description The name of the call. */
             name: string;
-            /** @description Its method. */
+            /** @description The HTTP method. */
             method: string;
-            /** @description Its path with the query. */
+            /** @description The path below `/_simulator`. */
             path: string;
             /**
-             * @description The environment of its header.
+             * @description The environment named in its header.
              * @enum {string}
              */
             environment: "sandbox" | "production";
-            /** @description What it sent. */
+            /** @description The body, with secrets masked. */
             body: unknown;
         };
         /** ControlCallList */
         ControlCallList: {
             /** @description The calls, oldest first. */
             data: components["schemas"]["ControlCallEntry"][];
-            /** @description How many older ones the journal has dropped. */
+            /** @description The number of older calls that the journal has dropped. */
             dropped: number;
             /**
-             * @description Present where the journal has dropped older ones.
+             * @description Present if the journal has dropped older calls.
              * @constant
              */
             truncated?: true;
@@ -2119,58 +2119,58 @@ export interface components {
         };
         /** CountryEntry */
         CountryEntry: {
-            /** @description The country, by its code. */
+            /** @description The country code. */
             country: string;
             /** @description The name of the country. */
             name: string;
             /**
-             * @description Its currency.
+             * @description The currency of the country.
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The payment methods that it has. */
+            /** @description The payment methods in the country. */
             methods: ("mobile_money" | "bank_transfer")[];
         };
         /** CoverageDimensions */
         CoverageDimensions: {
-            /** @description Operations called with success. */
+            /** @description Operations that were called successfully. */
             operations: components["schemas"]["OperationCoverage"];
-            /** @description Errors of operations that were answered. */
+            /** @description Errors that operations returned. */
             errors: components["schemas"]["ErrorCoverage"];
-            /** @description States that resources came into. */
+            /** @description States that resources entered. */
             states: components["schemas"]["StateCoverage"];
-            /** @description Moves of the state tables that were made. */
+            /** @description Transitions that happened. */
             transitions: components["schemas"]["TransitionCoverage"];
             /** @description Events that were acknowledged. */
             events: components["schemas"]["EventCoverage"];
-            /** @description Lists that were read beyond their first page. */
+            /** @description Lists that were read past their first page. */
             lists: components["schemas"]["ListCoverage"];
             /** @description Good practices that were seen. */
             practices: components["schemas"]["PracticeCoverage"];
         };
         /** CoverageReport */
         CoverageReport: {
-            /** @description The world, or `*` for all. */
+            /** @description The id of the world, or `*` for all worlds. */
             world: string;
-            /** @description How many items were exercised, of all dimensions. */
+            /** @description How many items of all dimensions were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. */
             percent: number;
-            /** @description The same by dimension. */
+            /** @description The totals and items of each dimension. */
             dimensions: components["schemas"]["CoverageDimensions"];
-            /** @description Errors that were answered and are not in the contract. */
+            /** @description Errors that were returned although their operation does not declare them. */
             undeclared: components["schemas"]["UndeclaredError"][];
         };
         /**
          * CreateKeyAction
-         * @description a further key pair is made in the dashboard
+         * @description another key pair is created in the dashboard
          */
         CreateKeyAction: {
-            /** @description A name for the pair. */
+            /** @description A name for the key pair. */
             label?: string | null;
-            /** @description What the pair may do; everything when absent. */
+            /** @description The permissions of the key pair. The default is all permissions. */
             permissions?: string[] | null;
         };
         /** CredentialSet */
@@ -2182,145 +2182,145 @@ export interface components {
         };
         /**
          * Deliver
-         * @description What happens to a delivery.
+         * @description The effect on a delivery.
          */
         Deliver: {
-            /** @description Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like. */
+            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
             unknown_enum?: boolean | string | null;
-            /** @description Adds a member of this name or path, with true `added_later` to every object of the body. */
+            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
             extra_field?: boolean | string | null;
-            /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
+            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
             missing_field?: boolean | string | null;
-            /** @description How often it is sent in all. */
+            /** @description How often it is sent in total. */
             copies?: number | null;
-            /** @description How long it is held back: simulated time such as `2s`; a number means seconds. */
+            /** @description How long to hold it back: simulated time such as `2s`; a number means seconds. */
             delay?: string | number | null;
             /**
-             * @description Whether it is held until the next first attempt to the endpoint has been answered. One that is held itself does not count; one that went during its own `delay` does.
+             * @description Whether to hold it until the next first attempt to the endpoint has been answered. Attempts that are held themselves do not count; attempts during its own `delay` do.
              * @default false
              */
             reorder?: boolean;
-            /** @description Until when it is held: a number, of further first attempts that the endpoint has answered (`reorder`: 1). `terminal`: until the endpoint has acknowledged the event that tells of the end of its object (completed, failed, expired); events that tell of an end are not held, nor those of objects that have none. What is held goes when the fault ends. */
+            /** @description Until when to hold it: a number of further first attempts that the endpoint has answered (`reorder`: 1). `terminal`: until the endpoint has acknowledged the event for the end of its object (completed, failed, expired). Events for an end are not held, nor are events of objects without an end. Held deliveries go out when the fault ends. */
             hold?: "terminal" | number | null;
             /**
-             * @description Whether it is delivered, and answered, before the answer of the interface call that causes it goes out. It acts only on the first attempts of events that an interface call itself causes.
+             * @description Whether to deliver it, and wait for the receiver, before the response to the API call that causes it. It acts only on the first attempts of events that an API call itself causes.
              * @default false
              */
             before_answer?: boolean;
             /**
-             * @description Whether it is sent twice at the same time; the second attempt is not retried.
+             * @description Whether to send it twice at the same time; the second attempt is not retried.
              * @default false
              */
             two_at_once?: boolean;
             /**
-             * @description Whether the receiver's 2xx is lost, so that the attempt fails and is retried.
+             * @description Whether to lose the receiver's 2xx, so that the attempt fails and is retried.
              * @default false
              */
             acknowledgement_lost?: boolean;
-            /** @description Gives it a type that is not in the catalogue, in place of its own: this one, or with true a new one. What is sent is signed like that; the event itself stays as it is. */
+            /** @description Replaces its type by one that is not in the catalogue: this one, or with true a new one. The changed body is signed; the event itself stays unchanged. */
             unknown_type?: boolean | string | null;
             /**
-             * @description Whether it is lost, without a retry.
+             * @description Whether to lose it, without a retry.
              * @default false
              */
             drop?: boolean;
             /**
-             * @description Whether X-Signature is made wrong.
+             * @description Whether to send a wrong X-Signature.
              * @default false
              */
             corrupt_signature?: boolean;
             /**
-             * @description Whether X-Timestamp is 10 minutes old, and signed like that.
+             * @description Whether to send an X-Timestamp that is 10 minutes old, with a matching signature.
              * @default false
              */
             stale_timestamp?: boolean;
             /**
-             * @description Whether the body differs from what was signed.
+             * @description Whether to send a body that differs from the signed one.
              * @default false
              */
             alter_body?: boolean;
-            /** @description How long to wait before it is sent: wall time, at most one minute. */
+            /** @description How long to wait before sending it: wall time, at most one minute. */
             slow?: string | number | null;
         };
         /** DeliveryCount */
         DeliveryCount: {
-            /** @description How many attempts were made meanwhile. */
+            /** @description The number of delivery attempts that were made or finished during the call. */
             deliveries: number;
         };
         /** DeliveryList */
         DeliveryList: {
             /** @description The attempts, oldest first. */
             data: components["schemas"]["RecordedDelivery"][];
-            /** @description How many attempts could not be read and were dropped; left out when there are none. */
+            /** @description The number of attempts that could not be read and were dropped; left out if there are none. */
             dropped?: number;
             /**
-             * @description Present when attempts were dropped.
+             * @description Present if attempts were dropped.
              * @constant
              */
             truncated?: true;
         };
         /** DeliveryStory */
         DeliveryStory: {
-            /** @description Names the attempt. */
+            /** @description The id of the attempt. */
             id: string;
             /**
-             * @description What came of it.
+             * @description The result of the attempt.
              * @enum {string}
              */
             status: "succeeded" | "failed";
-            /** @description The event that was sent: its envelope's id. */
+            /** @description The id in the envelope of the event. */
             event_id: string;
             /**
-             * @description What the event tells.
+             * @description The type of the event.
              * @enum {string}
              */
             event_type: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
             /** @description The endpoint that it was sent to. */
             endpoint_id: string;
-            /** @description The URL that it was sent to, as it was then. */
+            /** @description The URL of the endpoint at that time. */
             url: string;
-            /** @description Which attempt for this event and endpoint it was, counted from 1. */
+            /** @description The number of the attempt for this event and endpoint, starting at 1. */
             attempt: number;
-            /** @description The HTTP status that the receiver answered; null when there was no answer. */
+            /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description Why the attempt failed, for people; null when it succeeded. */
+            /** @description The reason for a failure, for people, or null. */
             error: string | null;
-            /** @description How long the receiver took, in milliseconds. */
+            /** @description The duration of the request in milliseconds. */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt was made.
+             * @description The time of the attempt.
              */
             attempted_at: string;
             /**
              * Format: date-time
-             * @description When it is tried again; null when it is not.
+             * @description The time of the next attempt, or null if there is none.
              */
             next_attempt_at: string | null;
-            /** @description The headers that were sent, the signature among them. */
+            /** @description The request headers, including the signature. */
             request_headers: {
                 [key: string]: string;
             };
-            /** @description The body that was sent. */
+            /** @description The request body. */
             request_body: string;
-            /** @description The headers of the answer; null when there was none. */
+            /** @description The response headers, or null if there was no response. */
             response_headers: {
                 [key: string]: string;
             } | null;
-            /** @description The body of the answer, its first 64 KiB; null when there was none. */
+            /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should. */
+            /** @description Effects of faults on the attempt. Their cause is not in the receiver. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
-            /** @description The fault that acted on the attempt; null where none did. */
+            /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
             /**
-             * @description Why the attempt was made.
+             * @description The reason for the attempt.
              * @enum {string}
              */
             cause: "first" | "retry" | "copy" | "resend";
-            /** @description All attempts of its event at its endpoint: those made, and the retries to come. */
+            /** @description All attempts for the same event and endpoint, followed by the planned retries. */
             schedule: components["schemas"]["ScheduledAttempt"][];
-            /** @description Whether the endpoint gets events now: its status. */
+            /** @description The status of the endpoint. */
             endpoint_status: string;
         };
         /**
@@ -2330,24 +2330,24 @@ export interface components {
         DepositArrivesAction: {
             /** @description The id of: offramp. */
             target: string;
-            /** @description How much of the asset arrives; `deposit.amount` when absent. Less makes the transaction fail. */
+            /** @description The amount of the asset that arrives. The default is `deposit.amount`. With a smaller amount, the transaction fails. */
             amount?: string | null;
-            /** @description The asset that arrives, where it is not the right one: then nothing is matched. */
+            /** @description The asset that arrives. The default is the correct asset. A deposit of another asset is not matched. */
             asset?: string | null;
-            /** @description The memo that comes with it, where it is not the right one: then nothing is matched. */
+            /** @description The memo of the deposit. The default is the correct memo. A deposit with another memo is not matched. */
             memo?: string | null;
-            /** @description The hash of the on-chain transaction; one is made up when absent. */
+            /** @description The hash of the on-chain transaction. By default, a new hash is generated. */
             tx_hash?: string | null;
         } | {
             /** @description The id of: wallet. */
             target: string;
-            /** @description What arrives; a token that the wallet's network does not have makes the deposit fail. */
+            /** @description The asset that arrives. If the wallet's network does not support the asset, the deposit fails. */
             asset: string;
-            /** @description How much of it arrives. */
+            /** @description The amount that arrives. */
             amount: string;
-            /** @description The memo it comes with on stellar: the right one when left out, none at all when empty. */
+            /** @description The memo of a deposit on stellar. The default is the correct memo. An empty string means that the memo is missing. */
             memo?: string | null;
-            /** @description The hash of the transaction on the chain; one is made up when left out. */
+            /** @description The hash of the on-chain transaction. By default a new one is generated. */
             tx_hash?: string | null;
         };
         /**
@@ -2365,7 +2365,7 @@ export interface components {
         DepositFailsAction: {
             /** @description The id of: deposit. */
             target: string;
-            /** @description Why it cannot be credited, as the deposit then shows it; `rejected` when left out. */
+            /** @description The reason to record for the failure. The default is `rejected`. */
             reason?: string | null;
         };
         /** DigitRange */
@@ -2377,19 +2377,19 @@ export interface components {
         };
         /** DocumentBlueprint */
         DocumentBlueprint: {
-            /** @description The seed it was made with. */
+            /** @description The seed at creation. */
             seed: number;
-            /** @description The clock it was made with. */
+            /** @description The clock at creation. */
             clock: components["schemas"]["DocumentClock"];
-            /** @description The scenarios that were active at first. */
+            /** @description The scenarios that were active at creation. */
             scenarios: string[];
-            /** @description The settings it was made with. */
+            /** @description The settings at creation. */
             settings: components["schemas"]["DocumentSettings"];
         };
         /** DocumentClock */
         DocumentClock: {
             /**
-             * @description How simulated time passes.
+             * @description The mode of the clock.
              * @enum {string}
              */
             mode: "real" | "manual" | "scaled";
@@ -2398,7 +2398,7 @@ export interface components {
              * @description The simulated time.
              */
             now: string;
-            /** @description How many simulated seconds pass in a second of the wall clock. */
+            /** @description The number of simulated seconds per real second. */
             rate: string;
         };
         /** DocumentSettings */
@@ -2422,55 +2422,55 @@ export interface components {
              * @enum {string}
              */
             webhook_timestamp: "wall" | "simulated";
-            /** @description How many interface calls the journal keeps, and as many control calls. */
+            /** @description How many API calls the journal keeps, and as many control calls. */
             journal_limit: number;
             /** @description How many bytes of each it keeps. */
             journal_bytes: number;
-            /** @description How many timers may fire at one instant before the world is taken to run in circles. */
+            /** @description How many timers may fire at one instant before the world is assumed to loop forever. */
             timers_per_instant: number;
-            /** @description How many interface calls a second of real time may be made; null: any number. */
+            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
             quota_calls_per_second: number | null;
-            /** @description How many resources the world may have, its keys and deleted ones included; null: any number. */
+            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
             quota_objects: number | null;
-            /** @description The most that `journal_bytes` comes to; null: any size. */
+            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
             quota_journal_bytes: number | null;
-            /** @description How many snapshots the world may have; null: any number. */
+            /** @description How many snapshots the world may have; null: the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: any number. */
+            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: any number. */
+            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
             quota_events?: number | null;
-            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: any size. */
+            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
             quota_bytes?: number | null;
-            /** @description What it was to assume otherwise than usual, by the id of the assumption. */
+            /** @description The chosen alternatives, by the id of the assumption. */
             assumptions?: {
                 [key: string]: string;
             };
         };
         /** EmailEntry */
         EmailEntry: {
-            /** @description Names the e-mail. */
+            /** @description The id of the e-mail. */
             id: string;
             /**
              * Format: date-time
-             * @description When it would have been sent.
+             * @description The time at which it would have been sent.
              */
             at: string;
-            /** @description Whom it would have gone to. */
+            /** @description The recipient. */
             to: string;
-            /** @description Its subject. */
+            /** @description The subject line. */
             subject: string;
-            /** @description Its text. */
+            /** @description The content. */
             body: string;
         };
         /** EmailList */
         EmailList: {
             /** @description The e-mails, oldest first. */
             data: components["schemas"]["EmailEntry"][];
-            /** @description How many e-mails could not be read and were dropped; left out when there are none. */
+            /** @description The number of e-mails that could not be read and were dropped; left out if there are none. */
             dropped?: number;
             /**
-             * @description Present when e-mails were dropped.
+             * @description Present if e-mails were dropped.
              * @constant
              */
             truncated?: true;
@@ -2482,25 +2482,25 @@ export interface components {
         EmitAction: {
             /** @description The event type to send. */
             type: string;
-            /** @description The id of the resource that the event is about: it is sent as it is now, but in the status that the event leaves a resource in. Without it, the newest resource in such a status is sent, or an example. */
+            /** @description The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after such an event. Without `about`, the newest resource with such a status is sent, or an example. */
             about?: string | null;
-            /** @description Members that replace those of the object that would be sent. */
+            /** @description Fields that replace those of the object. */
             object?: Record<string, never> | null;
         };
         /** Envelope */
         Envelope: {
             /** @description The event's id. */
             id: string;
-            /** @description What it tells. */
+            /** @description The event type. */
             type: string;
             /**
              * Format: date-time
              * @description When it was emitted, in simulated time.
              */
             created_at: string;
-            /** @description Whether it comes from production. */
+            /** @description Whether the event was emitted in production. */
             livemode: boolean;
-            /** @description What it is about. */
+            /** @description The resource that the event is about. */
             data: components["schemas"]["EnvelopeData"];
         };
         /** EnvelopeData */
@@ -2515,58 +2515,58 @@ export interface components {
         };
         /** ErrorCoverage */
         ErrorCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["ErrorItem"][];
         };
         /** ErrorItem */
         ErrorItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
             /** @description The operation that declares the error. */
             operation: string;
             /** @description The code of the error. */
             code: string;
-            /** @description How often it was answered. */
+            /** @description How often the error was returned. */
             hits: number;
         };
         /** EventCoverage */
         EventCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["EventItem"][];
         };
         /** EventItem */
         EventItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
-            /** @description How often it was emitted. */
+            /** @description How often the event was emitted. */
             emitted: number;
-            /** @description How many attempts were made to deliver it. */
+            /** @description How many attempts were made to deliver the event. */
             delivered: number;
-            /** @description How many of them were answered 2xx. */
+            /** @description How many of these attempts got a 2xx response. */
             acknowledged: number;
         };
         /**
@@ -2577,7 +2577,7 @@ export interface components {
             /** @description The id of: onramp, offramp. */
             target: string;
             /**
-             * @description Why it fails, as the transaction then shows it.
+             * @description The failure code to record on the transaction.
              * @default internal_error
              * @enum {string}
              */
@@ -2586,7 +2586,7 @@ export interface components {
             /** @description The id of: send. */
             target: string;
             /**
-             * @description Why it fails, as the transaction then shows it.
+             * @description The failure code to record on the transaction.
              * @default internal_error
              * @enum {string}
              */
@@ -2595,7 +2595,7 @@ export interface components {
             /** @description The id of: swap. */
             target: string;
             /**
-             * @description Why it fails, as the transaction then shows it.
+             * @description The failure code to record on the transaction.
              * @default internal_error
              * @enum {string}
              */
@@ -2604,7 +2604,7 @@ export interface components {
             /** @description The id of: buy. */
             target: string;
             /**
-             * @description Why it fails, as the transaction then shows it.
+             * @description The failure code to record on the transaction.
              * @default internal_error
              * @enum {string}
              */
@@ -2613,7 +2613,7 @@ export interface components {
             /** @description The id of: withdraw. */
             target: string;
             /**
-             * @description Why it fails, as the transaction then shows it.
+             * @description The failure code to record on the transaction.
              * @default internal_error
              * @enum {string}
              */
@@ -2621,188 +2621,188 @@ export interface components {
         };
         /**
          * FailedStep
-         * @description A step that broke: the class of the exception, and the exception in words.
+         * @description A step that raised an unexpected exception and was undone.
          */
         FailedStep: {
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time.
              */
             at: string;
-            /** @description The place of the rule or step in the document. */
+            /** @description The path of the rule or step in the document. */
             part: string;
-            /** @description File and line of it. */
+            /** @description The file and line of the rule or step. */
             place: string;
-            /** @description The resource it acted on, by id; null where there was none. */
+            /** @description The id of the resource that the step acted on, or null. */
             object: string | null;
-            /** @description The action that it performed. */
+            /** @description The action of the step. */
             action: string;
             /** @description The class of the exception. */
             error: string;
-            /** @description The exception in words. */
+            /** @description The class and message of the exception. */
             reason: string;
         };
         /**
          * FaultEntry
-         * @description A fault as it was given, and how it stands.
+         * @description An active fault: the fields it was created with, and its state.
          */
         FaultEntry: {
             /** @description Names the fault. */
             id: string;
-            /** @description Which calls it acts on, as given. */
-            match?: Record<string, never>;
-            /** @description The error that is answered instead, as given. */
-            respond?: Record<string, never> | null;
-            /** @description How long the call is held back: wall time, as given. */
-            delay?: string | number | null;
-            /** @description How long the answer is held back once the work is done: wall time, as given. */
-            answer_delay?: string | number | null;
-            /** @description What happens in the outside world before the call, as given. */
-            act?: Record<string, never> | null;
-            /** @description Whether the connection is cut. */
-            drop?: boolean;
-            /**
-             * @description How the body of the answer is spoilt.
-             * @enum {string|null}
-             */
-            malformed?: "truncate" | "garbage" | null;
-            /** @description Whether the work is done all the same. */
-            after_commit?: boolean;
-            /** @description How many calls under each Idempotency-Key it acts on, as given. */
-            first_per_key?: number | null;
-            /** @description Whether the answer stored for the key of the call is forgotten. */
-            key_forgotten?: boolean;
-            /** @description Where the answer has a word that nobody knows, as given. */
-            unknown_enum?: boolean | string | null;
-            /** @description The member that the answer has besides, as given. */
-            extra_field?: boolean | string | null;
-            /** @description The optional member that the answer lacks, as given. */
-            missing_field?: boolean | string | null;
-            /** @description Which deliveries it acts on, as given. */
-            webhook?: Record<string, never>;
-            /** @description What happens to them, as given. */
-            deliver?: Record<string, never>;
-            /** @description How many that fit are let through first, as given. */
-            skip?: number | null;
-            /** @description How often it acts, as given. */
-            times?: number | null;
-            /** @description How likely it acts, as given. */
-            probability?: number | null;
-            /** @description How often it still acts; null: without end. */
+            /** @description How often it can still act; null: without a limit. */
             times_left: number | null;
             /** @description How often it has acted. */
             hits: number;
-            /** @description The scenario it is of; null for one that was put in force by hand. */
+            /** @description The scenario that has it; null for a fault created by a call. */
             scenario: string | null;
+            /** @description A fault of calls: the calls that match, as given. */
+            match?: Record<string, never>;
+            /** @description A fault of deliveries: the deliveries that match, as given. */
+            webhook?: Record<string, never>;
+            /** @description A fault of deliveries: its effects, as given. */
+            deliver?: Record<string, never>;
+            /** @description `unknown_enum` as given. */
+            unknown_enum?: boolean | string | null;
+            /** @description `extra_field` as given. */
+            extra_field?: boolean | string | null;
+            /** @description `missing_field` as given. */
+            missing_field?: boolean | string | null;
+            /** @description `respond` as given. */
+            respond?: Record<string, never> | null;
+            /** @description `delay` as given. */
+            delay?: string | number | null;
+            /** @description `answer_delay` as given. */
+            answer_delay?: string | number | null;
+            /** @description `act` as given. */
+            act?: Record<string, never> | null;
+            /** @description `drop` as given. */
+            drop?: boolean;
+            /**
+             * @description `malformed` as given.
+             * @enum {string|null}
+             */
+            malformed?: "truncate" | "garbage" | null;
+            /** @description `after_commit` as given. */
+            after_commit?: boolean;
+            /** @description `first_per_key` as given. */
+            first_per_key?: number | null;
+            /** @description `key_forgotten` as given. */
+            key_forgotten?: boolean;
+            /** @description `skip` as given. */
+            skip?: number | null;
+            /** @description `times` as given. */
+            times?: number | null;
+            /** @description `probability` as given. */
+            probability?: number | null;
         };
         /** FaultList */
         FaultList: {
-            /** @description The faults in force, oldest first. */
+            /** @description The active faults, oldest first. */
             data: components["schemas"]["FaultEntry"][];
         };
         /**
          * Finding
-         * @description Something about the integrator's traffic that is worth a look.
+         * @description A finding about the integrator's traffic.
          */
         Finding: {
-            /** @description Names the finding. */
+            /** @description The id of the finding. */
             id: string;
-            /** @description The world it is of; in lists of all worlds. */
+            /** @description The id of the world, in lists that cover all worlds. */
             world?: string;
-            /** @description What sort of finding it is. */
+            /** @description The kind of finding. */
             kind: string;
             /**
-             * @description How much it matters.
+             * @description The severity of the finding.
              * @enum {string}
              */
             severity: "info" | "warning" | "error";
-            /** @description What it is about. */
+            /** @description The subject of the finding. */
             subject: string;
-            /** @description What was seen, in words. */
+            /** @description A description of what was seen. */
             message: string;
-            /** @description What the integrator should do. */
+            /** @description The recommended action for the integrator. */
             what_to_do: string;
-            /** @description Where the specification speaks of it. */
+            /** @description The clause of the specification. */
             clause: string;
-            /** @description Why it hurts in production; empty where that says itself. */
+            /** @description Why the finding matters in production. Empty if that is obvious. */
             why: string;
-            /** @description The code to change, in Python and as HTTP, as far as there is such code. */
+            /** @description The code to change, in Python and as HTTP. Empty if the code is not the cause. */
             changes: components["schemas"]["CodeChange"][];
-            /** @description Where the pages of this server tell what the clause says: paths. */
+            /** @description Paths of pages on this server that document the clause. */
             clause_links: string[];
-            /** @description Where the dashboard shows the newest of the calls: paths. */
+            /** @description Dashboard paths of the newest requests in `requests`. */
             request_links: string[];
-            /** @description How often it was seen. */
+            /** @description How often this was seen. */
             count: number;
-            /** @description The interface calls that show it, by their ids. */
+            /** @description The ids of the API requests that are evidence of the finding. */
             requests: string[];
-            /** @description Whatever else shows it, by ids. */
+            /** @description The ids of other evidence, such as events and deliveries. */
             evidence: string[];
             /**
              * Format: date-time
-             * @description When it was first seen; null where no moment is known.
+             * @description When this was first seen, or null if the time is unknown.
              */
             first_at: string | null;
             /**
              * Format: date-time
-             * @description When it was last seen; null where no moment is known.
+             * @description When this was last seen, or null if the time is unknown.
              */
             last_at: string | null;
         };
         /** FirstEvidence */
         FirstEvidence: {
-            /** @description The call, event or resource that showed it first. */
+            /** @description The id of the request, event or other object that is the first evidence. */
             id: string;
-            /** @description The world in which it was first seen. */
+            /** @description The id of the world that contains the first evidence. */
             world: string;
         };
         /**
          * FolderProblem
-         * @description What is wrong with a file of a directory of scenarios; lines and columns from 1.
+         * @description A problem in a file of a watched directory.
          */
         FolderProblem: {
-            /** @description The file. */
+            /** @description The path of the file. */
             file: string;
-            /** @description The place in the document; empty for the file as a whole. */
+            /** @description The path in the document; empty if the problem concerns the whole file. */
             path: string;
-            /** @description Its line, from 1. */
+            /** @description The line number, starting at 1. */
             line: number;
-            /** @description Its column, from 1. */
+            /** @description The column number, starting at 1. */
             column: number;
-            /** @description What is wrong. */
+            /** @description A description of the problem. */
             message: string;
         };
         /** Found */
         Found: {
-            /** @description Its id; a scenario's name. */
+            /** @description The id of the item, or the name of the scenario. */
             id: string;
-            /** @description The status of a resource or delivery, the HTTP status of a call; null for what has none. */
+            /** @description The status of a resource or delivery, or the HTTP status of a request; null for other items. */
             status: string | null;
             /**
-             * @description What sort of thing it is.
+             * @description The sort of item.
              * @enum {string}
              */
             sort: "resource" | "request" | "event" | "delivery" | "email" | "scenario";
-            /** @description The kind of the resource, the operation called, or the type of the event. */
+            /** @description The kind of the resource, the operation of the request, or the event type. */
             kind: string;
-            /** @description What a person knows it by: its reference or name where it has one, else its id. */
+            /** @description The reference or name of the item, or its id if it has neither. */
             title: string;
             /**
              * Format: date-time
-             * @description When it last changed, or happened; null for a scenario.
+             * @description The simulated time of the last change; null for a scenario.
              */
             at: string | null;
-            /** @description Why it was found. */
+            /** @description The field that matched. */
             matched: components["schemas"]["Match-Output"];
-            /** @description Where the control interface shows it. */
+            /** @description The path of the item in the control API. */
             path: string;
         };
         /**
          * Happening
-         * @description What happens in the outside world just before a call is dealt with.
+         * @description An outside event just before a call is handled.
          */
         Happening: {
-            /** @description The action, one that needs no target: `set_balance`, `move_rates`, `set_kyc`, … */
+            /** @description The action, which needs no target: `set_balance`, `move_rates`, `set_kyc`, … */
             action: string;
             /** @description Its parameters. */
             parameters?: {
@@ -2812,106 +2812,106 @@ export interface components {
         /** Health */
         Health: {
             /**
-             * @description Always `ok`: the server answers.
+             * @description Always `ok`.
              * @constant
              */
             status: "ok";
             /** @description The version of the simulator. */
             version: string;
-            /** @description How many worlds there are. */
+            /** @description The number of worlds. */
             worlds: number;
         };
         /** HistoryStep */
         HistoryStep: {
-            /** @description The state that it came into. */
+            /** @description The new state. */
             state: string;
             /**
              * Format: date-time
-             * @description When it did.
+             * @description The simulated time of the transition.
              */
             at: string;
-            /** @description The move of its state table. */
+            /** @description The trigger of the transition in the state table. */
             trigger: string;
-            /** @description Why it moved. */
+            /** @description The cause of the transition. */
             cause: components["schemas"]["Cause"];
         };
         /** InboxEntry */
         InboxEntry: {
             /** @description The name of the inbox. */
             name: string;
-            /** @description The address at which it takes webhooks of the world. It names the world. */
+            /** @description The URL for a webhook endpoint of the world. */
             url: string;
-            /** @description How many messages of the world it keeps. */
+            /** @description The number of stored messages of the world. */
             messages: number;
             /**
              * Format: date-time
-             * @description When the newest of them came, by the wall clock; null when there is none.
+             * @description The real time at which the newest message arrived; null if there is none.
              */
             last_at: string | null;
-            /** @description The statuses that it answers from now on, one after another; the last one stays. */
+            /** @description The next response statuses, in order. The last one repeats. */
             respond: number[];
         };
         /** InboxList */
         InboxList: {
-            /** @description The messages that are kept, oldest first. */
+            /** @description The stored messages, oldest first. */
             data: components["schemas"]["InboxMessage"][];
-            /** @description How many older ones were dropped for lack of room. */
+            /** @description The number of older messages that were dropped because the inbox was full. */
             dropped: number;
         };
         /** InboxMessage */
         InboxMessage: {
-            /** @description The status that the inbox answered. */
+            /** @description The status that the inbox responded with. */
             status: number;
             /**
              * Format: date-time
-             * @description When it came, by the wall clock.
+             * @description The real time at which the message arrived.
              */
             at: string;
-            /** @description Its headers, by their names in small letters. */
+            /** @description The headers, by lower-case name, with secrets masked. */
             headers: {
                 [key: string]: string;
             };
-            /** @description Its body as text. */
+            /** @description The body as a string, with secrets masked. */
             body: string;
-            /** @description Whether only the beginning of the body was kept. */
+            /** @description Whether the body was truncated because it was too long. */
             truncated: boolean;
         };
         /** InboxNames */
         InboxNames: {
-            /** @description The inboxes that keep something, were set up, or are the address of an endpoint of the world; by name. */
+            /** @description The inboxes that contain messages, have configured statuses, or receive webhooks of the world, sorted by name. */
             data: components["schemas"]["InboxEntry"][];
         };
         /** InboxReceipt */
         InboxReceipt: {
             /**
-             * @description Always true: the message is kept.
+             * @description Always true.
              * @constant
              */
             received: true;
         };
         /** InboxStatuses */
         InboxStatuses: {
-            /** @description The statuses that the inbox answers, one after another; the last one stays. */
+            /** @description The next response statuses, in order. The last one repeats. */
             respond: number[];
         };
         /**
          * InterfaceFault
-         * @description A fault of interface calls: the first one that matches acts, after authentication, on the call.
+         * @description A fault of API calls. The first one that matches a call acts, after authentication.
          */
         InterfaceFault: {
-            /** @description Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like. */
+            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
             unknown_enum?: boolean | string | null;
-            /** @description Adds a member of this name or path, with true `added_later` to every object of the body. */
+            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
             extra_field?: boolean | string | null;
-            /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
+            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
             missing_field?: boolean | string | null;
-            /** @description The error to answer instead of the true answer. */
+            /** @description The error to return instead of the true response. */
             respond?: components["schemas"]["Respond"] | null;
             /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
             delay?: string | number | null;
-            /** @description How long to hold the answer back once the work is done: wall time, as in `delay`. */
+            /** @description How long to hold the response back once the work is done: wall time, as in `delay`. */
             answer_delay?: string | number | null;
-            /** @description What happens in the outside world just before the call is dealt with; refused, it is no hit. */
+            /** @description An outside event just before the call is handled; if it is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
              * @description Whether to cut the connection; no work is done then.
@@ -2919,29 +2919,29 @@ export interface components {
              */
             drop?: boolean;
             /**
-             * @description How to spoil the body of the answer.
+             * @description The corruption of the response body.
              * @enum {string|null}
              */
             malformed?: "truncate" | "garbage" | null;
             /**
-             * @description Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`.
+             * @description Whether to do the work and store its true response first; then it is replaced, or lost with `drop`.
              * @default false
              */
             after_commit?: boolean;
-            /** @description Only the first so many calls under each Idempotency-Key; a call without a key is let through. */
+            /** @description How many calls under each Idempotency-Key it acts on; a call without a key is let through. */
             first_per_key?: number | null;
             /**
-             * @description Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again. It acts only on a call under a key that has a stored answer.
+             * @description Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again. It acts only on a call under a key that has a stored response.
              * @default false
              */
             key_forgotten?: boolean;
-            /** @description How many calls that fit are let through first: 2 for the third call. */
+            /** @description How many matching calls are let through first: 2 for the third. */
             skip?: number | null;
-            /** @description How many calls it acts on; without end when left out. */
+            /** @description How many calls it acts on; without a limit if left out. */
             times?: number | null;
-            /** @description How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed. */
+            /** @description The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed. */
             probability?: number | null;
-            /** @description Which calls: all that is named must fit. */
+            /** @description Which calls: all given fields must match. */
             match: components["schemas"]["Match-Input"];
         };
         /**
@@ -2954,101 +2954,101 @@ export interface components {
         };
         /** JournalEntry */
         JournalEntry: {
-            /** @description The request id, which the answer carried too. */
+            /** @description The request id, as in the response header. */
             id: string;
-            /** @description The status it was answered with. */
+            /** @description The response status; 0 if a fault cut the connection. */
             status: number;
             /**
              * Format: date-time
-             * @description When it came, in simulated time.
+             * @description The simulated time of the request.
              */
             at: string;
             /**
-             * @description The environment that it called.
+             * @description The environment of the request.
              * @enum {string}
              */
             environment: "sandbox" | "production";
-            /** @description The key pair behind its token; null without one. */
+            /** @description The public key of the pair that the token belongs to; null without a valid token. */
             public_key: string | null;
-            /** @description The operation that it called; null for a path that none has. */
+            /** @description The operation; null for an unknown path. */
             operation: string | null;
-            /** @description Its method. */
+            /** @description The HTTP method. */
             method: string;
-            /** @description Its full path. */
+            /** @description The full path. */
             path: string;
-            /** @description Its query string. */
+            /** @description The query string. */
             query: string;
-            /** @description Its headers, secrets masked. */
+            /** @description The headers, with secrets masked. */
             headers: {
                 [key: string]: string;
             };
-            /** @description Its body, secrets masked. */
+            /** @description The body, with secrets masked. */
             body: unknown;
-            /** @description The answer, secrets masked. */
+            /** @description The response body, with secrets masked. */
             response: unknown;
-            /** @description How long the answer took, in milliseconds of the wall clock. */
+            /** @description How long the response took, in milliseconds of real time. */
             duration_ms: number;
-            /** @description The kinds of advice that it shows. */
+            /** @description The kinds of advice that this request triggers. */
             advice: string[];
-            /** @description The fields and query parameters that the operation does not know. */
+            /** @description Fields and query parameters of the request that the operation does not define. */
             unknown_fields: string[];
-            /** @description The fault that acted on it; null where none did. */
+            /** @description The fault that affected the request; null if there was none. */
             fault_id: string | null;
         };
         /** JournalList */
         JournalList: {
-            /** @description The calls, oldest first. */
+            /** @description The requests, oldest first. */
             data: components["schemas"]["JournalEntry"][];
-            /** @description How many older ones the journal has dropped. */
+            /** @description The number of older requests that the journal has dropped. */
             dropped: number;
             /**
-             * @description Present where the journal has dropped older ones.
+             * @description Present if the journal has dropped older requests.
              * @constant
              */
             truncated?: true;
         };
         /** KeySet */
         KeySet: {
-            /** @description Identifies the key pair; send it to POST /auth/token. */
+            /** @description The public key of the pair, for POST /auth/token. */
             public_key: string;
-            /** @description The secret of the pair, for POST /auth/token only. */
+            /** @description The secret key of the pair, for POST /auth/token only. */
             secret_key: string;
             /** @description The key that webhooks are signed with. */
             webhook_key: string;
             /**
              * Format: uri
-             * @description Where the interface of this environment begins.
+             * @description The base URL of the API in this environment.
              */
             base_url: string;
         };
         /** LedgerBooks */
         LedgerBooks: {
-            /** @description What each account holds, by currency; all accounts of a currency sum up to zero. */
+            /** @description The balance of each account. All accounts of a currency sum to zero. */
             accounts: components["schemas"]["LedgerSum"][];
             /** @description The entries, oldest first. */
             entries: components["schemas"]["BookEntry"][];
         };
         /** LedgerEntry */
         LedgerEntry: {
-            /** @description The number of the entry in the books. */
+            /** @description The sequence number of the entry in the ledger. */
             number: number;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The simulated time of the entry.
              */
             at: string;
-            /** @description What the money moved for. */
+            /** @description The purpose of the entry. */
             purpose: string;
-            /** @description Its postings, which sum up to zero in each currency. */
+            /** @description The postings, which sum to zero in each currency. */
             postings: components["schemas"]["PostingEntry"][];
         };
         /** LedgerSum */
         LedgerSum: {
-            /** @description The currency, an asset with its network: `KES`, `USDC.celo`. */
+            /** @description The currency, or an asset with its network: `KES`, `USDC.celo`. */
             currency: string;
-            /** @description The account of the books. */
+            /** @description The ledger account. */
             account: string;
-            /** @description What it holds, the sum of its postings; negative for what lies outside and came from there. */
+            /** @description The sum of the account's postings. It is negative for money that came from outside. */
             amount: string;
         };
         /**
@@ -3058,149 +3058,146 @@ export interface components {
         LightningPaymentArrivesAction: {
             /** @description The id of: lightning_address. */
             target: string;
-            /** @description How much is paid, in satoshi. */
+            /** @description The amount of the payment, in satoshi. */
             amount_sats: number;
         };
         /**
          * LimitsChange
-         * @description Members that are not named keep their values.
+         * @description The changes to the limits. Fields that are not given keep their values.
          */
         LimitsChange: {
-            /** @description The least amount, in `currency`. */
+            /** @description The smallest amount, in `currency`. */
             min_amount?: string | null;
-            /** @description The most, in `currency`. */
+            /** @description The largest amount, in `currency`. */
             max_amount?: string | null;
-            /** @description The currency of both: that of the amount. */
+            /** @description The currency of both limits. It must be the currency of the amount. */
             currency?: string | null;
         };
         /** ListCoverage */
         ListCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["ListItem"][];
         };
         /** ListItem */
         ListItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
             /** @description The path of the list. */
             path: string;
             /** @description How many pages were read. */
             pages: number;
-            /** @description How many of them were beyond the first. */
+            /** @description How many of these pages were after the first page. */
             further_pages: number;
         };
         /**
          * LogEntry
-         * @description What a rule or step did: its path in the file, `file:line`, and what it was about.
+         * @description A rule that fired, or the result of a step.
          */
         LogEntry: {
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time.
              */
             at: string;
-            /** @description The place of the rule or step in the document. */
+            /** @description The path of the rule or step in the document. */
             part: string;
-            /** @description File and line of it. */
+            /** @description The file and line of the rule or step. */
             place: string;
         };
-        /**
-         * MadeFault
-         * @description `warnings`: why it may never be hit as the world is now.
-         */
+        /** MadeFault */
         MadeFault: {
             /** @description Names the fault. */
             id: string;
-            /** @description Which calls it acts on, as given. */
-            match?: Record<string, never>;
-            /** @description The error that is answered instead, as given. */
-            respond?: Record<string, never> | null;
-            /** @description How long the call is held back: wall time, as given. */
-            delay?: string | number | null;
-            /** @description How long the answer is held back once the work is done: wall time, as given. */
-            answer_delay?: string | number | null;
-            /** @description What happens in the outside world before the call, as given. */
-            act?: Record<string, never> | null;
-            /** @description Whether the connection is cut. */
-            drop?: boolean;
-            /**
-             * @description How the body of the answer is spoilt.
-             * @enum {string|null}
-             */
-            malformed?: "truncate" | "garbage" | null;
-            /** @description Whether the work is done all the same. */
-            after_commit?: boolean;
-            /** @description How many calls under each Idempotency-Key it acts on, as given. */
-            first_per_key?: number | null;
-            /** @description Whether the answer stored for the key of the call is forgotten. */
-            key_forgotten?: boolean;
-            /** @description Where the answer has a word that nobody knows, as given. */
-            unknown_enum?: boolean | string | null;
-            /** @description The member that the answer has besides, as given. */
-            extra_field?: boolean | string | null;
-            /** @description The optional member that the answer lacks, as given. */
-            missing_field?: boolean | string | null;
-            /** @description Which deliveries it acts on, as given. */
-            webhook?: Record<string, never>;
-            /** @description What happens to them, as given. */
-            deliver?: Record<string, never>;
-            /** @description How many that fit are let through first, as given. */
-            skip?: number | null;
-            /** @description How often it acts, as given. */
-            times?: number | null;
-            /** @description How likely it acts, as given. */
-            probability?: number | null;
-            /** @description How often it still acts; null: without end. */
+            /** @description How often it can still act; null: without a limit. */
             times_left: number | null;
             /** @description How often it has acted. */
             hits: number;
-            /** @description The scenario it is of; null for one that was put in force by hand. */
+            /** @description The scenario that has it; null for a fault created by a call. */
             scenario: string | null;
-            /** @description Why it may never be hit as the world is now; empty when nothing speaks for that. */
+            /** @description A fault of calls: the calls that match, as given. */
+            match?: Record<string, never>;
+            /** @description A fault of deliveries: the deliveries that match, as given. */
+            webhook?: Record<string, never>;
+            /** @description A fault of deliveries: its effects, as given. */
+            deliver?: Record<string, never>;
+            /** @description `unknown_enum` as given. */
+            unknown_enum?: boolean | string | null;
+            /** @description `extra_field` as given. */
+            extra_field?: boolean | string | null;
+            /** @description `missing_field` as given. */
+            missing_field?: boolean | string | null;
+            /** @description `respond` as given. */
+            respond?: Record<string, never> | null;
+            /** @description `delay` as given. */
+            delay?: string | number | null;
+            /** @description `answer_delay` as given. */
+            answer_delay?: string | number | null;
+            /** @description `act` as given. */
+            act?: Record<string, never> | null;
+            /** @description `drop` as given. */
+            drop?: boolean;
+            /**
+             * @description `malformed` as given.
+             * @enum {string|null}
+             */
+            malformed?: "truncate" | "garbage" | null;
+            /** @description `after_commit` as given. */
+            after_commit?: boolean;
+            /** @description `first_per_key` as given. */
+            first_per_key?: number | null;
+            /** @description `key_forgotten` as given. */
+            key_forgotten?: boolean;
+            /** @description `skip` as given. */
+            skip?: number | null;
+            /** @description `times` as given. */
+            times?: number | null;
+            /** @description `probability` as given. */
+            probability?: number | null;
+            /** @description Reasons why the fault may never apply in the present state of the world. */
             warnings: string[];
         };
         /**
          * Match-Input
-         * @description Which calls: all that are named must fit.
+         * @description The calls that a fault acts on: all given fields must match.
          */
         "Match-Input": {
             /** @description Only calls by this method. */
             method?: string | null;
-            /** @description Only calls to paths that fit this glob, below the base: `/quotes/*\/confirm`. */
+            /** @description Only calls to paths that match this glob, below the base: `/quotes/*\/confirm`. */
             path?: string | null;
             /** @description Only calls of this key pair. */
             public_key?: string | null;
         };
         /** Match-Output */
         "Match-Output": {
-            /** @description The member that has it, as a dotted path; `request.` before those of the request that made the resource. */
+            /** @description The dotted path of the field. `request.` precedes fields of the request that created the resource. */
             field: string;
-            /** @description What stands there. */
+            /** @description The value of the field. */
             value: string;
         };
         /** MoveEntry */
         MoveEntry: {
-            /** @description The state that it leaves; null where it makes the resource. */
+            /** @description The previous state; null if the resource is created. */
             from: string | null;
-            /** @description The call, action or timer that makes the move. */
+            /** @description The operation, action or timer that triggers it. */
             on: string;
-            /** @description The case in which it does; "" in every one. */
+            /** @description The case in which it applies; "" for every case. */
             when: string;
-            /** @description The state that it leads to. */
+            /** @description The next state. */
             to: string;
-            /** @description The types of the events that tell of it. */
+            /** @description The types of the events it emits. */
             events: string[];
         };
         /**
@@ -3208,59 +3205,59 @@ export interface components {
          * @description multiplies every rate by 1 + percent/100
          */
         MoveRatesAction: {
-            /** @description By how much every rate rises, in percent; negative for a fall, above -100. */
+            /** @description The change of all rates, in percent. It must be above -100. A negative value is a decrease. */
             percent: number;
         };
         /** NeededAction */
         NeededAction: {
-            /** @description What is needed, for programs. */
+            /** @description The required action, as a code. */
             code: string;
-            /** @description What is needed, for people. */
+            /** @description The required action, in words. */
             message: string;
         };
         /**
          * NetworkFeeChange
-         * @description Members that are not named keep their values.
+         * @description The changes to a network fee. Fields that are not given keep their values.
          */
         NetworkFeeChange: {
-            /** @description What the blockchain transaction costs. */
+            /** @description The cost of the blockchain transaction. */
             amount?: string | null;
             /** @description The currency of `amount`. */
             currency?: string | null;
             /**
-             * @description Who bears it.
+             * @description The party that pays the network fee.
              * @enum {string|null}
              */
             paid_by?: "customer" | "peerpesa" | null;
         };
         /** OperationCoverage */
         OperationCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["OperationItem"][];
         };
         /** OperationItem */
         OperationItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
             /** @description The method of the operation. */
             method: string;
             /** @description The path of the operation. */
             path: string;
-            /** @description How often it was called. */
+            /** @description How often the operation was called. */
             called: number;
-            /** @description How often it was answered 2xx. */
+            /** @description How often its response was 2xx. */
             succeeded: number;
         };
         /**
@@ -3270,12 +3267,12 @@ export interface components {
         PaymentArrivesAction: {
             /** @description The id of: onramp. */
             target: string;
-            /** @description How much of the fiat arrives; all that is asked for when absent. Less makes the transaction fail. */
+            /** @description The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails. */
             amount?: string | null;
         } | {
             /** @description The id of: buy. */
             target: string;
-            /** @description How much of the fiat arrives; all that is asked for when absent. Less makes the transaction fail. */
+            /** @description The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails. */
             amount?: string | null;
         };
         /**
@@ -3291,28 +3288,28 @@ export interface components {
         };
         /**
          * PendingStep
-         * @description A step to come. While it waits for networks that are down it has no due time, and names them.
+         * @description A pending step. It has no due time while it is waiting for networks that are down.
          */
         PendingStep: {
             /**
              * Format: date-time
-             * @description When it is due; null while it waits for a network.
+             * @description The due time, or null while the step is waiting for a network.
              */
             due_at: string | null;
-            /** @description The networks that it waits for; left out when it waits for none. */
+            /** @description The networks that the step is waiting for; omitted if there are none. */
             waiting_for?: string[];
-            /** @description The place of the step in the document. */
+            /** @description The path of the step in the document. */
             part: string;
-            /** @description File and line of it. */
+            /** @description The file and line of the step. */
             place: string;
-            /** @description The resource it will act on, by id; null where there is none. */
+            /** @description The id of the resource that the step will act on, or null. */
             object: string | null;
-            /** @description The action that it will perform. */
+            /** @description The action, or `scenario NAME` for a handover. */
             action: string;
         };
         /** PlatformUserEntry */
         PlatformUserEntry: {
-            /** @description The user's id, as a destination names it. */
+            /** @description The user's id, for transfers. */
             user_id: string;
             /** @description The user's e-mail address. */
             email: string;
@@ -3321,46 +3318,46 @@ export interface components {
         };
         /** PostingEntry */
         PostingEntry: {
-            /** @description The account of the books. */
+            /** @description The ledger account. */
             account: string;
-            /** @description The currency, with its network. */
+            /** @description The currency, including the network of an asset. */
             currency: string;
-            /** @description What is added to the account; negative where it is taken from it. */
+            /** @description The amount added to the account; negative for a debit. */
             amount: string;
         };
         /** PracticeCoverage */
         PracticeCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["PracticeItem"][];
         };
         /** PracticeItem */
         PracticeItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
-            /** @description What a good integration does there. */
+            /** @description A description of the good practice. */
             meaning: string;
-            /** @description How often it was seen. */
+            /** @description How often the practice was seen. */
             hits: number;
         };
         /** PresetEntry */
         PresetEntry: {
-            /** @description The name, for `preset` of a fault. */
+            /** @description The name to use in the field `preset`. */
             name: string;
-            /** @description What goes wrong. */
+            /** @description A description of the fault. */
             means: string;
-            /** @description The fields of a fault that the name stands for. */
+            /** @description The fields of the fault. */
             fault: Record<string, never>;
         };
         /**
@@ -3368,19 +3365,19 @@ export interface components {
          * @description A preset by its name. Other fields of a fault narrow or change it.
          */
         PresetFault: {
-            /** @description Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like. */
+            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
             unknown_enum?: boolean | string | null;
-            /** @description Adds a member of this name or path, with true `added_later` to every object of the body. */
+            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
             extra_field?: boolean | string | null;
-            /** @description Leaves out the member at this path, one that may be absent or null; with true the first that is there. */
+            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
             missing_field?: boolean | string | null;
-            /** @description The error to answer instead of the true answer. */
+            /** @description The error to return instead of the true response. */
             respond?: components["schemas"]["Respond"] | null;
             /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
             delay?: string | number | null;
-            /** @description How long to hold the answer back once the work is done: wall time, as in `delay`. */
+            /** @description How long to hold the response back once the work is done: wall time, as in `delay`. */
             answer_delay?: string | number | null;
-            /** @description What happens in the outside world just before the call is dealt with; refused, it is no hit. */
+            /** @description An outside event just before the call is handled; if it is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
              * @description Whether to cut the connection; no work is done then.
@@ -3388,27 +3385,27 @@ export interface components {
              */
             drop?: boolean;
             /**
-             * @description How to spoil the body of the answer.
+             * @description The corruption of the response body.
              * @enum {string|null}
              */
             malformed?: "truncate" | "garbage" | null;
             /**
-             * @description Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`.
+             * @description Whether to do the work and store its true response first; then it is replaced, or lost with `drop`.
              * @default false
              */
             after_commit?: boolean;
-            /** @description Only the first so many calls under each Idempotency-Key; a call without a key is let through. */
+            /** @description How many calls under each Idempotency-Key it acts on; a call without a key is let through. */
             first_per_key?: number | null;
             /**
-             * @description Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again. It acts only on a call under a key that has a stored answer.
+             * @description Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again. It acts only on a call under a key that has a stored response.
              * @default false
              */
             key_forgotten?: boolean;
-            /** @description How many calls that fit are let through first: 2 for the third call. */
+            /** @description How many matching calls are let through first: 2 for the third. */
             skip?: number | null;
-            /** @description How many calls it acts on; without end when left out. */
+            /** @description How many calls it acts on; without a limit if left out. */
             times?: number | null;
-            /** @description How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed. */
+            /** @description The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed. */
             probability?: number | null;
             /**
              * @description The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them.
@@ -3425,36 +3422,33 @@ export interface components {
         };
         /** PresetList */
         PresetList: {
-            /** @description All presets, those of calls first. */
+            /** @description All presets. Presets for API requests come first. */
             data: components["schemas"]["PresetEntry"][];
         };
         /** ProviderEntry */
         ProviderEntry: {
-            /** @description The country, by its code. */
+            /** @description The country code. */
             country: string;
-            /** @description The code that beneficiaries name the provider by. */
+            /** @description The provider code, for beneficiaries. */
             provider: string;
-            /** @description The name of the provider there. */
+            /** @description The name of the provider in the country. */
             name: string;
         };
         /** PruneAnswer */
         PruneAnswer: {
-            /** @description The ids of the worlds that have ended, or would have. */
+            /** @description The ids of the deleted worlds. With `dry_run`, the ids of the worlds that would be deleted. */
             ended: string[];
-            /** @description Whether they live on, because only a list was asked for. */
+            /** @description Whether this was a dry run, in which nothing is deleted. */
             dry_run: boolean;
         };
-        /**
-         * PruneBody
-         * @description How long a world has to be without use to be ended.
-         */
+        /** PruneBody */
         PruneBody: {
-            /** @description A duration of real time, such as 7d. */
+            /** @description Delete worlds that were not used for this duration of real time, such as 7d. */
             idle?: string | number | null;
-            /** @description The id of the one world to look at; all without it. */
+            /** @description The id of the only world to consider. By default, all worlds are considered. */
             world?: string | null;
             /**
-             * @description Whether to tell only which worlds it would be.
+             * @description Whether to list the worlds without deleting them.
              * @default false
              */
             dry_run?: boolean;
@@ -3474,33 +3468,33 @@ export interface components {
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description Fiat for one unit of the asset. */
+            /** @description Fiat per unit of the asset. */
             rate: string;
             /**
              * Format: date-time
-             * @description When the rate last changed.
+             * @description The time of the last change of the rate.
              */
             updated_at: string;
         };
         /** RateHistory */
         RateHistory: {
-            /** @description The pairs that were asked for. */
+            /** @description The requested pairs. */
             data: components["schemas"]["RateWay"][];
         };
         /** RatePoint */
         RatePoint: {
             /**
              * Format: date-time
-             * @description Since when these rates held, in simulated time.
+             * @description The simulated time at which these rates took effect.
              */
             at: string;
             /** @description The mid rate. */
             mid: string;
-            /** @description The rate of onramps and purchases. */
+            /** @description The rate for onramps and purchases. */
             onramp: string;
-            /** @description The rate of offramps and withdrawals. */
+            /** @description The rate for offramps and withdrawals. */
             offramp: string;
-            /** @description What pinned or moved them; null for those that held before all changes that are kept. */
+            /** @description The cause of the change; null for the rates before the oldest recorded change. */
             cause: components["schemas"]["Cause"] | null;
         };
         /**
@@ -3514,7 +3508,7 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network, as wallet operations spell it.
+             * @description The network, spelled as in wallet operations.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -3531,101 +3525,101 @@ export interface components {
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The rates and since when they held, oldest first; the last ones hold now. */
+            /** @description The rates, oldest first. The last item contains the current rates. */
             points: components["schemas"]["RatePoint"][];
         };
         /** RawPiece */
         RawPiece: {
-            /** @description `base`, `entry`, or `snapshot` and the id of the snapshot. */
+            /** @description `base`, `entry`, or `snapshot` followed by the id of the snapshot. */
             part: string;
-            /** @description Its number among its like: entries follow their base in this order. */
+            /** @description The position of the piece. Entries follow their base in order of position. */
             number: number;
-            /** @description False if these are not the bytes that were written. */
+            /** @description False if the bytes are damaged. */
             whole: boolean;
             /**
-             * @description How `content` is written.
+             * @description The encoding of `content`.
              * @enum {string}
              */
             encoding: "utf-8" | "base64";
-            /** @description The piece: a JSON document of the store, unless it is damaged. */
+            /** @description The content of the piece. It is a JSON document unless it is damaged. */
             content: string;
         };
         /** RawWorld */
         RawWorld: {
             /** @description The id of the world. */
             id: string;
-            /** @description Why it cannot be read; null for a world that can. */
+            /** @description Why the world cannot be read; null if it can. */
             unreadable: string | null;
-            /** @description Everything that the store has of it. */
+            /** @description All stored pieces of the world. */
             pieces: components["schemas"]["RawPiece"][];
         };
         /** Readiness */
         Readiness: {
             /**
-             * @description Always `ready`: calls are answered.
+             * @description Always `ready`.
              * @constant
              */
             status: "ready";
         };
         /**
          * RecordedDelivery
-         * @description A delivery as the control interface shows it: also what was sent and what came back, to the byte.
+         * @description A delivery in the control API, with the exact request and response.
          */
         RecordedDelivery: {
-            /** @description Names the attempt. */
+            /** @description The id of the attempt. */
             id: string;
             /**
-             * @description What came of it.
+             * @description The result of the attempt.
              * @enum {string}
              */
             status: "succeeded" | "failed";
-            /** @description The event that was sent: its envelope's id. */
+            /** @description The id in the envelope of the event. */
             event_id: string;
             /**
-             * @description What the event tells.
+             * @description The type of the event.
              * @enum {string}
              */
             event_type: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
             /** @description The endpoint that it was sent to. */
             endpoint_id: string;
-            /** @description The URL that it was sent to, as it was then. */
+            /** @description The URL of the endpoint at that time. */
             url: string;
-            /** @description Which attempt for this event and endpoint it was, counted from 1. */
+            /** @description The number of the attempt for this event and endpoint, starting at 1. */
             attempt: number;
-            /** @description The HTTP status that the receiver answered; null when there was no answer. */
+            /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description Why the attempt failed, for people; null when it succeeded. */
+            /** @description The reason for a failure, for people, or null. */
             error: string | null;
-            /** @description How long the receiver took, in milliseconds. */
+            /** @description The duration of the request in milliseconds. */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt was made.
+             * @description The time of the attempt.
              */
             attempted_at: string;
             /**
              * Format: date-time
-             * @description When it is tried again; null when it is not.
+             * @description The time of the next attempt, or null if there is none.
              */
             next_attempt_at: string | null;
-            /** @description The headers that were sent, the signature among them. */
+            /** @description The request headers, including the signature. */
             request_headers: {
                 [key: string]: string;
             };
-            /** @description The body that was sent. */
+            /** @description The request body. */
             request_body: string;
-            /** @description The headers of the answer; null when there was none. */
+            /** @description The response headers, or null if there was no response. */
             response_headers: {
                 [key: string]: string;
             } | null;
-            /** @description The body of the answer, its first 64 KiB; null when there was none. */
+            /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should. */
+            /** @description Effects of faults on the attempt. Their cause is not in the receiver. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
-            /** @description The fault that acted on the attempt; null where none did. */
+            /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
             /**
-             * @description Why the attempt was made.
+             * @description The reason for the attempt.
              * @enum {string}
              */
             cause: "first" | "retry" | "copy" | "resend";
@@ -3633,18 +3627,18 @@ export interface components {
         /** ReferenceCurrency */
         ReferenceCurrency: {
             /**
-             * @description The currency, by its code.
+             * @description The currency code.
              * @enum {string}
              */
             symbol: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network it lies on; null for fiat.
+             * @description The network; null for fiat.
              * @enum {string|null}
              */
             network: "STELLAR" | "CELO" | "BITCOIN" | null;
-            /** @description Its name. */
+            /** @description The name of the currency. */
             name: string;
-            /** @description How many decimals its amounts have. */
+            /** @description The number of decimal places in amounts of the currency. */
             decimals: number;
         };
         /** ReferenceData */
@@ -3671,30 +3665,30 @@ export interface components {
         };
         /** RefusedAction */
         RefusedAction: {
-            /** @description An action on this kind that is not possible now. */
+            /** @description An action for this kind that is not legal in the present state. */
             action: string;
-            /** @description Why it is not. */
+            /** @description Why the action is not legal. */
             reason: string;
         };
         /** RelatedResource */
         RelatedResource: {
-            /** @description Its id. */
+            /** @description The id of the related resource. */
             id: string;
-            /** @description How: `order`, what a field here names (`beneficiary`), or the kind of a resource that names this one. */
+            /** @description The relation to this resource. The value is `order`, the field that refers to the related resource (such as `beneficiary`), or the kind of a resource that refers to this one. */
             relation: string;
-            /** @description What sort of resource it is; null when nobody knows it any more. */
+            /** @description The kind of the related resource; null if it no longer exists. */
             kind: string | null;
-            /** @description Its present state; null when nobody knows it any more. */
+            /** @description The state of the related resource; null if the resource no longer exists. */
             state: string | null;
         };
         /**
          * ResendBody
-         * @description Left out as a whole: to everybody, as it should go.
+         * @description Options of a resend. Without a body, the event is sent to all subscribed endpoints without a fault.
          */
         ResendBody: {
-            /** @description Only to this endpoint, which has to be enabled and subscribed. */
+            /** @description The only endpoint to send the event to. It must be enabled and subscribed. */
             endpoint_id?: string | null;
-            /** @description What is to go wrong with it, this once, as in a fault; faults in force then leave it alone. */
+            /** @description A fault that applies only to these attempts. Other faults do not apply to them. */
             deliver?: components["schemas"]["Deliver"] | null;
         };
         /** ResourceList */
@@ -3704,67 +3698,67 @@ export interface components {
         };
         /**
          * ResourceOrigin
-         * @description What made an object, and the only scenario that acts on it (null: all active ones do).
+         * @description The creation of a resource.
          */
         ResourceOrigin: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The simulated time of the creation.
              */
             at: string;
-            /** @description What made it; null when nobody knows any more. */
+            /** @description The cause of the creation; null if it is no longer known. */
             cause: components["schemas"]["Cause"] | null;
-            /** @description The body of the request that made it; null when there was none. */
+            /** @description The body of the request that created the resource, with secrets masked; null if no request did. */
             body: Record<string, never> | null;
-            /** @description The only scenario that acts on it; null: all active ones do. */
+            /** @description The only scenario that acts on the resource; null if all active scenarios do. */
             scenario: string | null;
         };
         /** ResourceStory */
         ResourceStory: {
-            /** @description The resource as the interface shows it, or its last state when it is deleted. */
+            /** @description The resource as the API shows it. A deleted resource appears in its last state. */
             resource: Record<string, never>;
-            /** @description What sort of resource it is. */
+            /** @description The kind of resource. */
             kind: string;
-            /** @description The platform user whose it is. */
+            /** @description The platform user who owns the resource. */
             user_id: string;
             /**
-             * @description The environment that it lies in.
+             * @description The environment of the resource.
              * @enum {string}
              */
             environment: "sandbox" | "production";
-            /** @description Its state in its state table, shown by the interface or not. */
+            /** @description The state of the resource in its state table. The API may not show this state. */
             state: string;
-            /** @description Why it stands where it does, in a sentence: what its state means, what brought it there, what comes next. */
+            /** @description Text that explains the state: its meaning, its cause and the next planned transition. */
             why: string;
-            /** @description Whether it has been deleted. */
+            /** @description Whether the resource has been deleted. */
             deleted: boolean;
-            /** @description What made it. */
+            /** @description The creation of the resource. */
             origin: components["schemas"]["ResourceOrigin"];
-            /** @description Every state it came into, oldest first. */
+            /** @description The states that the resource has been in, oldest first. */
             history: components["schemas"]["HistoryStep"][];
-            /** @description The actions that are possible on it now. */
+            /** @description The actions that are legal in the present state. */
             allowed: string[];
-            /** @description The actions on its kind that are not possible now. */
+            /** @description The actions for its kind that are not legal in the present state. */
             refused: components["schemas"]["RefusedAction"][];
-            /** @description The events about it, oldest first. */
+            /** @description The events about the resource, oldest first. */
             events: components["schemas"]["StoryEvent"][];
-            /** @description The attempts to deliver them, oldest first. */
+            /** @description The delivery attempts of these events, oldest first. */
             deliveries: components["schemas"]["RecordedDelivery"][];
-            /** @description The entries of the books that it caused, oldest first. */
+            /** @description The ledger entries that the resource caused, oldest first. */
             ledger_entries: components["schemas"]["LedgerEntry"][];
-            /** @description What is planned for it. */
+            /** @description The timers and scenario steps planned for the resource. */
             timers: components["schemas"]["StoryTimer"][];
-            /** @description The resources that it names, and those that name it. */
+            /** @description The resources that this resource refers to, and the resources that refer to it. */
             related: components["schemas"]["RelatedResource"][];
         };
         /**
          * Respond
-         * @description The error envelope that is answered instead of the true answer.
+         * @description The error envelope to return instead of the true response.
          */
         Respond: {
-            /** @description The status to answer. */
+            /** @description The status to return. */
             status: number;
-            /** @description The code in the error envelope; any one. */
+            /** @description The code in the error envelope; any code. */
             code: string;
             /** @description The message in the error envelope. */
             message?: string | null;
@@ -3776,7 +3770,7 @@ export interface components {
          * @description a key pair stops working at once
          */
         RevokeKeyAction: {
-            /** @description The public key of the pair that stops working. */
+            /** @description The public key of the key pair to revoke. */
             public_key: string;
         };
         /**
@@ -3786,111 +3780,111 @@ export interface components {
         RotateWebhookKeyAction: Record<string, never>;
         /** ScenarioEntry */
         ScenarioEntry: {
-            /** @description Names the scenario. */
+            /** @description The scenario's name. */
             name: string;
-            /** @description What it does, in a sentence. */
+            /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file it is from, or how it was uploaded. */
+            /** @description The file name, or the kind of upload. */
             source: string;
-            /** @description Whether it acts now. */
+            /** @description Whether the scenario is active. */
             active: boolean;
-            /** @description Why the simulator stopped it. */
+            /** @description Why the simulator stopped it; null if it did not. */
             stopped: string | null;
         };
         /** ScenarioList */
         ScenarioList: {
-            /** @description The scenarios that the world knows. */
+            /** @description The scenarios available in the world. */
             data: components["schemas"]["ScenarioEntry"][];
-            /** @description What is wrong with files in the server's directories of scenarios; left out when there is nothing. What was read of them before stays in force. */
+            /** @description Problems in the server's directories of scenario files; left out if there are none. The previously loaded version of such a file stays active. */
             problems?: components["schemas"]["FolderProblem"][];
         };
         /** ScenarioProgress */
         ScenarioProgress: {
-            /** @description Names the scenario. */
+            /** @description The scenario's name. */
             name: string;
-            /** @description What it does, in a sentence. */
+            /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file it is from, or how it was uploaded. */
+            /** @description The file name, or the kind of upload. */
             source: string;
-            /** @description The file as it is written, with its comments; left out of one that was uploaded. */
+            /** @description The text of the file, including comments; omitted for an uploaded scenario. */
             text?: string;
-            /** @description Whether it acts now. */
+            /** @description Whether the scenario is active. */
             active: boolean;
-            /** @description The rules that took an event or a new resource, oldest first. */
+            /** @description The rules that fired, from oldest to newest. */
             rules_fired: components["schemas"]["LogEntry"][];
             /** @description The steps that were carried out. */
             steps_done: components["schemas"]["LogEntry"][];
-            /** @description The steps that were refused and so passed over. */
+            /** @description The steps that were skipped because their action was refused. */
             skipped: components["schemas"]["LogEntry"][];
-            /** @description The steps that broke. */
+            /** @description The steps that failed with an unexpected exception. */
             failed: components["schemas"]["FailedStep"][];
-            /** @description How often, when and why the simulator stopped it. */
+            /** @description One entry for each time that the simulator stopped the scenario. */
             stopped: components["schemas"]["StopEntry"][];
-            /** @description The steps to come. */
+            /** @description The pending steps, in firing order. */
             pending: components["schemas"]["PendingStep"][];
-            /** @description How many older entries of the world's logbook are gone, of whichever scenarios; left out where none is. */
+            /** @description The number of older entries, of all scenarios, that were dropped from the world's logbook; omitted if 0. */
             dropped?: number;
             /**
-             * @description Present where entries are gone.
+             * @description True if older entries were dropped; otherwise omitted.
              * @constant
              */
             truncated?: true;
         };
         /** ScenarioUploaded */
         ScenarioUploaded: {
-            /** @description Names the scenario. */
+            /** @description The scenario's name. */
             name: string;
-            /** @description What it does, in a sentence. */
+            /** @description A one-sentence description of the scenario. */
             description: string;
-            /** @description The file it is from, or how it was uploaded. */
+            /** @description The file name, or the kind of upload. */
             source: string;
-            /** @description Whether it acts now. */
+            /** @description Whether the scenario is active. */
             active: boolean;
-            /** @description Why the simulator stopped it. */
+            /** @description Why the simulator stopped it; null if it did not. */
             stopped: string | null;
-            /** @description What is possible in it but probably not meant; left out when there is nothing. */
+            /** @description Probable mistakes in the scenario; left out if there are none. */
             warnings?: components["schemas"]["ScenarioWarning"][];
         };
         /**
          * ScenarioWarning
-         * @description What is possible in a scenario, but probably not meant; line and column from 1.
+         * @description Something in a scenario that is possible but probably not intended.
          */
         ScenarioWarning: {
-            /** @description The place in the document. */
+            /** @description The path in the document. */
             path: string;
-            /** @description Its line, from 1. */
+            /** @description The line number, starting at 1. */
             line: number;
-            /** @description Its column, from 1. */
+            /** @description The column number, starting at 1. */
             column: number;
-            /** @description What is probably not meant. */
+            /** @description The warning message. */
             message: string;
         };
         /** ScheduledAttempt */
         ScheduledAttempt: {
-            /** @description The delivery that it became; null for one to come. */
+            /** @description The id of the attempt; null for a planned one. */
             id: string | null;
             /**
-             * @description What came of it.
+             * @description The status of the attempt.
              * @enum {string}
              */
             status: "succeeded" | "failed" | "planned";
-            /** @description Its number; null for one to come. */
+            /** @description The number of the attempt, from 1; null for a planned one. */
             attempt: number | null;
             /**
              * Format: date-time
-             * @description When it was made; of one to come, when it will be if those before it fail at once.
+             * @description When the attempt was made, or when it is due if all attempts before it fail immediately.
              */
             at: string;
-            /** @description What the receiver answered; null when it did not, or has not yet. */
+            /** @description The status of the receiver's response; null if there is none yet. */
             response_status: number | null;
         };
         /** SearchAnswer */
         SearchAnswer: {
-            /** @description What was found: what is exactly what was asked for first, then what begins with it, and the newest first. */
+            /** @description The items found. Exact matches come first, then values that start or end with the query, then other matches. Each group starts with the newest item. */
             data: components["schemas"]["Found"][];
-            /** @description How many things were looked at. */
+            /** @description The number of items that were searched. */
             looked_at: number;
-            /** @description Whether there are older ones that were not. */
+            /** @description Whether there are older items that were not searched. */
             truncated: boolean;
         };
         /**
@@ -3900,9 +3894,9 @@ export interface components {
         SetBalanceAction: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the asset, in capitals. */
             network: string;
-            /** @description What is to be available of it from now on; what is held stays held. */
+            /** @description The new available amount. Held amounts do not change. */
             amount: string;
         };
         /**
@@ -3913,47 +3907,47 @@ export interface components {
             /** @description The id of: fee_product. */
             target: string;
             /**
-             * @description Whether new operations may use it.
+             * @description The status. Only an active product is used to price new operations.
              * @enum {string}
              */
             status?: "active" | "inactive";
             /**
-             * @description The operation that it prices.
+             * @description The operation that the product applies to.
              * @enum {string}
              */
             product?: "onramp" | "offramp" | "buy" | "withdraw" | "swap" | "send" | "internal_transfer" | "deposit";
-            /** @description A name to show. */
+            /** @description A display name. */
             name?: string;
             /**
-             * @description The network that it is for; null for all.
+             * @description The network of the product, or null for all networks.
              * @enum {string|null}
              */
             network?: "stellar" | "celo" | "btc" | null;
-            /** @description The asset that it is for; null for all. */
+            /** @description The asset of the product, or null for all assets. */
             asset?: string | null;
             /**
-             * @description The fiat currency that it is for; null where only crypto moves.
+             * @description The fiat currency of the product. Null if the operation involves only crypto.
              * @enum {string|null}
              */
             fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | null;
             /**
-             * @description The payment method that it is for; null for all.
+             * @description The payment method of the product, or null for all methods.
              * @enum {string|null}
              */
             payment_method?: "bank_account" | "phone_number" | null;
-            /** @description The currency of the fees: that of the amount. */
+            /** @description The currency of the fees. It must be the currency of the amount. */
             fee_currency?: string;
-            /** @description The share of the amount, in percent. */
+            /** @description The fee as a percentage of the amount. */
             percentage?: string;
-            /** @description A flat fee, added to the share. */
+            /** @description A flat fee, added to the percentage. */
             fixed?: string;
-            /** @description The least processing fee. */
+            /** @description The smallest processing fee. */
             min_fee?: string;
-            /** @description The most processing fee; null for no cap. */
+            /** @description The largest processing fee, or null if there is no maximum. */
             max_fee?: string | null;
-            /** @description What the blockchain transaction costs on top; null where there is none. */
+            /** @description The additional fee for the blockchain transaction, or null if there is none. */
             network_fee?: components["schemas"]["NetworkFeeChange"] | null;
-            /** @description Between which amounts the product can be used. */
+            /** @description The range of amounts that the product applies to. */
             limits?: components["schemas"]["LimitsChange"];
         };
         /**
@@ -3962,13 +3956,13 @@ export interface components {
          */
         SetKycAction: {
             /**
-             * @description What the KYC status becomes.
+             * @description The new KYC status.
              * @enum {string}
              */
             status: "not_started" | "pending" | "action_required" | "approved" | "rejected";
-            /** @description The tier that the account gets, with its limits; unchanged when absent. */
+            /** @description The new tier of the account, which determines the limits. By default, the tier does not change. */
             level?: number | null;
-            /** @description What compliance still needs; for `action_required` an identity document when absent. */
+            /** @description The required actions. If the status is `action_required`, the default is an identity document. */
             required_actions?: components["schemas"]["NeededAction"][] | null;
         };
         /**
@@ -3976,11 +3970,11 @@ export interface components {
          * @description sets account limits of the environment
          */
         SetLimitsAction: {
-            /** @description The most that one transaction may move, in the profile's default currency. */
+            /** @description The maximum amount of one transaction, in the profile's default currency. */
             per_transaction?: string | null;
-            /** @description The most that may be moved in a day, in the profile's default currency. */
+            /** @description The maximum amount in a day, in the profile's default currency. */
             daily?: string | null;
-            /** @description The most that may be moved in a month, in the profile's default currency. */
+            /** @description The maximum amount in a month, in the profile's default currency. */
             monthly?: string | null;
         };
         /**
@@ -3989,12 +3983,12 @@ export interface components {
          */
         SetNetworkAction: {
             /**
-             * @description What it becomes; setting the present status changes nothing.
+             * @description The new status. Setting the current status changes nothing.
              * @enum {string}
              */
             status: "operational" | "degraded" | "down";
             /**
-             * @description The network that changes.
+             * @description The network to change.
              * @enum {string}
              */
             network: "stellar" | "celo" | "bitcoin";
@@ -4004,7 +3998,7 @@ export interface components {
          * @description grants or withdraws production access
          */
         SetProductionAccessAction: {
-            /** @description Whether live keys and tokens work. */
+            /** @description True to enable live keys and tokens. */
             granted: boolean;
         };
         /**
@@ -4013,7 +4007,7 @@ export interface components {
          */
         SetProfileAction: {
             /**
-             * @description What the status of the profile becomes.
+             * @description The new status of the profile.
              * @enum {string}
              */
             status: "active" | "suspended" | "closed";
@@ -4024,7 +4018,7 @@ export interface components {
          */
         SetRateAction: {
             /**
-             * @description Only the rate of this direction; those of both and the mid rate when absent.
+             * @description Pin only the rate for this direction. By default, both directions and the mid rate are pinned.
              * @enum {string|null}
              */
             type?: "onramp" | "offramp" | null;
@@ -4032,11 +4026,11 @@ export interface components {
             asset?: string | null;
             /** @description The fiat currency of the pair. */
             fiat_currency?: string | null;
-            /** @description The asset swapped from. */
+            /** @description The source asset of a swap. */
             from?: components["schemas"]["AssetOnNetwork"] | null;
-            /** @description The asset swapped to. */
+            /** @description The target asset of a swap. */
             to?: components["schemas"]["AssetOnNetwork"] | null;
-            /** @description The new rate: fiat for one unit of the asset, or `to` for one unit of `from`; at most 10 significant digits. */
+            /** @description The new rate, with at most 10 significant digits. It is fiat per unit of the asset, or `to` per unit of `from`. */
             rate: string;
         };
         /**
@@ -4070,7 +4064,7 @@ export interface components {
              */
             webhook_timestamp?: "wall" | "simulated";
             /**
-             * @description How many interface calls the journal keeps, and as many control calls.
+             * @description How many API calls the journal keeps, and as many control calls.
              * @default 10000
              */
             journal_limit?: number;
@@ -4080,61 +4074,58 @@ export interface components {
              */
             journal_bytes?: number;
             /**
-             * @description How many timers may fire at one instant before the world is taken to run in circles.
+             * @description How many timers may fire at one instant before the world is assumed to loop forever.
              * @default 10000
              */
             timers_per_instant?: number;
-            /** @description How many interface calls a second of real time may be made; null: as many as the server's own quota allows. */
+            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
             quota_calls_per_second?: number | null;
-            /** @description How many resources the world may have, keys and deleted ones too; null: as many as the server's own quota. */
+            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
             quota_objects?: number | null;
-            /** @description The most that `journal_bytes` comes to; null: as much as the server's own quota allows. */
+            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
             quota_journal_bytes?: number | null;
-            /** @description How many snapshots the world may have; null: as many as the server's own quota allows. */
+            /** @description How many snapshots the world may have; null: the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: as many as the server's own quota allows. */
+            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: as many as the server's own quota allows. */
+            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
             quota_events?: number | null;
             /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
             quota_bytes?: number | null;
-            /** @description What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual. */
+            /** @description The alternatives to put in force, by the id of the assumption; assumptions that are not listed are as usual. */
             assumptions?: components["schemas"]["Assumptions"];
         };
         /** ShownResource */
         ShownResource: {
-            /** @description What sort of resource it is. */
+            /** @description The kind of resource. */
             kind: string;
-            /** @description The platform user whose it is: the account of the world, or another user. */
+            /** @description The platform user who owns the resource: the world's account, or another user. */
             user_id: string;
             /**
-             * @description The environment that it lies in.
+             * @description The environment of the resource.
              * @enum {string}
              */
             environment: "sandbox" | "production";
         };
-        /**
-         * SnapshotBody
-         * @description `wait`: however long a receiver takes that has not answered a webhook yet.
-         */
+        /** SnapshotBody */
         SnapshotBody: {
-            /** @description A name for the snapshot. */
+            /** @description The name of the snapshot. */
             name?: string | null;
-            /** @description Whether to wait, however long it takes, for a receiver that has not answered a webhook yet. */
+            /** @description Whether to wait without a limit for a receiver that has not responded to a webhook yet. */
             wait?: boolean | null;
         };
         /** SnapshotEntry */
         SnapshotEntry: {
-            /** @description Names the snapshot. */
+            /** @description The id of the snapshot. */
             id: string;
-            /** @description The name it was given; null without one. */
+            /** @description The name of the snapshot; null without one. */
             name: string | null;
             /**
              * Format: date-time
-             * @description The simulated time of the state that it keeps.
+             * @description The simulated time of the snapshot.
              */
             at: string;
-            /** @description The world that it is of. */
+            /** @description The id of the world. */
             world: string;
         };
         /** SnapshotList */
@@ -4144,20 +4135,20 @@ export interface components {
         };
         /** StateCoverage */
         StateCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["StateItem"][];
         };
         /**
          * StateDocument
-         * @description A whole world. Tables are lists of [key, row], because their order counts.
+         * @description The whole state of a world. Tables are lists of [key, row], because the order of their rows matters.
          */
         StateDocument: {
             /**
@@ -4174,7 +4165,7 @@ export interface components {
             simulator: string;
             /** @description The id of the world. */
             world: string;
-            /** @description The id that its keys are derived from. */
+            /** @description The id or secret that the world's keys are derived from. */
             keys_of: string;
             /** @description The seed of the world. */
             seed: number;
@@ -4182,95 +4173,95 @@ export interface components {
             clock: components["schemas"]["DocumentClock"];
             /**
              * Format: date-time
-             * @description The simulated time at which the world began.
+             * @description The simulated time at which the world was created.
              */
             started_at: string;
-            /** @description What the world was made of, for a reset. */
+            /** @description The configuration at creation, which a reset restores. */
             blueprint: components["schemas"]["DocumentBlueprint"];
-            /** @description Every table by its name, as a list of key and row. */
+            /** @description The tables by name. Each table is a list of [key, row]. */
             tables: {
                 [key: string]: [
                     string,
                     unknown
                 ][];
             };
-            /** @description The journal of interface calls. */
+            /** @description The journal of API requests. */
             requests: unknown[];
         };
         /** StateEntry */
         StateEntry: {
-            /** @description The state, as statuses name it. */
+            /** @description The name of the state, as in `status`. */
             state: string;
-            /** @description What it says to an integrator; "" where the state itself says it. */
+            /** @description The meaning of the state; "" if its name is clear. */
             means: string;
         };
         /** StateItem */
         StateItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
             /** @description The kind of resource. */
             kind: string;
             /** @description The state. */
             state: string;
-            /** @description How many came into it. */
+            /** @description How many resources entered the state. */
             hits: number;
         };
         /** StateTable */
         StateTable: {
             /** @description The kind of resource. */
             kind: string;
-            /** @description What its state table is called. */
+            /** @description The name of the state table. */
             name: string;
-            /** @description Its states, in the order of the table. */
+            /** @description The states, in the order of the table. */
             states: components["schemas"]["StateEntry"][];
-            /** @description The ways between them. */
+            /** @description The transitions between them. */
             moves: components["schemas"]["MoveEntry"][];
         };
         /** StateTables */
         StateTables: {
-            /** @description The tables, one for each kind. */
+            /** @description The state tables, one per kind. */
             data: components["schemas"]["StateTable"][];
         };
         /**
          * Statuses
-         * @description The statuses to answer, one after another; the last one stays.
+         * @description The configured response statuses of an inbox.
          */
         Statuses: {
-            /** @description The statuses to answer, one after another; the last one stays. */
+            /** @description The next response statuses, in order. The last one repeats. */
             respond: number[];
         };
         /**
          * StopEntry
-         * @description Why a scenario was stopped, and by which step.
+         * @description An entry for one time that the simulator stopped the scenario.
          */
         StopEntry: {
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time.
              */
             at: string;
-            /** @description The place of the rule or step in the document. */
+            /** @description The path of the rule or step in the document. */
             part: string;
-            /** @description File and line of it. */
+            /** @description The file and line of the rule or step. */
             place: string;
-            /** @description The step that stopped it. */
+            /** @description The name of the scenario. */
             name: string;
-            /** @description Why it was stopped. */
+            /** @description The reason why the scenario was stopped. */
             reason: string;
         };
         /** StoppedScenario */
         StoppedScenario: {
-            /** @description The scenario that was stopped. */
+            /** @description The name of the scenario. */
             name: string;
-            /** @description Why it was. */
+            /** @description The reason why the scenario was stopped. */
             reason: string;
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time.
              */
             at: string;
         };
@@ -4278,127 +4269,131 @@ export interface components {
         StoryEvent: {
             /** @description The event's id. */
             id: string;
-            /** @description What it tells. */
+            /** @description The event type. */
             type: string;
-            /** @description The trace that a request brought along, and that its webhooks go on with; left out without one. */
+            /** @description The `traceparent` of the request, which the webhooks continue; left out without one. */
             traceparent?: string;
             /**
              * Format: date-time
-             * @description When it was emitted.
+             * @description The simulated time at which the event was emitted.
              */
             at: string;
-            /** @description Why it was. */
+            /** @description The cause of the event. */
             cause: components["schemas"]["Cause"];
         };
         /**
          * StoryTimer
-         * @description A timer of the service, with what it does as `text`, or a step of a scenario. A step that waits for networks has no `due_at`.
+         * @description A planned service timer, or a planned scenario step.
          */
         StoryTimer: {
             /**
              * Format: date-time
-             * @description When it fires; null while it waits for a network.
+             * @description When the timer fires; null for a step that waits for a network.
              */
             due_at: string | null;
-            /** @description The networks it waits for; left out when it waits for none. */
+            /** @description The networks that a step waits for; left out if there are none. */
             waiting_for?: string[];
-            /** @description What sort of timer it is. */
+            /** @description The kind of timer. */
             kind: string;
-            /** @description What the timer of the service does. */
+            /** @description A description of the service timer. */
             text?: string;
-            /** @description The scenario, for a step of one. */
+            /** @description The scenario that the step belongs to. */
             scenario?: string;
-            /** @description The place of the step in its document. */
+            /** @description The path of the step in the scenario document. */
             part?: string;
             /** @description The file of the scenario. */
             file?: string;
-            /** @description The line of the step in it, from 1; null where it is not known. */
+            /** @description The line of the step in the file, from 1; null if it is unknown. */
             line?: number | null;
             /** @description The action that the step will perform. */
             action?: string;
-            /** @description The parameters of that action. */
+            /** @description The parameters of the action. */
             parameters?: Record<string, never>;
         };
         /** SubscribeBody */
         SubscribeBody: {
-            /** @description The event types to get; `*`, which is what it gets when this is left out, stands for all. */
+            /** @description The event types to receive. The default `*` means all event types. */
             events?: string[];
         };
         /** SwapRateEntry */
         SwapRateEntry: {
-            /** @description What is given. */
+            /** @description The asset that is given. */
             from: components["schemas"]["RateSide"];
-            /** @description What is received. */
+            /** @description The asset that is received. */
             to: components["schemas"]["RateSide"];
-            /** @description `to` for one unit of `from`. */
+            /** @description `to` per unit of `from`. */
             rate: string;
             /**
              * Format: date-time
-             * @description When the rate last changed.
+             * @description The time of the last change of the rate.
              */
             updated_at: string;
         };
         /** SwitchEntry */
         SwitchEntry: {
-            /** @description The id of the assumption, as contracts/assumptions.md has it. */
+            /** @description The id of the assumption, as in contracts/assumptions.md. */
             id: string;
-            /** @description What is assumed of the point that can be switched. */
+            /** @description The assumed behaviour. */
             assumed: string;
-            /** @description What may be true instead, likeliest first. */
+            /** @description The alternatives, the likeliest first. */
             alternatives: components["schemas"]["Alternative"][];
-            /** @description The question to the real service, in words. */
+            /** @description The question to ask the real service. */
             question: string;
-            /** @description The calls to the real sandbox that answer it. */
+            /** @description The calls to the real sandbox that settle it. */
             call: string;
-            /** @description The alternative that this world has chosen; null where it assumes the usual. */
+            /** @description The alternative chosen for this world; null for the default. */
             in_force: string | null;
+            /**
+             * @description `observed` if the real service was observed to use this alternative, otherwise `assumed`.
+             * @enum {string}
+             */
+            standing: "assumed" | "observed";
+            /** @description The date of the observation; null if the alternative was not observed. */
+            observed_at: string | null;
         };
         /** SwitchList */
         SwitchList: {
-            /** @description The assumptions that can be switched. */
+            /** @description The assumptions that have alternatives. */
             data: components["schemas"]["SwitchEntry"][];
         };
         /** Timeline */
         Timeline: {
-            /** @description What happened, in its order. */
+            /** @description The entries, oldest first. */
             data: components["schemas"]["TimelineEntry"][];
-            /** @description How many entries stand before these: left out by `limit`, or dropped by the journals. */
+            /** @description The number of earlier entries that `limit` left out or that were dropped from the journals. */
             earlier: number;
         };
         /** TimelineEntry */
         TimelineEntry: {
-            /** @description The request, control call, resource, event or delivery, by its id. */
+            /** @description The id of the request, control call, resource, event or delivery. */
             id: string;
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time.
              */
             at: string;
             /**
-             * @description What sort of thing it is; calls and control calls lead to what stands after them.
+             * @description The sort of entry. Requests and control calls precede their effects.
              * @enum {string}
              */
             what: "call" | "control" | "move" | "event" | "delivery";
-            /** @description What happened, in a line without secrets. */
+            /** @description A one-line description, without secrets. */
             text: string;
         };
-        /**
-         * TimerEntry
-         * @description A timer, or a step without due time because it waits for networks.
-         */
+        /** TimerEntry */
         TimerEntry: {
             /**
              * Format: date-time
-             * @description When it fires; null while it waits for a network.
+             * @description When the timer fires; null for a scenario step that waits for a network.
              */
             due_at: string | null;
-            /** @description What sort of timer it is. */
+            /** @description The kind of timer. */
             kind: string;
-            /** @description What it is for, by id; null where it is for no resource. */
+            /** @description The id of the resource that the timer is about; null if there is none. */
             target: string | null;
-            /** @description What it does, in words. */
+            /** @description A description of the timer. */
             text: string;
-            /** @description The networks that it waits for; left out when it waits for none. */
+            /** @description The networks that a step waits for; left out if there are none. */
             waiting_for?: string[];
         };
         /** TimerList */
@@ -4408,79 +4403,79 @@ export interface components {
         };
         /** TransitionCoverage */
         TransitionCoverage: {
-            /** @description What this dimension counts, in words. */
+            /** @description A description of the dimension. */
             title: string;
             /** @description How many items were exercised. */
             covered: number;
-            /** @description How many there are. */
+            /** @description How many items there are. */
             total: number;
-            /** @description The share in percent, rounded down. */
+            /** @description The percentage of items exercised, rounded down. 100 means all items. */
             percent: number;
-            /** @description Every item, exercised or not. */
+            /** @description All items, including items that were not exercised. */
             items: components["schemas"]["TransitionItem"][];
         };
         /** TransitionItem */
         TransitionItem: {
-            /** @description What was to be exercised. */
+            /** @description The name of the item. */
             item: string;
-            /** @description Whether it was. */
+            /** @description Whether the item was exercised. */
             covered: boolean;
-            /** @description What showed it first; null while nothing has. */
+            /** @description The first evidence, or null if there is none. */
             first: components["schemas"]["FirstEvidence"] | null;
-            /** @description The state before; empty for a beginning. */
+            /** @description The state before, or `(none)` for a new resource. */
             from: string;
             /** @description The kind of resource. */
             kind: string;
-            /** @description The move of its state table. */
+            /** @description The trigger of the transition in the state table. */
             trigger: string;
-            /** @description The state afterwards. */
+            /** @description The state after the transition. */
             to: string;
-            /** @description How often it was made. */
+            /** @description How often the transition happened. */
             hits: number;
         };
         /**
          * TriggerAnswer
-         * @description The way to an event: the event, what it is about, what was done, and where the clock went (null: nowhere).
+         * @description The event that was produced, and the steps that led to it.
          */
         TriggerAnswer: {
-            /** @description The event that was reached. */
+            /** @description The event that was produced. */
             event: components["schemas"]["Envelope"];
-            /** @description The resource it tells of, by id. */
+            /** @description The id of the resource that the event is about. */
             target: string;
-            /** @description What was done on the way. */
+            /** @description The steps, in order. */
             steps: components["schemas"]["TriggerStep"][];
-            /** @description All events that were emitted on the way. */
+            /** @description All events that the steps emitted. */
             events: components["schemas"]["Envelope"][];
             /**
              * Format: date-time
-             * @description Where the clock was moved to; null when it was not moved.
+             * @description The simulated time that the clock was advanced to; null if it was not advanced.
              */
             advanced_to: string | null;
-            /** @description The scenarios that were stopped meanwhile; left out when there were none. */
+            /** @description The scenarios that failed and were stopped during the call; left out if there are none. */
             stopped_scenarios?: components["schemas"]["StoppedScenario"][];
         };
         /** TriggerBody */
         TriggerBody: {
-            /** @description The event type to reach. */
+            /** @description The event type to produce. */
             event: string;
-            /** @description The resource it is to tell of, by id; one is found or made when this is left out. */
+            /** @description The id of the resource that the event should be about. Without it, a resource is found or created. */
             target?: string | null;
         };
         /** TriggerStep */
         TriggerStep: {
-            /** @description What was done, in words. */
+            /** @description A description of the step. */
             did: string;
             /**
              * Format: date-time
-             * @description When, in simulated time.
+             * @description The simulated time of the step.
              */
             at: string;
         };
         /** UndeclaredError */
         UndeclaredError: {
-            /** @description An error that was answered although its operation does not declare it. */
+            /** @description The operation and an error code that it returned but does not declare. */
             item: string;
-            /** @description How often it was. */
+            /** @description How often the error was returned. */
             hits: number;
         };
         /** UnreadableWorld */
@@ -4505,39 +4500,39 @@ export interface components {
          * @description A URL that events are sent to.
          */
         WebhookEndpoint: {
-            /** @description Names the endpoint in every path below /webhooks. */
+            /** @description The id of the endpoint in paths below /webhooks. */
             id: string;
             /**
-             * @description Whether it gets events.
+             * @description Whether the endpoint gets events.
              * @enum {string}
              */
             status: "enabled" | "disabled";
-            /** @description Where events are sent, by POST. */
+            /** @description The URL to which events are posted. */
             url: string;
-            /** @description The event types that it gets, as subscribed; `*` among them stands for all. */
+            /** @description The subscribed event types. `*` means all. */
             events: string[];
-            /** @description The caller's note; null when there is none. */
+            /** @description The caller's note, or null. */
             description: string | null;
             /**
              * Format: date-time
-             * @description When it was registered.
+             * @description The time of the registration.
              */
             created_at: string;
         };
         /**
          * WebhookFault
-         * @description A fault of webhook deliveries: of events that happen, retries that fall due and resends, while it is in force.
+         * @description A fault of webhook deliveries. It acts on first attempts, retries and resends while it is in force.
          */
         WebhookFault: {
             /** @description Which deliveries. */
             webhook: components["schemas"]["WebhookMatch"];
-            /** @description What happens to them. */
+            /** @description The effect on them. */
             deliver: components["schemas"]["Deliver"];
-            /** @description How many attempts that fit are let through first: 2 for the third attempt. */
+            /** @description How many matching attempts are let through first: 2 for the third. */
             skip?: number | null;
-            /** @description How many attempts it acts on; without end when left out. */
+            /** @description How many attempts it acts on; without a limit if left out. */
             times?: number | null;
-            /** @description How likely it acts on an attempt that fits, from 0 to 1; drawn from the world's seed. */
+            /** @description The probability that it acts on a matching attempt, from 0 to 1; drawn from the world's seed. */
             probability?: number | null;
         };
         /**
@@ -4552,23 +4547,23 @@ export interface components {
         };
         /**
          * WorldBody
-         * @description What is left out comes from the flags of the server; the mode of the clock alone is manual. `scenarios`: the active ones, later ones winning; a whole document is uploaded to the world first. `replace`: a world that has this id already ends, whatever it holds. `from_snapshot`: the world begins in the state of that snapshot, with keys of its own; clock, scenarios and settings are then the snapshot's where they are left out.
+         * @description Options for a new world. Defaults come from the server's flags, or from the snapshot. The default mode of the clock is manual.
          */
         WorldBody: {
-            /** @description The id of the new world; made up when left out. */
+            /** @description The id of the new world. The default is a random id. */
             id?: string | null;
-            /** @description The snapshot whose state the world begins in. */
+            /** @description The id of a snapshot to fork. The new world starts in the state of the snapshot, with new keys. */
             from_snapshot?: string | null;
-            /** @description The seed; drawn when left out. */
+            /** @description The seed for ids, addresses and random decisions. The default is a random seed. */
             seed?: number | null;
-            /** @description The clock to begin with. */
+            /** @description The initial clock. */
             clock?: components["schemas"]["ClockBody"] | null;
-            /** @description The scenarios to be active: names, or whole documents. */
+            /** @description The active scenarios: names, or whole documents that are uploaded to the world. Later ones take precedence. */
             scenarios?: (string | Record<string, never>)[] | null;
-            /** @description The settings to begin with. */
+            /** @description The initial settings. */
             settings?: components["schemas"]["Settings"] | null;
             /**
-             * @description Whether a world that has this id already is to end first.
+             * @description Whether an existing world with this id is deleted first.
              * @default false
              */
             replace?: boolean;
@@ -4577,28 +4572,28 @@ export interface components {
         WorldList: {
             /** @description The worlds, oldest first. */
             data: components["schemas"]["WorldObject"][];
-            /** @description Worlds of the store that this version cannot read. Their calls are answered 503 until they are ended. */
+            /** @description Saved worlds that this version cannot read. Calls to these worlds return 503 until the worlds are deleted. */
             unreadable: components["schemas"]["UnreadableWorld"][];
         };
         /** WorldObject */
         WorldObject: {
-            /** @description Names the world, in the header X-Simulator-World. */
+            /** @description The id of the world, for the header X-Simulator-World. */
             id: string;
-            /** @description The seed that all its ids, addresses and chances come from. */
+            /** @description The seed for its ids, addresses and random decisions. */
             seed: number;
-            /** @description Its clock. */
+            /** @description The clock. */
             clock: components["schemas"]["ClockState"];
-            /** @description Its keys, by environment. */
+            /** @description The keys, by environment. */
             credentials: components["schemas"]["CredentialSet"];
-            /** @description Other users of the service who can be sent money. */
+            /** @description Other users of the service, who can receive transfers. */
             platform_users: components["schemas"]["PlatformUserEntry"][];
-            /** @description The active scenarios, by name; later ones win. */
+            /** @description The names of the active scenarios. Later ones take precedence. */
             scenarios: string[];
-            /** @description Its settings. */
+            /** @description The settings. */
             settings: components["schemas"]["AllSettings"];
             /**
              * Format: date-time
-             * @description The simulated time at which it began.
+             * @description The simulated time at which the world was created.
              */
             created_at: string;
         };
@@ -4608,22 +4603,22 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When a call came last that was about it, by the clock of the machine; when it was made or read, without one.
+             * @description The real time of the last control call about the world, or of its creation or loading.
              */
             last_used_at: string;
-            /** @description How many seconds of real time ago that was. */
+            /** @description The number of real seconds since the last use. */
             idle_seconds: number;
-            /** @description How many resources it has, keys and deleted ones included: what quota_objects bounds. */
+            /** @description The number of resources, including keys and deleted resources. The limit is quota_objects. */
             objects: number;
-            /** @description About how many bytes its journal of interface calls takes. */
+            /** @description The approximate size of the journal of API requests in bytes. */
             journal_bytes: number;
-            /** @description How many snapshots it has: what quota_snapshots bounds. Left out, like the rest, if it is not in memory here. */
+            /** @description The number of snapshots. The limit is quota_snapshots. This field and the next ones are present only for a world in memory. */
             snapshots?: number;
-            /** @description How many scenarios were uploaded to it: what quota_scenarios bounds. */
+            /** @description The number of uploaded scenarios. The limit is quota_scenarios. */
             scenarios?: number;
-            /** @description How many events it has: what quota_events bounds. */
+            /** @description The number of events. The limit is quota_events. */
             events?: number;
-            /** @description How many bytes snapshots, uploaded scenarios and events take: what quota_bytes bounds. */
+            /** @description The bytes of snapshots, uploaded scenarios and events. The limit is quota_bytes. */
             bytes?: number;
         };
     };
@@ -4724,7 +4719,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the server is up */
+            /** @description Check that the server is up */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4748,7 +4743,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the server answers calls */
+            /** @description Check that the server can handle calls */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4802,7 +4797,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All worlds */
+            /** @description List the worlds */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4833,7 +4828,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make a world */
+            /** @description Create a world */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4863,7 +4858,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One world */
+            /** @description Get a world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4893,7 +4888,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End a world */
+            /** @description Delete a world */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4921,7 +4916,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Make the world again as at its creation */
+            /** @description Reset the world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4951,7 +4946,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What worlds hold, and when they were last used */
+            /** @description List the usage of worlds */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4982,7 +4977,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End worlds that nobody uses */
+            /** @description Delete unused worlds */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5012,7 +5007,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The world's settings */
+            /** @description Get the settings */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5076,7 +5071,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the world can assume otherwise */
+            /** @description List the switchable assumptions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5108,7 +5103,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All rates: mid, onramp, offramp, swap */
+            /** @description Get all rates */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5145,7 +5140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How rates came to be what they are */
+            /** @description Get the history of rates */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5175,7 +5170,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Banks, providers, countries, currencies */
+            /** @description Get the reference data */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5205,7 +5200,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A world as the store has it */
+            /** @description Export a saved world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5238,7 +5233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The snapshots of the world */
+            /** @description List the snapshots of the world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5259,7 +5254,7 @@ export interface operations {
     take_snapshot: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5275,7 +5270,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Keep the state of the world */
+            /** @description Take a snapshot */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5308,7 +5303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A snapshot as one JSON document */
+            /** @description Get a snapshot as a document */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5341,7 +5336,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Forget a snapshot */
+            /** @description Delete a snapshot */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5372,7 +5367,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Go back to a snapshot */
+            /** @description Restore a snapshot */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5393,7 +5388,7 @@ export interface operations {
     get_state: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5405,7 +5400,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state of the world as one JSON document */
+            /** @description Get the world as a document */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5439,7 +5434,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace the world by a document */
+            /** @description Replace the world with a document */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5469,7 +5464,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The clock */
+            /** @description Get the clock */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5490,7 +5485,7 @@ export interface operations {
     put_clock: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5506,7 +5501,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Set mode, rate or time */
+            /** @description Set the clock */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5527,7 +5522,7 @@ export interface operations {
     advance: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5543,7 +5538,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Move the clock and fire what is due */
+            /** @description Advance the clock */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5573,7 +5568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Call off the advance under way */
+            /** @description Cancel the advance */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5606,7 +5601,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is planned, in firing order */
+            /** @description List the planned timers */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5639,7 +5634,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every action and its parameters */
+            /** @description List the actions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5678,7 +5673,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Do what the outside world does */
+            /** @description Perform an action of a third party */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5701,7 +5696,7 @@ export interface operations {
             query?: {
                 /** @description Only resources of this kind. */
                 type?: string;
-                /** @description Only those of this platform user. */
+                /** @description Only resources of this platform user. */
                 user_id?: string;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -5715,7 +5710,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every resource of the world */
+            /** @description List the resources of the world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5748,7 +5743,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One resource, its history and what it allows */
+            /** @description Inspect a resource */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5781,7 +5776,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state table of every kind */
+            /** @description List the state tables */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5802,7 +5797,7 @@ export interface operations {
     trigger: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5853,7 +5848,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was done by control calls */
+            /** @description List the control calls that changed the world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5874,7 +5869,7 @@ export interface operations {
     recording: {
         parameters: {
             query?: {
-                /** @description The id of a control call: only what was done from it on. */
+                /** @description Start at this time, or at the request or control call with this id. */
                 since?: string;
                 /** @description The name of the scenario. */
                 name?: string;
@@ -5888,7 +5883,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was done by hand, as a scenario */
+            /** @description Record the world as a scenario */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5921,7 +5916,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All scenarios of the world */
+            /** @description List the scenarios */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5990,7 +5985,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Choose the active scenarios */
+            /** @description Set the active scenarios */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6023,7 +6018,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One scenario and its progress */
+            /** @description Get a scenario and its progress */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6056,7 +6051,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The faults in force */
+            /** @description List the faults */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6090,7 +6085,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Put a fault in force */
+            /** @description Add a fault */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6120,7 +6115,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End all faults */
+            /** @description Remove all faults */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6145,7 +6140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The faults that have a name */
+            /** @description List the fault presets */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6178,7 +6173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End one fault */
+            /** @description Remove a fault */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6197,13 +6192,13 @@ export interface operations {
     requests: {
         parameters: {
             query?: {
-                /** @description Only calls by this method. */
+                /** @description Only requests with this method. */
                 method?: string;
-                /** @description Only calls to paths that fit this glob, in full or below the base. */
+                /** @description Only requests whose path matches this glob, either in full or below the base path. */
                 path?: string;
-                /** @description Only calls that were answered with this status. */
+                /** @description Only requests with this response status. */
                 status?: number;
-                /** @description Only calls whose path, body or answer has this text; capitals make no difference. */
+                /** @description Only requests with this string in their path, body or response. Case is ignored. */
                 text?: string;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -6217,7 +6212,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The journal of interface calls */
+            /** @description List the API requests */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6235,12 +6230,45 @@ export interface operations {
             507: components["responses"]["Error507"];
         };
     };
+    get_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get an API request and its consequences */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStory"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
     events: {
         parameters: {
             query?: {
                 /** @description Only events of this type. */
                 type?: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
-                /** @description Only events about the resource of this id. */
+                /** @description Only events about the resource with this id. */
                 object_id?: string;
                 /** @description Only events of this environment. */
                 environment?: "sandbox" | "production";
@@ -6258,7 +6286,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every event emitted */
+            /** @description List the emitted events */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6281,11 +6309,11 @@ export interface operations {
             query?: {
                 /** @description Only events of this type. */
                 type?: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
-                /** @description Only events about the resource of this id. */
+                /** @description Only events about the resource with this id. */
                 object_id?: string;
                 /** @description Only events of this environment. */
                 environment?: "sandbox" | "production";
-                /** @description How many real seconds to wait. */
+                /** @description The number of real seconds to wait. */
                 timeout?: number;
             };
             header?: {
@@ -6333,7 +6361,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One event's envelope */
+            /** @description Get an event */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6366,7 +6394,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description E-mails the service would have sent */
+            /** @description List the e-mails of the service */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6387,7 +6415,7 @@ export interface operations {
     settle: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -6399,7 +6427,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Wait until no webhook attempt is in flight */
+            /** @description Wait for pending deliveries */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6417,43 +6445,10 @@ export interface operations {
             507: components["responses"]["Error507"];
         };
     };
-    get_request: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The world this call is about. */
-                "X-Simulator-World"?: components["parameters"]["World"];
-            };
-            path: {
-                /** @description Its id. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One call of the interface, and what followed */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CallStory"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            503: components["responses"]["Error503"];
-            507: components["responses"]["Error507"];
-        };
-    };
     resend_event: {
         parameters: {
             query?: {
-                /** @description Wait for a receiver that has not answered yet, however long it takes; without it, such a call is 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -6493,13 +6488,13 @@ export interface operations {
     deliveries: {
         parameters: {
             query?: {
-                /** @description Only attempts to deliver this event. */
+                /** @description Only attempts for this event. */
                 event_id?: string;
-                /** @description Only attempts to deliver to this endpoint. */
+                /** @description Only attempts at this endpoint. */
                 endpoint_id?: string;
-                /** @description Only attempts that ended like this. */
+                /** @description Only attempts with this status. */
                 status?: "succeeded" | "failed";
-                /** @description Only attempts to deliver events of this type. */
+                /** @description Only attempts for events of this type. */
                 event_type?: "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted";
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -6513,7 +6508,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every delivery attempt */
+            /** @description List the delivery attempts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6546,7 +6541,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One attempt and its schedule */
+            /** @description Get a delivery attempt and its schedule */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6567,7 +6562,7 @@ export interface operations {
     search: {
         parameters: {
             query?: {
-                /** @description What to search for: a reference, an id, an amount, a number, an address, … */
+                /** @description The search string: a reference, an id, an amount, a phone number, an address, … */
                 q?: string;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -6581,7 +6576,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Find anything by what is known of it */
+            /** @description Search the world */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6602,7 +6597,7 @@ export interface operations {
     ledger: {
         parameters: {
             query?: {
-                /** @description The newest that many entries, oldest first. */
+                /** @description At most this many entries, the newest. They are listed oldest first. */
                 entries?: number;
             };
             header?: {
@@ -6616,7 +6611,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The account's books */
+            /** @description Get the ledger */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6649,7 +6644,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happened, in its order */
+            /** @description List everything that happened */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6670,11 +6665,11 @@ export interface operations {
     advice: {
         parameters: {
             query?: {
-                /** @description Only findings that matter this much. */
+                /** @description Only findings of this severity. */
                 severity?: "info" | "warning" | "error";
-                /** @description Only findings of this sort. */
+                /** @description Only findings of this kind. */
                 kind?: string;
-                /** @description A world by its id; `*` means all that the server ever had. */
+                /** @description The id of a world, or `*` for all worlds that the server ever had. */
                 world?: string;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -6688,7 +6683,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Findings about the integrator's traffic */
+            /** @description List advice on your API traffic */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6709,7 +6704,7 @@ export interface operations {
     coverage: {
         parameters: {
             query?: {
-                /** @description A world by its id; `*` means all that the server ever had. */
+                /** @description The id of a world, or `*` for all worlds that the server ever had. */
                 world?: string;
             };
             header?: {
@@ -6721,7 +6716,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What of the contract the traffic has exercised */
+            /** @description Get the coverage of the contract */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6742,7 +6737,7 @@ export interface operations {
     coverage_page: {
         parameters: {
             query?: {
-                /** @description A world by its id; `*` means all that the server ever had. */
+                /** @description The id of a world, or `*` for all worlds that the server ever had. */
                 world?: string;
             };
             header?: {
@@ -6754,7 +6749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The coverage as a page for people */
+            /** @description Show the coverage as a page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6775,9 +6770,9 @@ export interface operations {
     stream: {
         parameters: {
             query?: {
-                /** @description The world to follow, where no header can be sent. */
+                /** @description The world to follow, for clients that cannot send the header. */
                 world?: string;
-                /** @description Go on after the message of this id. */
+                /** @description Continue after the message with this id. */
                 last_event_id?: string;
             };
             header?: {
@@ -6789,7 +6784,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happens, as server-sent events */
+            /** @description Stream what happens */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6825,7 +6820,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What an inbox received */
+            /** @description List the messages of an inbox */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6862,7 +6857,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What an inbox answers */
+            /** @description Set the response statuses of an inbox */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6899,7 +6894,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Receive */
+            /** @description Receive a webhook */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6960,7 +6955,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The inboxes */
+            /** @description List the inboxes */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6981,9 +6976,9 @@ export interface operations {
     inbox_wait: {
         parameters: {
             query?: {
-                /** @description How many messages to wait for; 1 unless given. */
+                /** @description The number of messages to wait for. The default is 1. */
                 count?: number;
-                /** @description How many real seconds to wait. */
+                /** @description The number of real seconds to wait. */
                 timeout?: number;
                 /** @description The newest that many, oldest first. */
                 limit?: components["parameters"]["Limit"];
@@ -7040,7 +7035,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make an inbox a webhook endpoint */
+            /** @description Register an inbox as a webhook endpoint */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7070,7 +7065,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The contract of the interface */
+            /** @description The contract of the API */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7130,7 +7125,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The same, closed and narrow, for judges and fuzzers */
+            /** @description The strict contract, for validators and fuzzers */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7160,7 +7155,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What of it the specification promises */
+            /** @description The specified part of the contract */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7271,7 +7266,7 @@ export interface operations {
     reference_page: {
         parameters: {
             query?: {
-                /** @description The world whose keys the samples bear, by its id. */
+                /** @description The id of the world whose keys the samples use. */
                 world?: string;
             };
             header?: {
@@ -7283,7 +7278,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The contract as a page for people */
+            /** @description The contract as a reference page */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Status and figures of the ramp networks
-         * @description Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded network is slower or fails now and then; while one is down, create no quotes or transactions on it.
+         * @description Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network is slower or fails occasionally. While a network is down, do not create quotes or transactions on it.
          */
         get: operations["get_network_stats"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The indicative rate of a pair
-         * @description Tells what one unit of an asset is worth in a fiat currency, for the direction asked about. The rate is indicative: only a quote locks one. Refused with invalid_request when a parameter is missing or malformed, and with unsupported_pair when the asset is not on the network or the currency is not offered.
+         * @description Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The request fails with invalid_request if a parameter is missing or malformed. It fails with unsupported_pair if the asset is not on the network or the currency is not supported.
          */
         get: operations["get_rate"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * The profile of the account
-         * @description Shows the account behind the key: who it belongs to, whether it may move money, and its default currency.
+         * @description Returns the account that the API key belongs to: its owner, its status and its default currency.
          */
         get: operations["get_profile"];
         put?: never;
@@ -63,7 +63,7 @@ export interface paths {
         head?: never;
         /**
          * Change names, phone number or default currency; a new phone number must be verified first
-         * @description Changes the fields that are sent and leaves the others. A new phone number must be verified before it takes effect: until then the answer shows the old one. E-mail, country, account type and business details cannot be changed through the interface.
+         * @description Changes the given fields only. A new phone number takes effect once it is verified. Until then, the response contains the old number. E-mail, country, account type and business details cannot be changed through the API.
          */
         patch: operations["update_profile"];
         trace?: never;
@@ -77,7 +77,7 @@ export interface paths {
         };
         /**
          * The state of KYC
-         * @description Shows how far the check of the account's identity has come, the tier it has reached, and what compliance still needs.
+         * @description Returns the status of the account's identity check, the account's tier, and the actions that compliance still requires.
          */
         get: operations["get_kyc"];
         put?: never;
@@ -96,8 +96,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The account's limits and what is used of them
-         * @description Shows how much the account may move in one transaction, in a day and in a month, how much of it is used, and when the counts begin anew. Ramps, purchases and withdrawals count, in fiat; a higher KYC level has higher limits.
+         * The account's limits and their usage
+         * @description Returns the account's limits per transaction, day and month, the used amounts, and the times at which the periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level has higher limits.
          */
         get: operations["get_limits"];
         put?: never;
@@ -119,7 +119,7 @@ export interface paths {
         put?: never;
         /**
          * Exchange a key pair for a Bearer token
-         * @description Exchanges a key pair for a token that is good for `expires_in` seconds in the environment of the pair. Every other operation needs one, as `Authorization: Bearer <access_token>`. There is no refresh: exchange the pair again once a call answers 401. Refused with invalid_credentials for a wrong or revoked pair, and with environment_mismatch for a pair of the other environment.
+         * @description Exchanges a key pair for a token. The token is valid for `expires_in` seconds in the key pair's environment. Every other request needs a token in the header `Authorization: Bearer <access_token>`. Tokens cannot be refreshed. When a request returns 401, exchange the key pair again. The request fails with invalid_credentials if the key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
          */
         post: operations["create_token"];
         delete?: never;
@@ -137,13 +137,13 @@ export interface paths {
         };
         /**
          * The saved beneficiaries, newest first
-         * @description Lists the saved beneficiaries, newest first unless sorted otherwise; deleted ones are not shown.
+         * @description Lists the saved beneficiaries, newest first by default. Deleted beneficiaries are not included.
          */
         get: operations["list_beneficiaries"];
         put?: never;
         /**
          * Save a payout recipient or a wallet address
-         * @description Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. The details stand in the member named after the type. Everything is checked when it is saved: currency and provider against the country, bank code and account number, the phone number, the asset and the address against the network. Sends the event beneficiary.created. The same recipient may be saved more than once.
+         * @description Saves a recipient for later payments. The recipient is a bank account or mobile money number for fiat, or a crypto address. The details go into the field that has the same name as the type. Everything is checked now. The currency and the provider must match the country, and the bank code, account number and phone number must be valid. For a crypto address, the asset and the address must match the network. The event beneficiary.created is sent. You can save the same recipient more than once.
          */
         post: operations["create_beneficiary"];
         delete?: never;
@@ -161,14 +161,14 @@ export interface paths {
         };
         /**
          * One beneficiary
-         * @description Shows one saved beneficiary. A deleted one is not found.
+         * @description Returns one saved beneficiary. For a deleted beneficiary, the request fails with not_found.
          */
         get: operations["get_beneficiary"];
         put?: never;
         post?: never;
         /**
          * Remove a beneficiary; past transactions are unaffected
-         * @description Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring payments that would pay it fail. Sends the event beneficiary.deleted.
+         * @description Deletes a beneficiary. You can no longer pay it, but past transactions still refer to it. Future runs of recurring payments to the beneficiary fail. The event beneficiary.deleted is sent.
          */
         delete: operations["delete_beneficiary"];
         options?: never;
@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * The currency listing: assets by network with their limits and fees
-         * @description Lists every asset on every network: whether wallet operations can use it now, how much may be sent, and what moving it costs. The figures are those of the fee products in force; the status follows the network's.
+         * @description Lists every asset on every network with its status, limits and costs. The limits and costs come from the active fee products. The status depends on the status of the network.
          */
         get: operations["list_currencies"];
         put?: never;
@@ -205,7 +205,7 @@ export interface paths {
         };
         /**
          * The fee products, in the order of the table
-         * @description Lists the fee products: how each operation is priced, by network, asset, currency and payment method. Only active products unless `status` says otherwise. The figures are indicative; the fee on a quote or an estimate is exact.
+         * @description Lists the fee products. A fee product defines the price of an operation for a network, asset, currency and payment method. Inactive products are included only if you request them with `status`. The listed fees are indicative. The fee on a quote or an estimate is exact.
          */
         get: operations["list_fees"];
         put?: never;
@@ -225,7 +225,7 @@ export interface paths {
         };
         /**
          * One fee product
-         * @description Shows one fee product, active or not.
+         * @description Returns one fee product. It can be active or inactive.
          */
         get: operations["get_fee"];
         put?: never;
@@ -247,7 +247,7 @@ export interface paths {
         put?: never;
         /**
          * The exact fee of an amount at this instant
-         * @description Finds the active fee product for an operation and works out the exact fee of an amount: the share and the flat fee, kept between the product's least and most, and the network fee. A quote made at this instant would have the same fee. Nothing is locked or stored. Refused with unsupported_pair when no active product matches, and with amount_too_low or amount_too_high outside the product's limits.
+         * @description Finds the active fee product for an operation and calculates the exact fee for an amount. The processing fee is the percentage plus the flat fee, within the product's minimum and maximum. The network fee is added to it. A quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if no active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's limits.
          */
         post: operations["calculate_fee"];
         delete?: never;
@@ -267,7 +267,7 @@ export interface paths {
         put?: never;
         /**
          * Lock a rate and fees for 30 minutes
-         * @description Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the side that `amount_currency` names; the other side is worked out. Nothing is booked or reserved before the quote is confirmed. Refused with unsupported_pair when network, asset, currency and method do not go together, with amount_too_low or amount_too_high outside the limits of the fee product or of the account, and with network_unavailable while the network is down.
+         * @description Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. `amount_currency` selects the side that the amount refers to, and the service calculates the other side. Nothing is booked or reserved until you confirm the quote. The request fails with unsupported_pair if the combination of network, asset, currency and payment method is not supported. It fails with amount_too_low or amount_too_high if the amount is outside the limits of the fee product or of the account, and with network_unavailable while the network is down.
          */
         post: operations["create_quote"];
         delete?: never;
@@ -285,7 +285,7 @@ export interface paths {
         };
         /**
          * A ramp quote with its current status
-         * @description Shows a ramp quote as it is now: whether it can still be confirmed, and until when. Rate, amounts and fee never change once the quote is made.
+         * @description Returns a ramp quote with its current status and expiry. The rate, amounts and fee never change.
          */
         get: operations["get_quote"];
         put?: never;
@@ -307,7 +307,7 @@ export interface paths {
         put?: never;
         /**
          * Use a quote: start an onramp or an offramp
-         * @description Uses an active quote and starts the transaction; what the body needs depends on the type of the quote and, for an onramp, on its method. An onramp then waits for the payer's fiat (`awaiting_payment`, with `payment_instructions`), an offramp for the caller's crypto (`awaiting_deposit`, with `deposit`): send exactly `deposit.amount` of `deposit.asset` to `deposit.address` before `deposit_by`, on stellar with `deposit.memo`. A quote can be confirmed once, within its 30 minutes. It counts towards the limits of the account, and is refused when the address is not one of the quote's network, the beneficiary does not match the quote, or the network is down.
+         * @description Uses an active quote and starts the transaction. The required fields depend on the type of the quote and, for an onramp, on its payment method. An onramp then waits for the payer's fiat. Its status is `awaiting_payment`, and `payment_instructions` describes how to pay. An offramp waits for your crypto. Its status is `awaiting_deposit`. Send exactly `deposit.amount` of `deposit.asset` to `deposit.address` before `deposit_by`. On stellar, include `deposit.memo`. A quote can be confirmed once, within its 30 minutes. The transaction counts towards the account limits. The request fails if the address is not valid on the quote's network, if the beneficiary does not match the quote, or if the network is down.
          */
         post: operations["confirm_quote"];
         delete?: never;
@@ -325,13 +325,13 @@ export interface paths {
         };
         /**
          * The deposit wallets
-         * @description Lists the deposit wallets, newest first, disabled ones too.
+         * @description Lists the deposit wallets, newest first. Disabled wallets are included.
          */
         get: operations["list_wallets"];
         put?: never;
         /**
          * Create a receiving address on a network
-         * @description Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it is; on celo and bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also gets a Lightning address. Sends the event wallet.created, one for each of the two. Refused for another network than stellar, celo and bitcoin, and while the network is down.
+         * @description Creates a receiving address. On stellar, wallets share one address and the memo identifies the wallet. On celo and bitcoin, each wallet has its own address. With `lightning`, a bitcoin wallet is created together with a Lightning address. The event wallet.created is sent for the wallet, and again for the Lightning address. The request fails if the network is not stellar, celo or bitcoin, and while the network is down.
          */
         post: operations["create_wallet"];
         delete?: never;
@@ -349,7 +349,7 @@ export interface paths {
         };
         /**
          * A deposit wallet with its Lightning addresses
-         * @description Shows one deposit wallet, a bitcoin one with its Lightning addresses.
+         * @description Returns one deposit wallet. A bitcoin wallet includes its Lightning addresses.
          */
         get: operations["get_wallet"];
         put?: never;
@@ -359,7 +359,7 @@ export interface paths {
         head?: never;
         /**
          * Change the label, disable or enable
-         * @description Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives nothing until it is enabled again; deposits that were detected before are still credited. No event is sent.
+         * @description Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until you enable it again. Deposits that were already detected are still credited. No event is sent.
          */
         patch: operations["update_wallet"];
         trace?: never;
@@ -372,8 +372,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was deposited to a wallet
-         * @description Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too.
+         * The deposits to a wallet
+         * @description Lists the deposits to one wallet, on-chain and over Lightning, newest first. Failed deposits are included.
          */
         get: operations["list_wallet_deposits"];
         put?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Add a Lightning address or an invoice to a bitcoin wallet
-         * @description Lets a bitcoin wallet receive over Lightning: by a reusable Lightning address, or by an invoice for one payment of an exact amount, which expires. Sends the event wallet.created for an address. Refused for wallets on other networks, for a disabled wallet, and when the username is taken.
+         * @description Adds a Lightning entry to a bitcoin wallet. The entry is a reusable Lightning address, or an invoice for one payment of an exact amount, which expires. For an address, the event wallet.created is sent. The request fails for wallets on other networks, for a disabled wallet, and if the username is taken.
          */
         post: operations["create_lightning_entry"];
         delete?: never;
@@ -420,7 +420,7 @@ export interface paths {
         post?: never;
         /**
          * Disable a Lightning address or an unpaid invoice
-         * @description Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice that was paid, has expired or has a payment in flight is refused with invalid_state. An entry that is disabled already is not found.
+         * @description Disables a Lightning address or a pending invoice, so that it can no longer be paid. The request fails with invalid_state if an invoice was paid, has expired, or has a payment in flight. It fails with not_found if the entry is already disabled.
          */
         delete: operations["disable_lightning_entry"];
         options?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * The exact fee of a send
-         * @description Tells the exact fee of a send and what the recipient would get, without moving or locking anything. Asset, network, destination and the asset's limits are checked as for the send itself; the balance is not, and the network need not be up. A send to another user of the service costs nothing.
+         * @description Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and no rate is locked. The asset, network, destination and asset limits are checked as for a send. The balance is not checked, and the network may be down. A send to another user of the service is free.
          */
         post: operations["estimate_send"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Send to an address, over Lightning, or to another user
-         * @description Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user of the service. To an address or over Lightning the amount is held until the send ends: `pending` until it is broadcast, then `processing`, then `completed`; it cannot be undone. To another user it is free, needs no network and completes at once. Paying an invoice, `amount` must be the invoice's and the fee comes on top. Refused when the balance is too low, the amount is outside the asset's limits, the destination is not valid for the network, the network is down, or the wallet behind an invoice or a Lightning address of this service is disabled.
+         * @description Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. A send to an address or over Lightning is `pending` until the broadcast, then `processing`, then `completed`. The amount is held until the send completes or fails. A completed send cannot be reversed. A send to another user is free, does not need the network, and completes immediately. For an invoice, `amount` must be the invoice's amount, and the fee is added on top. The request fails if the balance is too low, if the amount is outside the asset's limits, if the destination is not valid on the network, or if the network is down. It also fails if an invoice or Lightning address of this service belongs to a disabled wallet.
          */
         post: operations["send"];
         delete?: never;
@@ -479,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * Lock the rate and fees of a swap for 30 minutes
-         * @description Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The amount is on the side that `amount_side` names; the other side is worked out. Refused when the balance does not cover what is given, the amount is outside the limits of the fee product, or a network is down. Nothing is held until the quote is executed.
+         * @description Locks the rate and the fees of a swap for 30 minutes. A swap exchanges one asset of the balance for another. `amount_side` selects the side that the amount refers to, and the service calculates the other side. The request fails if the balance is too low, if the amount is outside the fee product's limits, or if a network is down. No money is held until you execute the quote.
          */
         post: operations["quote_swap"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a swap quote
-         * @description Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the swap completes. A quote is good for one execution within its 30 minutes. Refused with slippage_exceeded when the rate has since moved beyond the quote's tolerance; then a fresh quote is needed.
+         * @description Executes an active swap quote. `from.amount` is held immediately, and `to.amount` is credited when the swap completes. A quote can be executed once, within its 30 minutes. If the rate has changed by more than the quote's slippage tolerance, the request fails with slippage_exceeded. In that case, create a new quote.
          */
         post: operations["swap"];
         delete?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * Lock the rate and fees of a purchase for 30 minutes
-         * @description Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in the balance. The amount is the fiat to pay or the crypto to get, as `amount_currency` says. Refused when the currency does not take the method, the amount is outside the limits of the fee product or of the account, or the network is down.
+         * @description Locks the rate and the fee of a purchase for 30 minutes. A purchase turns fiat into crypto in the balance. The amount is the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the currency does not support the payment method, if the amount is outside the limits of the fee product or of the account, or if the network is down.
          */
         post: operations["quote_buy"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * Buy: fiat into the balance
-         * @description Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a prompt; by bank transfer the payer sends the fiat to the account in `payment_instructions` with its reference. The balance is credited once the payment has arrived; until then the purchase stays `pending`. It counts towards the limits of the account.
+         * @description Executes an active buy quote and returns payment instructions. With mobile money, the payer receives a prompt on the phone. With a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states the reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited. The purchase counts towards the account limits.
          */
         post: operations["buy"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Lock the rate and fees of a payout for 30 minutes
-         * @description Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at a saved beneficiary. The amount is what is debited or what the beneficiary receives, as `amount_currency` says. Refused when the beneficiary is not paid in that currency, the amount is outside the limits of the fee product or of the account, or the network is down. The balance is looked at when the quote is executed.
+         * @description Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for a saved beneficiary. The amount is the debit or the payout, depending on `amount_currency`. The request fails if the beneficiary has another currency, if the amount is outside the limits of the fee product or of the account, or if the network is down. The balance is checked when you execute the quote.
          */
         post: operations["quote_withdraw"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Withdraw: balance to a beneficiary's fiat
-         * @description Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only says that it was accepted; the event transaction.completed says that the beneficiary has the fiat, and a payout that fails is held until it is refunded. It counts towards the limits of GET /profile/limits. The reference is for the caller alone. Refused when the balance is too low or a limit is reached.
+         * @description Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat. If the payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or if a limit is exceeded.
          */
         post: operations["withdraw"];
         delete?: never;
@@ -597,7 +597,7 @@ export interface paths {
         };
         /**
          * The balance of every asset
-         * @description Lists what the account has of every asset on every network, those of which it has nothing too: in all, what can be spent, and what is held for operations that have not ended. Each record names the address (and memo) that deposits go to.
+         * @description Lists the balance of every asset on every network, including zero balances. Each item contains the total balance, the available amount, the amount held for operations in progress, and the deposit address (and memo) for the asset.
          */
         get: operations["list_assets"];
         put?: never;
@@ -617,13 +617,13 @@ export interface paths {
         };
         /**
          * The recurring payments that are not deleted
-         * @description Lists recurring payments, newest first; those that were deleted are not shown.
+         * @description Lists recurring payments, newest first. Deleted recurring payments are not included.
          */
         get: operations["list_recurring_payments"];
         put?: never;
         /**
          * Draft a recurring withdrawal or send
-         * @description Drafts a payment from the balance that is to repeat: a withdrawal to a saved beneficiary or a send to a destination. Asset, network, recipient and amount are checked now; limits and balance only when a run is due. A draft moves nothing: set its schedule, read its review, then activate it.
+         * @description Creates the draft of a recurring payment. The payment is a withdrawal to a saved beneficiary, or a send to a destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only when a run is due. A draft transfers no money. Set its schedule, read its review, then activate it.
          */
         post: operations["create_recurring_payment"];
         delete?: never;
@@ -641,14 +641,14 @@ export interface paths {
         };
         /**
          * One recurring payment
-         * @description Shows one recurring payment with its schedule and counters. One that was deleted is not found.
+         * @description Returns one recurring payment with its schedule and counters. For a deleted recurring payment, the request fails with not_found.
          */
         get: operations["get_recurring_payment"];
         put?: never;
         post?: never;
         /**
-         * End a recurring payment; what it paid stays
-         * @description Ends a recurring payment for good, whatever its status: there are no further runs. What it has paid stays. Sends the event recurring_payment.deleted.
+         * End a recurring payment; past payments are unaffected
+         * @description Ends a recurring payment permanently. The payment can have any status. There are no further runs, and past payments are unaffected. The event recurring_payment.deleted is sent.
          */
         delete: operations["delete_recurring_payment"];
         options?: never;
@@ -666,7 +666,7 @@ export interface paths {
         get?: never;
         /**
          * Set the schedule of a draft or paused recurring payment
-         * @description Sets or replaces when the runs are. Allowed for a draft or a paused recurring payment, whose status stays; at any other time refused with invalid_state. Days and time are local to `timezone`; a new schedule needs a new review before a draft can be activated.
+         * @description Sets or replaces the schedule of a draft or paused recurring payment. The status does not change. In any other status, the request fails with invalid_state. Dates and time are local to `timezone`. After you change the schedule of a draft, read its review again before you activate it.
          */
         put: operations["set_recurring_schedule"];
         post?: never;
@@ -684,8 +684,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the runs would do and cost; needed once before activation
-         * @description Shows what the runs would do as things are now: who is paid, what one run costs, when the next ones are, and what stands in the way. Rates are not locked, so all figures are estimates. A draft has to be reviewed after its schedule was set, before it can be activated. Refused with invalid_state without a schedule.
+         * Review the runs and their cost; required before activation
+         * @description Returns a preview of the runs: the recipient, the cost of a run, the times of the next runs, and warnings. Rates are not locked, so all amounts are estimates. After you set a draft's schedule, you must read the review before you can activate the draft. If there is no schedule, the request fails with invalid_state.
          */
         get: operations["review_recurring_payment"];
         put?: never;
@@ -707,7 +707,7 @@ export interface paths {
         put?: never;
         /**
          * Start the runs of a reviewed draft
-         * @description Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends the event recurring_payment.activated. Refused with invalid_state for anything but such a draft, and when the schedule has no date left. Also refused when no run could succeed: the beneficiary was deleted, or the amount is outside the limits of the fee product at the present rate.
+         * @description Starts the runs of a draft. The current schedule must have been reviewed. The next run is scheduled and the event recurring_payment.activated is sent. The request fails with invalid_state if the payment is not a draft, if its schedule has not been reviewed, or if the schedule has no date left. It also fails if no run could succeed, for example because the beneficiary was deleted or the amount is outside the fee product's limits at the current rate.
          */
         post: operations["activate_recurring_payment"];
         delete?: never;
@@ -727,7 +727,7 @@ export interface paths {
         put?: never;
         /**
          * Pause the runs
-         * @description Stops an active recurring payment until it is restarted: no run is planned, and one that is under way finishes. Sends the event recurring_payment.paused. After three failed runs in a row this happens by itself. Refused with invalid_state when it is not active.
+         * @description Pauses an active recurring payment until you restart it. No further run is scheduled, but a payment in progress finishes. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs in a row. If the recurring payment is not active, the request fails with invalid_state.
          */
         post: operations["pause_recurring_payment"];
         delete?: never;
@@ -746,8 +746,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on after a pause; missed runs are skipped
-         * @description Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs that were missed are skipped: they are not paid later and do not count. Sends the event recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left, and when no run could succeed, as at activation.
+         * Continue after a pause; missed runs are skipped
+         * @description Continues a paused recurring payment on the next date of the schedule, or with a new start at `start_date`. Missed runs are skipped. They are not paid later and do not count. The event recurring_payment.restarted is sent. If the payment is not paused or no date is left, the request fails with invalid_state. As for activation, it also fails if no run could succeed.
          */
         post: operations["restart_recurring_payment"];
         delete?: never;
@@ -764,8 +764,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The transactions its runs made
-         * @description Lists the transactions that the runs of one recurring payment made, newest first. A run that failed before it made one is not in it.
+         * The transactions that its runs created
+         * @description Lists the transactions created by the runs of one recurring payment, newest first. If a run failed before it created a transaction, the run is not included.
          */
         get: operations["list_recurring_transactions"];
         put?: never;
@@ -785,7 +785,7 @@ export interface paths {
         };
         /**
          * Orders of every kind
-         * @description Lists the orders of the account, newest first. Every ramp, wallet operation and deposit has made one. The orders come without their legs; read one by its number to see these.
+         * @description Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The list does not include the legs. To get the legs, request a single order.
          */
         get: operations["list_orders"];
         put?: never;
@@ -805,7 +805,7 @@ export interface paths {
         };
         /**
          * One order with its legs, by order number or transaction id
-         * @description Shows one order with every field and with its legs: the debit of what is paid and the credit of what is delivered, with their on-chain detail. The id that a wallet operation answers finds its order too. Amounts and fees are JSON numbers here.
+         * @description Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with on-chain details. The path can also contain the id of the order's transaction. Amounts and fees are JSON numbers here.
          */
         get: operations["get_order"];
         put?: never;
@@ -825,7 +825,7 @@ export interface paths {
         };
         /**
          * Transactions of every kind
-         * @description Lists the transactions of the account of every type, newest first: ramps, and what moved the balance. Each is shown as its own operation shows it; `type` says which shape it has.
+         * @description Lists the account's transactions of all types, newest first. They include ramps and operations on the balance. Each transaction has the same fields as in the response of the operation that created it. `type` identifies the set of fields.
          */
         get: operations["list_transactions"];
         put?: never;
@@ -845,7 +845,7 @@ export interface paths {
         };
         /**
          * One transaction
-         * @description Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive late or out of order: this is how to learn the latest state.
+         * @description Returns one transaction of any type with its current status. `type` identifies the set of fields. Events can arrive late or out of order. To get the latest status, request the transaction.
          */
         get: operations["get_transaction"];
         put?: never;
@@ -865,13 +865,13 @@ export interface paths {
         };
         /**
          * The registered endpoints
-         * @description Lists the registered endpoints, newest first, disabled ones too.
+         * @description Lists the registered endpoints, newest first, including disabled ones.
          */
         get: operations["list_webhooks"];
         put?: never;
         /**
          * Register an endpoint; it must answer a signed test request with exactly 200
-         * @description Registers a URL for events. It is tested first: a signed webhook.test event is sent, and only when the URL answers exactly 200 within 10 seconds is the endpoint stored. A redirect, 201 or 204, a timeout or a refused connection is refused with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is not part of the answer: the dashboard shows it.
+         * @description Registers a URL for events. It is tested first: a signed webhook.test event is sent, and the endpoint is stored only if the URL answers exactly 200 within 10 seconds. A redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is not part of the response: the dashboard shows it.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -889,21 +889,21 @@ export interface paths {
         };
         /**
          * One endpoint
-         * @description Shows one registered endpoint. The signing key is not part of it.
+         * @description Shows one endpoint, without its signing key.
          */
         get: operations["get_webhook"];
         put?: never;
         post?: never;
         /**
          * Remove an endpoint
-         * @description Removes an endpoint: what happens from now on is not sent there and nothing is tried again.
+         * @description Removes an endpoint. Later events are not sent to it, and no attempt is retried.
          */
         delete: operations["delete_webhook"];
         options?: never;
         head?: never;
         /**
          * Change an endpoint, disable it, or enable it again
-         * @description Changes what is sent of an endpoint. A new URL is tested as at registration. Disabled, it gets nothing, not even retries that were planned; enabled again, it gets the events from then on.
+         * @description Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint gets nothing, not even planned retries. An endpoint that is enabled again gets the events from then on.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -919,7 +919,7 @@ export interface paths {
         put?: never;
         /**
          * Send a webhook.test event to this endpoint
-         * @description Sends a webhook.test event to this endpoint alone, whatever it subscribes to, and answers the envelope that is sent; what the receiver said is in its deliveries. Refused with invalid_state when the endpoint is disabled.
+         * @description Sends a webhook.test event to this endpoint only, whether or not it subscribes to it, and returns the envelope. The receiver's response is in the deliveries of the endpoint. Rejected with invalid_state if it is disabled.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -937,7 +937,7 @@ export interface paths {
         };
         /**
          * Recent delivery attempts with status codes
-         * @description Lists the attempts to deliver events to one endpoint, newest first, with what the receiver answered and when it is tried again.
+         * @description Lists the delivery attempts of one endpoint, newest first, with the receiver's response and the time of the next attempt.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -961,7 +961,7 @@ export interface webhooks {
         put?: never;
         /**
          * An onramp or offramp transaction is created
-         * @description Sent when an onramp or offramp transaction is created. The first event of a ramp; the one that says what is waited for follows at once. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when an onramp or offramp transaction is created. The first event of a ramp. transaction.awaiting_payment or transaction.awaiting_deposit follows immediately. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_created"];
         delete?: never;
@@ -981,7 +981,7 @@ export interface webhooks {
         put?: never;
         /**
          * An onramp waits for the fiat payment
-         * @description Sent when an onramp waits for the fiat payment. `payment_instructions` tell the payer how to pay, before the quote's `expires_at`. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when an onramp waits for the fiat payment. `payment_instructions` say how the payer pays, before the quote's `expires_at`. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_awaiting_payment"];
         delete?: never;
@@ -1001,7 +1001,7 @@ export interface webhooks {
         put?: never;
         /**
          * An offramp waits for the crypto deposit
-         * @description Sent when an offramp waits for the crypto deposit. `deposit` tells where to send how much, before `deposit_by`. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when an offramp waits for the crypto deposit. `deposit` has the address and the amount to send before `deposit_by`. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_awaiting_deposit"];
         delete?: never;
@@ -1021,7 +1021,7 @@ export interface webhooks {
         put?: never;
         /**
          * The payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast
-         * @description Sent when the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast. The money is in the service's hands; completed, failed or refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast. The service has the money. completed, failed or refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_processing"];
         delete?: never;
@@ -1041,7 +1041,7 @@ export interface webhooks {
         put?: never;
         /**
          * The crypto was delivered, the fiat was paid out, or a send or swap is final
-         * @description Sent when the crypto was delivered, the fiat was paid out, or a send or swap is final. Nothing more happens to the transaction, but for a refund by hand. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when the crypto was delivered, the fiat was paid out, or a send or swap is final. The transaction is final, except for a manual refund. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_completed"];
         delete?: never;
@@ -1061,7 +1061,7 @@ export interface webhooks {
         put?: never;
         /**
          * A transaction has failed
-         * @description Sent when a transaction has failed. `failure_code` says why. What had been received is refunded where possible: transaction.refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a transaction has failed. `failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_failed"];
         delete?: never;
@@ -1080,8 +1080,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Neither payment nor deposit came before the deadline
-         * @description Sent when neither payment nor deposit came before the deadline. Nothing was received, so nothing goes back. Make a new quote to try again. Answer 2xx within 10 seconds; anything else is tried again.
+         * Neither payment nor deposit arrived before the deadline
+         * @description Sent when neither payment nor deposit arrived before the deadline. Nothing was received, so nothing is refunded. Create a new quote to try again. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_expired"];
         delete?: never;
@@ -1100,8 +1100,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The money went back to the payer, the refund_address or the balance
-         * @description Sent when the money went back to the payer, the refund_address or the balance. The amount went back in full, fee included. Answer 2xx within 10 seconds; anything else is tried again.
+         * The money was returned to the payer, the refund_address or the balance
+         * @description Sent when the money was returned to the payer, the refund_address or the balance. The full amount was returned, fee included. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_refunded"];
         delete?: never;
@@ -1121,7 +1121,7 @@ export interface webhooks {
         put?: never;
         /**
          * A deposit wallet or Lightning address was created
-         * @description Sent when a deposit wallet or Lightning address was created. `data.object` is the wallet, or the Lightning address: that one has a `type`. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a deposit wallet or Lightning address was created. `data.object` is the wallet or the Lightning address. Only a Lightning address has a `type`. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_wallet_created"];
         delete?: never;
@@ -1141,7 +1141,7 @@ export interface webhooks {
         put?: never;
         /**
          * An incoming deposit was seen on-chain, unconfirmed
-         * @description Sent when an incoming deposit was seen on-chain, unconfirmed. Nothing is credited yet: deposit.confirmed or deposit.failed follows. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when an incoming deposit was seen on-chain, unconfirmed. Nothing is credited yet. deposit.confirmed or deposit.failed follows. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_deposit_detected"];
         delete?: never;
@@ -1161,7 +1161,7 @@ export interface webhooks {
         put?: never;
         /**
          * A deposit reached its confirmations and is credited
-         * @description Sent when a deposit reached its confirmations and is credited. The balance has it, and there is a transaction of the type `deposit`. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a deposit reached its confirmations and is credited. The balance is credited, and there is a transaction of type `deposit`. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_deposit_confirmed"];
         delete?: never;
@@ -1181,7 +1181,7 @@ export interface webhooks {
         put?: never;
         /**
          * A deposit could not be credited
-         * @description Sent when a deposit could not be credited. `reason` says why; nothing is credited. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a deposit could not be credited. `reason` has the reason. Nothing is credited. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_deposit_failed"];
         delete?: never;
@@ -1201,7 +1201,7 @@ export interface webhooks {
         put?: never;
         /**
          * A Lightning invoice was paid
-         * @description Sent when a Lightning invoice was paid. The balance has it: deposit.confirmed follows with the amount. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a Lightning invoice was paid. The balance is credited. deposit.confirmed follows with the amount. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_lightning_invoice_paid"];
         delete?: never;
@@ -1221,7 +1221,7 @@ export interface webhooks {
         put?: never;
         /**
          * A Lightning invoice expired unpaid
-         * @description Sent when a Lightning invoice expired unpaid. It can be paid no more; make a new one. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a Lightning invoice expired unpaid. It can no longer be paid. Create a new one. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_lightning_invoice_expired"];
         delete?: never;
@@ -1241,7 +1241,7 @@ export interface webhooks {
         put?: never;
         /**
          * A quote passed its 30 minute validity unused
-         * @description Sent when a quote passed its 30 minute validity unused. Of quotes of all four kinds; `data.object` is the quote as its own kind is shown. Make a new one. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a quote passed its 30 minute validity unused. Sent for quotes of all four kinds. `data.object` is the quote in the shape of its kind. Create a new one. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_quote_expired"];
         delete?: never;
@@ -1261,7 +1261,7 @@ export interface webhooks {
         put?: never;
         /**
          * A beneficiary was added
-         * @description Sent when a beneficiary was added. It can be paid from now on. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a beneficiary was added. It can now be paid. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_beneficiary_created"];
         delete?: never;
@@ -1281,7 +1281,7 @@ export interface webhooks {
         put?: never;
         /**
          * A beneficiary was removed
-         * @description Sent when a beneficiary was removed. `data.object` is its last state. It can be paid no more. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a beneficiary was removed. `data.object` is its last state. It can no longer be paid. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_beneficiary_deleted"];
         delete?: never;
@@ -1301,7 +1301,7 @@ export interface webhooks {
         put?: never;
         /**
          * KYC was approved
-         * @description Sent when KYC was approved. Operations that move money are open to the account. `data.object` is the answer of GET /profile/kyc. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when KYC was approved. The account can now move money. `data.object` is the response of GET /profile/kyc. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_kyc_approved"];
         delete?: never;
@@ -1321,7 +1321,7 @@ export interface webhooks {
         put?: never;
         /**
          * Compliance needs more information
-         * @description Sent when compliance needs more information. `required_actions` in `data.object` say what is missing. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when compliance needs more information. `required_actions` in `data.object` has the missing information. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_kyc_action_required"];
         delete?: never;
@@ -1361,7 +1361,7 @@ export interface webhooks {
         put?: never;
         /**
          * A network moved between operational, degraded and down
-         * @description Sent when a network moved between operational, degraded and down. `status` in `data.object` is the new one; while it is `down`, make no quotes or transactions there. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a network moved between operational, degraded and down. `status` in `data.object` is the new status. While it is `down`, do not create quotes or transactions there. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_network_status_changed"];
         delete?: never;
@@ -1381,7 +1381,7 @@ export interface webhooks {
         put?: never;
         /**
          * POST /webhooks/{id}/test asks for it
-         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver checks signatures rightly; nothing has happened. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver verifies signatures correctly. Nothing has happened. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_webhook_test"];
         delete?: never;
@@ -1421,7 +1421,7 @@ export interface webhooks {
         put?: never;
         /**
          * A run is due within the next 24 hours
-         * @description Sent when a run is due within the next 24 hours. `run` tells which run it is and when; see to the balance. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a run is due within the next 24 hours. `run` has the number and time of the run. Make sure that the balance covers it. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_run_upcoming"];
         delete?: never;
@@ -1441,7 +1441,7 @@ export interface webhooks {
         put?: never;
         /**
          * A run created its transaction
-         * @description Sent when a run created its transaction. `run.transaction_id` names the transaction, which has events of its own. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a run created its transaction. `run.transaction_id` is the transaction, which has its own events. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_run_succeeded"];
         delete?: never;
@@ -1461,7 +1461,7 @@ export interface webhooks {
         put?: never;
         /**
          * A run failed
-         * @description Sent when a run failed. `run.failure_code` says why. The run is not tried again; the next one is as planned. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a run failed. `run.failure_code` has the reason. The run is not retried, and the next run is not affected. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_run_failed"];
         delete?: never;
@@ -1481,7 +1481,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recurring payment was paused, by request or after three failed runs in a row
-         * @description Sent when a recurring payment was paused, by request or after three failed runs in a row. No run is planned until it is restarted; `pause_reason` says why. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a recurring payment was paused, by request or after three failed runs in a row. No run is planned until it is restarted. `pause_reason` has the reason. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_paused"];
         delete?: never;
@@ -1521,7 +1521,7 @@ export interface webhooks {
         put?: never;
         /**
          * A paused recurring payment was restarted
-         * @description Sent when a paused recurring payment was restarted. `next_run_at` is set; runs that were missed stay so. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a paused recurring payment was restarted. `next_run_at` is set. Missed runs are skipped. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_restarted"];
         delete?: never;
@@ -1541,7 +1541,7 @@ export interface webhooks {
         put?: never;
         /**
          * A recurring payment was deleted
-         * @description Sent when a recurring payment was deleted. There are no further runs; what it has paid stays. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a recurring payment was deleted. There are no further runs. Past payments are unaffected. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_deleted"];
         delete?: never;
@@ -1555,21 +1555,21 @@ export interface components {
     schemas: {
         /**
          * AccountLimits
-         * @description How much the account may move, by its KYC level, and what is used of it.
+         * @description The account's limits, which depend on its KYC level, and their usage.
          */
         AccountLimits: {
-            /** @description The fiat currency of all amounts here: the profile's `default_currency`. */
+            /** @description The fiat currency of all amounts in this response, which is the profile's `default_currency`. */
             currency: string;
-            /** @description The limits and what is used of them. */
+            /** @description The limits and their usage. */
             limits: components["schemas"]["LimitSet"];
-            /** @description When the periods begin anew. */
+            /** @description The times at which the periods reset. */
             resets_at: components["schemas"]["LimitResets"];
         } & {
             [key: string]: unknown;
         };
         /**
          * Activation
-         * @description What activating a recurring payment did.
+         * @description The result of activating a recurring payment.
          */
         Activation: {
             /** @description The recurring payment. */
@@ -1578,16 +1578,16 @@ export interface components {
             status: string;
             /**
              * Format: date-time
-             * @description When the first run is.
+             * @description The time of the first run.
              */
             next_run_at: string;
-            /** @description How many runs have succeeded: none yet. */
+            /** @description The number of runs that have succeeded, which is always 0. */
             runs_completed: number;
-            /** @description How many runs there will be in all; null when it never ends. */
+            /** @description The total number of runs. Null if the schedule has no end. */
             total_runs: number | null;
             /**
              * Format: date-time
-             * @description When it was activated: now.
+             * @description The activation time, which is the current time.
              */
             activated_at: string;
         } & {
@@ -1595,7 +1595,7 @@ export interface components {
         };
         /**
          * AddressDestination
-         * @description An address on the chain.
+         * @description An on-chain address.
          */
         AddressDestination: {
             /**
@@ -1603,51 +1603,51 @@ export interface components {
              * @enum {string}
              */
             type: "address";
-            /** @description The address that is paid, in the form of the network; its checksum is checked. */
+            /** @description The recipient's address on the network. Its checksum is verified. */
             address: string;
-            /** @description The memo of a stellar payment; exchanges and custodial wallets need one to tell their customers apart. */
+            /** @description The memo for a stellar payment. Exchanges and custodial wallets need it to identify their customer. */
             memo?: string | null;
         };
         /**
          * AppFee
-         * @description What an operation on the balance costs: the platform fee and the network fee.
+         * @description The fee for an operation on the balance: the platform fee and the network fee.
          */
         AppFee: {
-            /** @description The whole fee: `app_fee` and `network_fee` together, in `currency`. */
+            /** @description The total fee, in `currency`: `app_fee` plus `network_fee`. */
             total: string;
-            /** @description The currency of all three amounts: the fiat currency of a buy, else the asset that is paid with. */
+            /** @description The currency of all three amounts. It is the fiat currency for a buy, otherwise the source asset. */
             currency: string;
-            /** @description What the platform takes. */
+            /** @description The platform's fee. */
             app_fee: string;
-            /** @description What the blockchain transaction costs the customer, converted into `currency`. */
+            /** @description The part of the blockchain transaction fee that the customer pays, converted into `currency`. */
             network_fee: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * AssetBalance
-         * @description What the account has of one asset on one network.
+         * @description The account's balance of an asset on a network.
          */
         AssetBalance: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network it lies on, in capitals: an asset on two networks has two balances. */
+            /** @description The network of the asset, in capitals. An asset on two networks has two balances. */
             network: string;
-            /** @description All there is of it, in `symbol`: `available` and `held` together. */
+            /** @description The total balance, in `symbol`: `available` plus `held`. */
             balance: string;
-            /** @description What can be spent now, in `symbol`. */
+            /** @description The amount that can be spent now, in `symbol`. */
             available: string;
-            /** @description What is set aside, in `symbol`, for sends, swaps and payouts that have not ended yet. */
+            /** @description The amount held for sends, swaps and payouts in progress, in `symbol`. */
             held: string;
-            /** @description Where deposits to it go: the address of the account's oldest active wallet on the network; null without one. */
+            /** @description The deposit address, from the account's oldest active wallet on the network. Null if there is no such wallet. */
             address: string | null;
-            /** @description On stellar the memo that must go with every deposit to `address`; null elsewhere, and without a wallet. */
+            /** @description On stellar, the memo that every deposit to `address` needs. Null on other networks, and if there is no wallet. */
             memo: string | null;
-            /** @description Whether there is a wallet that receives this asset. */
+            /** @description True if the account has a wallet that receives this asset. */
             default: boolean;
             /**
              * Format: date-time
-             * @description When `available` or `held` last changed.
+             * @description The time of the last change of `available` or `held`.
              */
             updated_at: string;
         } & {
@@ -1658,63 +1658,63 @@ export interface components {
          * @description A page of balances.
          */
         AssetBalanceList: {
-            /** @description The balances of this page: every asset on every network, those that are zero too. */
+            /** @description The balances of this page: every asset on every network, zero balances included. */
             data: components["schemas"]["AssetBalance"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * BalanceCheck
-         * @description Whether the balance is enough.
+         * @description A comparison of the balance with the cost of the next run.
          */
         BalanceCheck: {
-            /** @description What can be spent now, in the source's symbol. */
+            /** @description The amount that can be spent now, in the source's symbol. */
             available: string;
-            /** @description Whether that is at least the estimated total debit of one run. */
+            /** @description True if the available amount covers the estimated total debit of one run. */
             covers_next_run: boolean;
         } & {
             [key: string]: unknown;
         };
         /**
          * BankAccount
-         * @description A bank account that fiat is to be paid to.
+         * @description A bank account for fiat payouts.
          */
         BankAccount: {
             /**
-             * @description The bank, by its code in `country`.
+             * @description The code of the bank in `country`.
              * @example 01
              * @example 03
              */
             bank_code: string;
-            /** @description The number of the account, in the form of `country`. */
+            /** @description The account number, in the format of `country`. */
             account_number: string;
-            /** @description Whose account it is, as the bank knows it. */
+            /** @description The account holder's name, as registered with the bank. */
             account_name: string;
         };
         /**
          * BankAccountBeneficiary
-         * @description A bank account that fiat can be paid to.
+         * @description A bank account for fiat payouts.
          */
         BankAccountBeneficiary: {
-            /** @description Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments. */
+            /** @description The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments. */
             id: string;
             /**
              * @description Always `bank_account`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "bank_account";
-            /** @description The full name of who is paid, or the label of a wallet. */
+            /** @description The full name of the recipient, or the label of a wallet. */
             name: string;
             /**
              * Format: date-time
-             * @description When it was saved.
+             * @description The creation time.
              */
             created_at: string;
             /** @description The country of the account or number (ISO 3166-1 alpha-2). */
             country: string;
-            /** @description The currency it is paid in. */
+            /** @description The payout currency. */
             fiat_currency: string;
             /** @description The account. */
             details: components["schemas"]["BankAccountDetails"];
@@ -1723,16 +1723,16 @@ export interface components {
         };
         /**
          * BankAccountDetails
-         * @description A bank account that fiat is paid to.
+         * @description A bank account for fiat payouts.
          */
         BankAccountDetails: {
-            /** @description The bank, by its code in the beneficiary's country. */
+            /** @description The code of the bank in the beneficiary's country. */
             bank_code: string;
-            /** @description The name of that bank, found by its code. */
+            /** @description The name of the bank with that code. */
             bank_name: string;
-            /** @description The number of the account. */
+            /** @description The account number. */
             account_number: string;
-            /** @description Whose account it is, as the bank knows it. */
+            /** @description The account holder's name, as registered with the bank. */
             account_name: string;
         } & {
             [key: string]: unknown;
@@ -1744,7 +1744,7 @@ export interface components {
         Beneficiary: components["schemas"]["BankAccountBeneficiary"] | components["schemas"]["PhoneNumberBeneficiary"] | components["schemas"]["WalletAddressBeneficiary"];
         /**
          * BeneficiaryCreatedEvent
-         * @description Sent when a beneficiary was added. It can be paid from now on.
+         * @description Sent when a beneficiary was added. It can now be paid.
          */
         BeneficiaryCreatedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -1773,7 +1773,7 @@ export interface components {
         };
         /**
          * BeneficiaryDeletedEvent
-         * @description Sent when a beneficiary was removed. `data.object` is its last state. It can be paid no more.
+         * @description Sent when a beneficiary was removed. `data.object` is its last state. It can no longer be paid.
          */
         BeneficiaryDeletedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -1807,35 +1807,35 @@ export interface components {
         BeneficiaryPage: {
             /** @description The beneficiaries of this page. */
             data: components["schemas"]["Beneficiary"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * BeneficiaryRecipient
-         * @description Who a recurring withdrawal pays.
+         * @description The recipient of a recurring withdrawal.
          */
         BeneficiaryRecipient: {
-            /** @description A saved bank account or mobile money number (POST /beneficiaries). */
+            /** @description The id of a saved bank account or mobile money number (see POST /beneficiaries). */
             beneficiary_id: string;
         };
         /**
          * BitcoinWallet
-         * @description A deposit wallet on bitcoin: an address of its own, and what receives over Lightning.
+         * @description A deposit wallet on bitcoin, with its own address and its Lightning addresses.
          */
         BitcoinWallet: {
-            /** @description Names the wallet in every path below /wallets. */
+            /** @description The id of the wallet, for all paths below /wallets. */
             id: string;
-            /** @description Whether deposits to it are credited. */
+            /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
-            /** @description The caller's label; null when none was given. */
+            /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description The caller's own reference, which every deposit and event carries; null when none was given. */
+            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
             reference: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
@@ -1843,49 +1843,49 @@ export interface components {
              * @enum {string}
              */
             network: "bitcoin";
-            /** @description The assets that are credited when they are deposited here. */
+            /** @description The assets that are credited when they are deposited to this wallet. */
             assets: string[];
-            /** @description Where to deposit on the chain (native SegWit); no other wallet has this address. */
+            /** @description The on-chain deposit address (native SegWit) of this wallet only. */
             address: string;
-            /** @description Its Lightning addresses, oldest first, disabled ones too; its invoices are listed apart. */
+            /** @description The wallet's Lightning addresses, oldest first, including disabled addresses. Invoices are listed separately. */
             lightning_addresses: components["schemas"]["LightningAddress"][];
-            /** @description How many confirmations a deposit on the chain needs before it is credited. */
+            /** @description The number of confirmations that an on-chain deposit needs to be credited. */
             confirmations_required: number;
         } & {
             [key: string]: unknown;
         };
         /**
          * BuyBankTransferInstructions
-         * @description How a purchase is paid by bank transfer.
+         * @description Instructions for paying for a purchase by bank transfer.
          */
         BuyBankTransferInstructions: {
-            /** @description What the payer must give with the payment, so that it is matched with the purchase. */
+            /** @description The reference that the payer must state with the payment, so that the payment can be matched to the purchase. */
             reference: string;
             /**
              * @description Always `bank_transfer`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             method: "bank_transfer";
-            /** @description The account to pay to. */
+            /** @description The bank account to pay to. */
             account_number: string;
-            /** @description The bank that has this account. */
+            /** @description The bank of that account. */
             bank_name: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * BuyMobileMoneyInstructions
-         * @description How a purchase is paid by mobile money.
+         * @description Instructions for paying for a purchase by mobile money.
          */
         BuyMobileMoneyInstructions: {
-            /** @description What the payer must give with the payment, so that it is matched with the purchase. */
+            /** @description The reference that the payer must state with the payment, so that the payment can be matched to the purchase. */
             reference: string;
             /**
              * @description Always `mobile_money`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             method: "mobile_money";
-            /** @description The phone that gets the prompt to pay. */
+            /** @description The phone number that receives the payment prompt. */
             phone_number: string;
         } & {
             [key: string]: unknown;
@@ -1900,32 +1900,32 @@ export interface components {
          * @description The rate and the fee of a purchase, locked for 30 minutes.
          */
         BuyQuote: {
-            /** @description Pass it as `quote_id` to POST /wallet/buy. */
+            /** @description The id of the quote. Pass it as `quote_id` to POST /wallet/buy. */
             id: string;
             /** @description The asset that is bought. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the asset, in capitals. */
             network: string;
-            /** @description The currency that is paid in. */
+            /** @description The currency of the payment. */
             fiat_currency: string;
-            /** @description What the payer pays in all, fee included, in `fiat_currency`. */
+            /** @description The total that the payer pays, in `fiat_currency`, including the fee. */
             fiat_amount: string;
-            /** @description What the balance is credited with, in `symbol`, after the fee. */
+            /** @description The amount credited to the balance after the fee, in `symbol`. */
             crypto_amount: string;
-            /** @description Locked rate: `fiat_currency` for one unit of `symbol`. */
+            /** @description The locked rate: `fiat_currency` per unit of `symbol`. */
             rate: string;
-            /** @description What the purchase costs, in `fiat_currency`; part of `fiat_amount`. */
+            /** @description The cost of the purchase, in `fiat_currency`. `fiat_amount` includes it. */
             fee: components["schemas"]["AppFee"];
-            /** @description How the fiat is paid. */
+            /** @description The payment method for the fiat. */
             method: string;
             /**
              * Format: date-time
-             * @description Until when the quote can be executed: 30 minutes after `created_at`.
+             * @description The expiry time, 30 minutes after `created_at`.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description When the quote was made.
+             * @description The creation time of the quote.
              */
             created_at: string;
         } & {
@@ -1936,11 +1936,11 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         BuyRequest: {
-            /** @description The quote to execute; it must be active. */
+            /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description The caller's own reference; shown on the transaction and found by `search`. */
+            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
             reference?: string | null;
-            /** @description Who pays: required by mobile money. */
+            /** @description The payer. Required for mobile money. */
             payer?: components["schemas"]["BuyRequestPayer"] | null;
         };
         /**
@@ -1948,58 +1948,58 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         BuyRequestPayer: {
-            /** @description The phone that gets the prompt to pay: international format, of the country of the quote's currency. */
+            /** @description The phone number that receives the payment prompt. It must be in international format and belong to the country of the quote's currency. */
             phone_number?: string | null;
-            /** @description The name of the account that the transfer comes from. */
+            /** @description The name on the payer's account. */
             account_name?: string;
-            /** @description The number of that account. */
+            /** @description The payer's account number. */
             account_number?: string | null;
-            /** @description The bank of that account, by its code in the country. */
+            /** @description The code of the payer's bank in its country. */
             bank_code?: string | null;
         };
         /**
          * BuyTransaction
-         * @description A purchase: fiat is paid in, crypto is credited to the balance.
+         * @description A purchase. The payer pays fiat, and crypto is credited to the balance.
          */
         BuyTransaction: {
-            /** @description Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}. */
+            /** @description The id of the transaction, for GET /transactions/{id} and GET /orders/{order_id}. */
             id: string;
             /**
              * @description Always `buy`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "buy";
-            /** @description How far the purchase has come. */
+            /** @description The status of the purchase. */
             status: string;
-            /** @description The public number of the order that was made with it, for GET /orders/{order_id}. */
+            /** @description The public number of its order, for GET /orders/{order_id}. */
             order_id: string;
-            /** @description What the operation costs. */
+            /** @description The cost of the operation. */
             fee: components["schemas"]["AppFee"];
-            /** @description The caller's own reference; null when none was given. */
+            /** @description Your own reference, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed. There once it has failed, also after a refund. */
+            /** @description The reason for the failure. Present once the transaction has failed, even if it was refunded later. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its status last changed.
+             * @description The time of the last status change.
              */
             updated_at: string;
             /** @description The asset that is bought. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the asset, in capitals. */
             network: string;
-            /** @description What is bought, in `symbol`: exactly what is credited, since the fee is paid in fiat. */
+            /** @description The amount bought, in `symbol`. It is credited in full, because the fee is paid in fiat. */
             amount: string;
-            /** @description What is credited, in `symbol`: the same as `amount`. */
+            /** @description The amount credited, in `symbol`. Equal to `amount`. */
             net_amount: string;
-            /** @description Null: a purchase credits the balance without a transaction on a chain. */
+            /** @description Always null, because a purchase credits the balance without an on-chain transaction. */
             tx_hash: string | null;
-            /** @description How the fiat is to be paid. */
+            /** @description The payment instructions for the payer. */
             payment_instructions: components["schemas"]["BuyPaymentInstructions"];
         } & {
             [key: string]: unknown;
@@ -2014,79 +2014,79 @@ export interface components {
              * @enum {string}
              */
             product: "onramp" | "offramp" | "buy" | "withdraw" | "swap" | "send" | "internal_transfer" | "deposit";
-            /** @description The amount to price, before fees, in `currency`. */
+            /** @description The amount before fees, in `currency`. */
             amount: string;
             /**
-             * @description The currency of `amount`: the fiat currency for `onramp` and `buy`, else the asset.
+             * @description The currency of `amount`. It is the fiat currency for `onramp` and `buy`, otherwise the asset.
              * @enum {string}
              */
             currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network of the operation; needed where the product has a network fee.
+             * @description The network of the operation. Required if the product includes a network fee.
              * @enum {string|null}
              */
             network?: "stellar" | "celo" | "btc" | null;
             /**
-             * @description The asset of an onramp or buy, where products differ by it.
+             * @description The asset of an onramp or buy. Required if the fee depends on the asset.
              * @enum {string|null}
              */
             asset?: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC" | null;
             /**
-             * @description The fiat currency; needed for `onramp`, `offramp`, `buy` and `withdraw`.
+             * @description The fiat currency. Required for `onramp`, `offramp`, `buy` and `withdraw`.
              * @enum {string|null}
              */
             fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | null;
             /**
-             * @description How the fiat moves; needed where the price differs by it.
+             * @description The payment method for the fiat. Required if the fee depends on it.
              * @enum {string|null}
              */
             payment_method?: "bank_account" | "phone_number" | null;
             /**
-             * @description The asset swapped to; needed for `swap`.
+             * @description The target asset. Required for `swap`.
              * @enum {string|null}
              */
             to_asset?: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC" | null;
         };
         /**
          * CeloRampDeposit
-         * @description The deposit that an offramp on celo waits for: exactly this amount, before this time.
+         * @description The deposit of an offramp on celo. Send exactly this amount before the deadline.
          */
         CeloRampDeposit: {
-            /** @description How much to send, exactly, in `asset`: the quote's `source_amount`. */
+            /** @description The exact amount to send, in `asset`. It is the quote's `source_amount`. */
             amount: string;
             /**
              * Format: date-time
-             * @description Until when the deposit must have arrived: the quote's `expires_at`.
+             * @description The deadline for the deposit, which is the quote's `expires_at`.
              */
             deposit_by: string;
             /**
-             * @description The network to send it on. (enum property replaced by openapi-typescript)
+             * @description The network on which to send the deposit. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             network: "celo";
-            /** @description The asset to send; a deposit of another one is not matched. */
+            /** @description The asset to send. A deposit of another asset is not matched. */
             asset: string;
-            /** @description The address of the service to send it to. */
+            /** @description The service's address to which to send the deposit. */
             address: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * CeloWallet
-         * @description A deposit wallet on celo: an address of its own.
+         * @description A deposit wallet on celo, with its own address.
          */
         CeloWallet: {
-            /** @description Names the wallet in every path below /wallets. */
+            /** @description The id of the wallet, for all paths below /wallets. */
             id: string;
-            /** @description Whether deposits to it are credited. */
+            /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
-            /** @description The caller's label; null when none was given. */
+            /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description The caller's own reference, which every deposit and event carries; null when none was given. */
+            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
             reference: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
@@ -2094,9 +2094,9 @@ export interface components {
              * @enum {string}
              */
             network: "celo";
-            /** @description The assets that are credited when they are deposited here. */
+            /** @description The assets that are credited when they are deposited to this wallet. */
             assets: string[];
-            /** @description Where to deposit; no other wallet has this address. */
+            /** @description The deposit address of this wallet only. */
             address: string;
         } & {
             [key: string]: unknown;
@@ -2106,17 +2106,17 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         ConfirmQuoteRequest: {
-            /** @description Where to deliver the crypto: an address on the quote's network. */
+            /** @description The address on the quote's network to which the crypto is delivered. */
             wallet_address?: string;
-            /** @description Stellar only: the memo to send with the delivery. */
+            /** @description The memo to send with the delivery. Only used on stellar. */
             memo?: string | null;
-            /** @description Who pays the fiat, by phone. */
+            /** @description The payer, identified by phone number. */
             payer?: components["schemas"]["ConfirmQuoteRequestPayer"];
-            /** @description Your own name for the transaction; it is shown on it and can be searched for. */
+            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
             reference?: string | null;
-            /** @description Who receives the fiat: a saved beneficiary whose currency and method match the quote. */
+            /** @description The payout recipient. It must be a saved beneficiary whose currency and payment method match the quote. */
             beneficiary_id?: string;
-            /** @description Where the deposit goes back to when the payout fails: an address on the quote's network. */
+            /** @description The address, on the quote's network, to which the deposit is returned if the payout fails. */
             refund_address?: string;
         };
         /**
@@ -2124,39 +2124,39 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         ConfirmQuoteRequestPayer: {
-            /** @description The phone that is asked to pay, in international format; a number of the fiat currency's country. */
+            /** @description The phone number that receives the payment prompt. It must be in international format and belong to the fiat currency's country. */
             phone_number?: string | null;
-            /** @description The name on the account that pays. */
+            /** @description The name on the payer's account. */
             account_name?: string | null;
-            /** @description The account that pays, in the form of the fiat currency's country. */
+            /** @description The payer's account number, in the format of the fiat currency's country. */
             account_number?: string | null;
-            /** @description The bank of that account, by its code in the country. */
+            /** @description The code of the payer's bank in its country. */
             bank_code?: string | null;
         };
         /**
          * CreateBankAccountBeneficiary
-         * @description A bank account to be saved.
+         * @description A bank account to save.
          */
         CreateBankAccountBeneficiary: {
             /**
-             * @description What is saved; it names the member that has the details. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "bank_account";
-            /** @description The full name of who is paid, or a label for a wallet. */
+            /** @description The full name of the recipient, or a label for a wallet. */
             name: string;
             /** @description The country of the account (ISO 3166-1 alpha-2). */
             country: string;
             /**
-             * @description The currency to be paid in: the one of `country`.
+             * @description The payout currency, which is the currency of `country`.
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /** @description The account. */
             bank_account: components["schemas"]["BankAccount"];
-            /** @description The number and its provider; required with the type `phone_number`. */
+            /** @description The number and its provider. Required if the type is `phone_number`. */
             phone_number?: unknown;
-            /** @description The address; required with the type `wallet_address`. */
+            /** @description The address. Required if the type is `wallet_address`. */
             wallet_address?: unknown;
         };
         /**
@@ -2166,35 +2166,35 @@ export interface components {
         CreateBeneficiaryRequest: components["schemas"]["CreateBankAccountBeneficiary"] | components["schemas"]["CreatePhoneNumberBeneficiary"] | components["schemas"]["CreateWalletAddressBeneficiary"];
         /**
          * CreateInvoice
-         * @description An invoice that is to be made.
+         * @description An invoice to create.
          */
         CreateInvoice: {
             /**
-             * @description What is to be made; it decides which other members there are. (enum property replaced by openapi-typescript)
+             * @description The type of entry. It determines which other fields are required. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "invoice";
-            /** @description How much the invoice is for, in satoshi: a hundred millionth of a bitcoin. */
+            /** @description The amount of the invoice, in satoshi. One satoshi is a hundred millionth of a bitcoin. */
             amount_sats: number;
-            /** @description What the invoice says to the payer. */
+            /** @description The description for the payer. */
             description?: string | null;
             /**
-             * @description For how many seconds it can be paid.
+             * @description The validity of the invoice, in seconds.
              * @default 1800
              */
             expires_in?: number | null;
         };
         /**
          * CreateLightningAddress
-         * @description A Lightning address that is to be made.
+         * @description A Lightning address to create.
          */
         CreateLightningAddress: {
             /**
-             * @description What is to be made; it decides which other members there are. (enum property replaced by openapi-typescript)
+             * @description The type of entry. It determines which other fields are required. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "lightning_address";
-            /** @description What stands before the @; one that is free is made up when it is left out. */
+            /** @description The part of the address before the @. By default, the service generates an unused name. */
             username?: string | null;
         };
         /**
@@ -2204,37 +2204,37 @@ export interface components {
         CreateLightningEntryRequest: components["schemas"]["CreateLightningAddress"] | components["schemas"]["CreateInvoice"];
         /**
          * CreatePhoneNumberBeneficiary
-         * @description A mobile money number to be saved.
+         * @description A mobile money number to save.
          */
         CreatePhoneNumberBeneficiary: {
             /**
-             * @description What is saved; it names the member that has the details. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "phone_number";
-            /** @description The full name of who is paid, or a label for a wallet. */
+            /** @description The full name of the recipient, or a label for a wallet. */
             name: string;
             /** @description The country of the number (ISO 3166-1 alpha-2). */
             country: string;
             /**
-             * @description The currency to be paid in: the one of `country`.
+             * @description The payout currency, which is the currency of `country`.
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The account; required with the type `bank_account`. */
+            /** @description The account. Required if the type is `bank_account`. */
             bank_account?: unknown;
             /** @description The number and its provider. */
             phone_number: components["schemas"]["PhoneNumber"];
-            /** @description The address; required with the type `wallet_address`. */
+            /** @description The address. Required if the type is `wallet_address`. */
             wallet_address?: unknown;
         };
         /**
          * CreateQuoteRequest
-         * @description What a ramp is to move, and which side `amount` counts.
+         * @description The terms of a ramp, and the side that `amount` refers to.
          */
         CreateQuoteRequest: {
             /**
-             * @description Which way the money goes: `onramp` for fiat into crypto, `offramp` for crypto into fiat.
+             * @description The direction. An `onramp` turns fiat into crypto, and an `offramp` turns crypto into fiat.
              * @enum {string}
              */
             type: "onramp" | "offramp";
@@ -2244,24 +2244,24 @@ export interface components {
              */
             network: "stellar" | "celo";
             /**
-             * @description The asset to buy or sell; it must be available on the network.
+             * @description The asset to buy or sell. It must be available on the network.
              * @enum {string}
              */
             asset: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD";
             /**
-             * @description The fiat currency to pay in (onramp) or to be paid out (offramp).
+             * @description The fiat currency in which the payer pays (onramp) or the beneficiary is paid (offramp).
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description How much, in `amount_currency`; the service works out the other side. */
+            /** @description The amount in `amount_currency`, as a decimal string. The service calculates the other side. */
             amount: string;
             /**
-             * @description Which side `amount` counts: the code of the asset, or that of the fiat currency.
+             * @description The currency of `amount`: the code of the asset or of the fiat currency.
              * @enum {string}
              */
             amount_currency: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
             /**
-             * @description How the fiat moves; mobile money is not available for every currency.
+             * @description The payment method for the fiat. Not every currency supports mobile money.
              * @enum {string}
              */
             method: "mobile_money" | "bank_transfer";
@@ -2277,26 +2277,26 @@ export interface components {
          */
         CreateRecurringSend: {
             /**
-             * @description What each run does; it decides what `recipient` is. (enum property replaced by openapi-typescript)
+             * @description The type of the runs. It determines the format of `recipient`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "send";
-            /** @description A label for the recurring payment. */
+            /** @description A name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["Source"];
-            /** @description How much each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /**
-             * @description The source's symbol, or for a withdrawal the beneficiary's fiat: then each run sells as much as that takes.
+             * @description The currency of `amount`. It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells as much of the source as needed.
              * @enum {string}
              */
             amount_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
-            /** @description A note on every payment. */
+            /** @description A note about each payment. */
             description?: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. */
+            /** @description Your own reference. Each run's transaction has the reference followed by `-` and the number of the run. */
             reference?: string | null;
-            /** @description Where the money goes: an address, another user, or over Lightning. */
+            /** @description The recipient. It is an address, another user, or a Lightning address or invoice. */
             recipient: components["schemas"]["CreateRecurringSendRecipient"];
         };
         /**
@@ -2304,102 +2304,102 @@ export interface components {
          * @description All fields that it may have; which of them are needed depends on what the request is about.
          */
         CreateRecurringSendRecipient: {
-            /** @description The destination, as POST /wallet/send takes it. */
+            /** @description The destination, in the format of POST /wallet/send. */
             destination: components["schemas"]["SendDestination"];
         };
         /**
          * CreateRecurringWithdraw
-         * @description A recurring withdrawal that is to be drafted.
+         * @description The request to create the draft of a recurring withdrawal.
          */
         CreateRecurringWithdraw: {
             /**
-             * @description What each run does; it decides what `recipient` is. (enum property replaced by openapi-typescript)
+             * @description The type of the runs. It determines the format of `recipient`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "withdraw";
-            /** @description A label for the recurring payment. */
+            /** @description A name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["Source"];
-            /** @description How much each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
             /**
-             * @description The source's symbol, or for a withdrawal the beneficiary's fiat: then each run sells as much as that takes.
+             * @description The currency of `amount`. It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells as much of the source as needed.
              * @enum {string}
              */
             amount_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
-            /** @description A note on every payment. */
+            /** @description A note about each payment. */
             description?: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. */
+            /** @description Your own reference. Each run's transaction has the reference followed by `-` and the number of the run. */
             reference?: string | null;
-            /** @description Who is paid: a saved beneficiary. */
+            /** @description The recipient, which is a saved beneficiary. */
             recipient: components["schemas"]["BeneficiaryRecipient"];
         };
         /**
          * CreateTokenRequest
-         * @description The key pair that is exchanged for a token.
+         * @description The key pair to exchange for a token.
          */
         CreateTokenRequest: {
-            /** @description The public key: starts with `pk_test_` (sandbox) or `pk_live_` (production). */
+            /** @description The public key. It starts with `pk_test_` (sandbox) or `pk_live_` (production). */
             public_key: string;
-            /** @description The secret key of the same pair: starts with `sk_test_` or `sk_live_`. It is sent nowhere else. */
+            /** @description The secret key of the same pair. It starts with `sk_test_` or `sk_live_`. No other request accepts it. */
             secret_key: string;
         };
         /**
          * CreateWalletAddressBeneficiary
-         * @description A crypto address to be saved.
+         * @description A crypto address to save.
          */
         CreateWalletAddressBeneficiary: {
             /**
-             * @description What is saved; it names the member that has the details. (enum property replaced by openapi-typescript)
+             * @description The type of beneficiary. The field with the details has the same name. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "wallet_address";
-            /** @description The full name of who is paid, or a label for a wallet. */
+            /** @description The full name of the recipient, or a label for a wallet. */
             name: string;
-            /** @description The country of the account or number (ISO 3166-1 alpha-2); not of a wallet. */
+            /** @description The country of the account or number (ISO 3166-1 alpha-2). Not used for wallets. */
             country?: unknown;
             /**
-             * @description The currency to be paid in: the one of `country`; not of a wallet.
+             * @description The payout currency. It must be the currency of `country`. Not used for wallets.
              * @enum {string}
              */
             fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description The account; required with the type `bank_account`. */
+            /** @description The account. Required if the type is `bank_account`. */
             bank_account?: unknown;
-            /** @description The number and its provider; required with the type `phone_number`. */
+            /** @description The number and its provider. Required if the type is `phone_number`. */
             phone_number?: unknown;
             /** @description The address. */
             wallet_address: components["schemas"]["WalletAddress"];
         };
         /**
          * CreateWalletRequest
-         * @description The wallet that is to be made.
+         * @description The wallet to create.
          */
         CreateWalletRequest: {
             /**
-             * @description The network to receive on.
+             * @description The network on which the wallet receives deposits.
              * @enum {string}
              */
             network: "stellar" | "celo" | "bitcoin";
             /** @description A label for the wallet. */
             label?: string | null;
-            /** @description The caller's own reference; every deposit to the wallet and every event about it carries it. */
+            /** @description Your own reference. It is returned with every deposit to the wallet and in every event about the wallet. */
             reference?: string | null;
             /**
-             * @description Whether a Lightning address is made with the wallet; on bitcoin only.
+             * @description Set this field to create a Lightning address together with the wallet. Only available on bitcoin.
              * @default false
              */
             lightning?: boolean | null;
         };
         /**
          * CreateWebhookRequest
-         * @description `url` takes any string here: one that cannot be used is 422 invalid_webhook_url (decision W3).
+         * @description `url` takes any string here. An unusable one is 422 invalid_webhook_url (decision W3).
          */
         CreateWebhookRequest: {
-            /** @description Where events are to be sent: a public HTTPS URL. It must answer the test request with exactly 200. */
+            /** @description The URL to which events are sent: a public HTTPS URL. It must answer the test request with exactly 200. */
             url: string;
             /**
-             * @description The event types to get; `*` stands for all.
+             * @description The event types to send. `*` means all.
              * @example [
              *       "*"
              *     ]
@@ -2419,77 +2419,77 @@ export interface components {
         CurrencyList: {
             /** @description The assets of this page, each on one network. */
             data: components["schemas"]["CurrencyRecord"][];
-            /** @description Which page this is, of how many. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * CurrencyRecord
-         * @description An asset on a network: whether it can be used, how much may be sent, and what that costs.
+         * @description An asset on a network, with its status, limits and costs.
          */
         CurrencyRecord: {
-            /** @description Whether wallet operations can use it now; it is inactive while its network is down. */
+            /** @description The status for wallet operations. An asset is inactive if its network is down. */
             status: string;
             /** @description The code of the asset. */
             symbol: string;
-            /** @description The network, as wallet operations spell it. */
+            /** @description The network, spelled as in wallet operations. */
             network: string;
-            /** @description A name to show. */
+            /** @description A display name. */
             name: string;
-            /** @description How many decimals an amount of it may have. */
+            /** @description The number of decimals that an amount may have. */
             decimals: number;
-            /** @description What one unit is worth. */
+            /** @description The value of one unit. */
             price: components["schemas"]["Price"];
-            /** @description The least that a send may move, in the asset; null while sends of it are not offered. */
+            /** @description The smallest amount of a send, in the asset. Null if the asset cannot currently be sent. */
             min_withdraw: string | null;
-            /** @description The most that a send may move, in the asset; null while sends of it are not offered. */
+            /** @description The largest amount of a send, in the asset. Null if the asset cannot currently be sent. */
             max_withdraw: string | null;
-            /** @description What the least send costs, in the asset; null while sends of it are not offered. */
+            /** @description The fee for the smallest send, in the asset. Null if the asset cannot currently be sent. */
             send_fees: string | null;
-            /** @description What a deposit costs, in the asset. */
+            /** @description The fee for a deposit, in the asset. */
             deposit_fees: string;
-            /** @description The platform fee of a swap from it, in percent; null while such swaps are not offered. */
+            /** @description The platform fee for a swap from this asset, in percent. Null if the asset cannot currently be swapped. */
             swap_fees: string | null;
-            /** @description The platform fee of a purchase of it, in percent; null while such purchases are not offered. */
+            /** @description The platform fee for a purchase of this asset, in percent. Null if the asset cannot currently be bought. */
             buy_fees: string | null;
-            /** @description The tolerance of a swap quote that names none, in percent. */
+            /** @description The default slippage tolerance of a swap quote, in percent. */
             slippage: number;
-            /** @description How many on-chain confirmations a deposit needs before it is credited. */
+            /** @description The number of confirmations that an on-chain deposit needs to be credited. */
             confirmations: number;
         } & {
             [key: string]: unknown;
         };
         /**
          * DailySchedule
-         * @description A schedule of daily runs.
+         * @description A schedule with daily runs.
          */
         DailySchedule: {
             /**
-             * @description How often there is a run. (enum property replaced by openapi-typescript)
+             * @description The frequency of the runs. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             frequency: "daily";
             /**
-             * @description The day of the runs; required when the frequency is weekly or biweekly.
+             * @description The weekday of the runs. Required if the frequency is weekly or biweekly.
              * @enum {string|null}
              */
             day_of_week?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday" | null;
-            /** @description The day of the runs, the last one in shorter months; required when the frequency is monthly. */
+            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Required if the frequency is monthly. */
             day_of_month?: number | null;
-            /** @description The first day on which a run can be, in `timezone`: today or later. */
+            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours.
+             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
              * @default 09:00
              */
             time?: string;
             /**
-             * @description The time zone of dates and time, by its IANA name.
+             * @description The time zone of the dates and the time, as an IANA name.
              * @default Africa/Nairobi
              */
             timezone?: string;
-            /** @description When the runs end. */
+            /** @description When the recurring payment stops. */
             end: components["schemas"]["End"];
         };
         /**
@@ -2499,7 +2499,7 @@ export interface components {
         DeliveryPage: {
             /** @description The attempts of this page. */
             data: components["schemas"]["WebhookDelivery"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
@@ -2511,7 +2511,7 @@ export interface components {
         Deposit: components["schemas"]["OnChainDeposit"] | components["schemas"]["LightningDeposit"];
         /**
          * DepositConfirmedEvent
-         * @description Sent when a deposit reached its confirmations and is credited. The balance has it, and there is a transaction of the type `deposit`.
+         * @description Sent when a deposit reached its confirmations and is credited. The balance is credited, and there is a transaction of type `deposit`.
          */
         DepositConfirmedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -2540,7 +2540,7 @@ export interface components {
         };
         /**
          * DepositDetectedEvent
-         * @description Sent when an incoming deposit was seen on-chain, unconfirmed. Nothing is credited yet: deposit.confirmed or deposit.failed follows.
+         * @description Sent when an incoming deposit was seen on-chain, unconfirmed. Nothing is credited yet. deposit.confirmed or deposit.failed follows.
          */
         DepositDetectedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -2569,7 +2569,7 @@ export interface components {
         };
         /**
          * DepositFailedEvent
-         * @description Sent when a deposit could not be credited. `reason` says why; nothing is credited.
+         * @description Sent when a deposit could not be credited. `reason` has the reason. Nothing is credited.
          */
         DepositFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -2603,51 +2603,51 @@ export interface components {
         DepositList: {
             /** @description The deposits of this page. */
             data: components["schemas"]["Deposit"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * DepositTransaction
-         * @description What a deposit to one of the account's wallets brought to the balance.
+         * @description A deposit to one of the account's wallets, which is credited to the balance.
          */
         DepositTransaction: {
-            /** @description Names the transaction; read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
             id: string;
             /**
-             * @description Tells a deposit from other types of transaction. (enum property replaced by openapi-typescript)
+             * @description The type of transaction. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "deposit";
-            /** @description A deposit becomes a transaction when it is credited, so it is always `completed`. */
+            /** @description Always `completed`, because the transaction is created when the deposit is credited. */
             status: string;
             /** @description The public number of its order, for `GET /orders/{order_id}`. */
             order_id: string;
-            /** @description The asset that came in. */
+            /** @description The asset that was received. */
             symbol: string;
-            /** @description The network it came in on. */
+            /** @description The network of the deposit. */
             network: string;
-            /** @description What was deposited, in the asset. */
+            /** @description The amount of the deposit, in the asset. */
             amount: string;
-            /** @description What the deposit cost; deposits are free. */
+            /** @description The fee for the deposit. Deposits are free. */
             fee: components["schemas"]["AppFee"];
-            /** @description What was credited to the balance, in the asset: the amount after fees. */
+            /** @description The amount credited to the balance after fees, in the asset. */
             net_amount: string;
-            /** @description The reference of the wallet that received it; null where it has none. */
+            /** @description The reference of the receiving wallet, or null if it has none. */
             reference: string | null;
-            /** @description The on-chain transaction of the deposit; null where it came over Lightning or from another user. */
+            /** @description The hash of the deposit's on-chain transaction. Null over Lightning or from another user. */
             tx_hash: string | null;
-            /** @description The deposit in `GET /wallets/{id}/deposits`; null for what another user of the service sent. */
+            /** @description The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service. */
             deposit_id: string | null;
             /**
              * Format: date-time
-             * @description When it was credited.
+             * @description The time at which the deposit was credited.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the transaction last changed.
+             * @description The time of the last change.
              */
             updated_at: string;
         } & {
@@ -2660,7 +2660,7 @@ export interface components {
         Destination: components["schemas"]["DestinationAddress"] | components["schemas"]["DestinationUser"] | components["schemas"]["DestinationLightning"];
         /**
          * DestinationAddress
-         * @description An address on the chain, as it was given.
+         * @description An on-chain address, in the form in which it was given.
          */
         DestinationAddress: {
             /**
@@ -2668,16 +2668,16 @@ export interface components {
              * @enum {string}
              */
             type: "address";
-            /** @description The address that is paid. */
+            /** @description The recipient's address. */
             address: string;
-            /** @description The memo of a stellar payment; there when one was given. */
+            /** @description The memo for a stellar payment. Present if it was given. */
             memo?: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * DestinationLightning
-         * @description An invoice or a Lightning address, as it was given.
+         * @description An invoice or a Lightning address, in the form in which it was given.
          */
         DestinationLightning: {
             /**
@@ -2685,16 +2685,16 @@ export interface components {
              * @enum {string}
              */
             type: "lightning";
-            /** @description The invoice (BOLT11) that is paid; it goes before a `lightning_address`. */
+            /** @description The invoice (BOLT11). It takes precedence over `lightning_address`. */
             invoice?: string;
-            /** @description The Lightning address (name@domain) that is paid. */
+            /** @description The Lightning address (name@domain). */
             lightning_address?: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * DestinationUser
-         * @description Another user of the service, as they were named: one of the three members is there.
+         * @description Another user of the service, in the form in which it was given. One of the three fields is present.
          */
         DestinationUser: {
             /**
@@ -2713,22 +2713,22 @@ export interface components {
         };
         /**
          * End
-         * @description When the runs end.
+         * @description When a recurring payment stops.
          */
         End: {
             /**
-             * @description How the end is told; it decides which other member is needed.
+             * @description The condition for the last run. It determines which other field is required.
              * @enum {string}
              */
             type: "never" | "on_date" | "after_occurrences";
-            /** @description The last day on which a run can be, in the schedule's time zone; required with the type `on_date`. */
+            /** @description The last possible day of a run, in the schedule's time zone. Required if the type is `on_date`. */
             date?: string | null;
-            /** @description How many runs there will be, failed ones included; required with the type `after_occurrences`. */
+            /** @description The number of runs, including failed runs. Required if the type is `after_occurrences`. */
             occurrences?: number | null;
         };
         /**
          * Error
-         * @description What every refusal answers. The codes that a status can carry stand beside it as `x-codes`.
+         * @description The body of every error response. `x-codes` of a status lists its codes.
          */
         Error: {
             /** @description What went wrong. */
@@ -2758,93 +2758,93 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network to send it over, in capitals; its status in GET /currencies must be `active`.
+             * @description The network to send on, in capitals. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
-            /** @description How much to send, in `symbol`, before the fee: from min_withdraw to max_withdraw of GET /currencies. */
+            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw of GET /currencies. */
             amount: string;
-            /** @description Who gets it. */
+            /** @description The recipient. */
             destination: components["schemas"]["SendDestination"];
         };
         /**
          * FeeBreakdown
-         * @description How the processing fee comes about: the share of the amount and the flat fee, kept between bounds.
+         * @description The parts of the processing fee: the percentage of the amount and the flat fee, limited by the minimum and maximum.
          */
         FeeBreakdown: {
-            /** @description The share that the product takes, in percent. */
+            /** @description The product's percentage. */
             percentage: string;
-            /** @description What that share of the amount is, in the currency of the amount, before the bounds. */
+            /** @description The percentage of the amount, in the amount's currency, before the minimum and maximum are applied. */
             percentage_fee: string;
-            /** @description The flat fee that is added to it. */
+            /** @description The flat fee, which is added to the percentage. */
             fixed: string;
-            /** @description Whether the sum was raised to the product's `min_fee`. */
+            /** @description True if the fee was increased to the product's `min_fee`. */
             min_fee_applied: boolean;
-            /** @description Whether the sum was lowered to the product's `max_fee`. */
+            /** @description True if the fee was reduced to the product's `max_fee`. */
             max_fee_applied: boolean;
         } & {
             [key: string]: unknown;
         };
         /**
          * FeeCalculation
-         * @description The exact fee of an amount, as a quote made at this instant would have it.
+         * @description The exact fee for an amount, as on a quote created now.
          */
         FeeCalculation: {
             /** @description The fee product that matched, for `GET /fees/{id}`. */
             fee_product_id: string;
-            /** @description The operation that was priced. */
+            /** @description The operation whose fee was calculated. */
             product: string;
-            /** @description The amount that was asked about, before fees. */
+            /** @description The requested amount, before fees. */
             amount: string;
             /** @description The currency of `amount` and `net_amount`. */
             currency: string;
-            /** @description The fee of that amount. */
+            /** @description The fee for this amount. */
             fee: components["schemas"]["ProcessingFee"];
-            /** @description What is left of `amount` after the whole fee. */
+            /** @description `amount` minus the total fee. */
             net_amount: string;
-            /** @description How the processing fee comes about. */
+            /** @description The parts of the processing fee. */
             breakdown: components["schemas"]["FeeBreakdown"];
         } & {
             [key: string]: unknown;
         };
         /**
          * FeeProduct
-         * @description How one operation is priced. The figures are indicative; the fee on a quote or an estimate is exact.
+         * @description The price of one operation. The fees in a product are indicative. The fee on a quote or an estimate is exact.
          */
         FeeProduct: {
-            /** @description Names the product; a calculation shows it as `fee_product_id`. */
+            /** @description The id of the product. A fee calculation returns it as `fee_product_id`. */
             id: string;
-            /** @description Whether new operations may use it. */
+            /** @description The status. Only an active product is used to price new operations. */
             status: string;
-            /** @description The operation that it prices. */
+            /** @description The operation that the product applies to. */
             product: string;
-            /** @description A name to show. */
+            /** @description A display name. */
             name: string;
-            /** @description The network that it is for; null for all. */
+            /** @description The network of the product, or null for all networks. */
             network: string | null;
-            /** @description The asset that it is for; null for all. */
+            /** @description The asset of the product, or null for all assets. */
             asset: string | null;
-            /** @description The fiat currency that it is for; null where only crypto moves. */
+            /** @description The fiat currency of the product. Null if the operation involves only crypto. */
             fiat_currency: string | null;
-            /** @description The payment method that it is for; null for all. */
+            /** @description The payment method of the product, or null for all methods. */
             payment_method: string | null;
-            /** @description The currency of `fixed`, `min_fee` and `max_fee`: that of the amount. */
+            /** @description The currency of `fixed`, `min_fee` and `max_fee`, which is the currency of the amount. */
             fee_currency: string;
-            /** @description The share of the amount, in percent: 1.00 is 1 %. */
+            /** @description The fee as a percentage of the amount. For example, 1.00 means 1 %. */
             percentage: string;
-            /** @description A flat fee, added to the share, in `fee_currency`. */
+            /** @description A flat fee, added to the percentage, in `fee_currency`. */
             fixed: string;
-            /** @description The least processing fee; a lower one is raised to it. */
+            /** @description The smallest processing fee. A lower fee is increased to this amount. */
             min_fee: string;
-            /** @description The most processing fee; a higher one is lowered to it. Null for no cap. */
+            /** @description The largest processing fee. A higher fee is reduced to this amount. Null if there is no maximum. */
             max_fee: string | null;
-            /** @description What the blockchain transaction costs on top; null where there is none. */
+            /** @description The additional fee for the blockchain transaction, or null if there is none. */
             network_fee: components["schemas"]["NetworkFee"] | null;
-            /** @description Between which amounts the product can be used. */
+            /** @description The range of amounts for which the product can be used. */
             limits: components["schemas"]["ProductLimits"];
             /**
              * Format: date-time
-             * @description When the product last changed.
+             * @description The time of the last change.
              */
             updated_at: string;
         } & {
@@ -2857,41 +2857,41 @@ export interface components {
         FeeProductList: {
             /** @description The fee products of this page. */
             data: components["schemas"]["FeeProduct"][];
-            /** @description Which page this is, of how many. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * Invoice
-         * @description A Lightning invoice of a bitcoin wallet: for one payment of one amount, within its time.
+         * @description A Lightning invoice of a bitcoin wallet. It can be paid once, with one amount, before its expiry.
          */
         Invoice: {
-            /** @description Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /**
              * @description Always `invoice`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "invoice";
-            /** @description Whether it waits, was paid, or has ended unpaid. */
+            /** @description The status. */
             status: string;
             /** @description The wallet that is credited. */
             wallet_id?: string;
-            /** @description What a payer pays: the invoice itself, as BOLT11 writes it. */
+            /** @description The invoice in BOLT11 format, which the payer pays. */
             payment_request: string;
-            /** @description How much it is for, in satoshi: a hundred millionth of a bitcoin. */
+            /** @description The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin. */
             amount_sats: number;
-            /** @description What it says to the payer; null when nothing was given. */
+            /** @description The description for the payer, or null if none was given. */
             description: string | null;
             /**
              * Format: date-time
-             * @description Until when it can be paid.
+             * @description The expiry time. The invoice can be paid before this time.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
         } & {
@@ -2899,41 +2899,41 @@ export interface components {
         };
         /**
          * InvoiceObject
-         * @description An invoice as events carry it.
+         * @description An invoice in an event.
          */
         InvoiceObject: {
-            /** @description Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /** @description Always `invoice`. */
             type: string;
-            /** @description Whether it waits, was paid, or has ended unpaid. */
+            /** @description The status. */
             status: string;
             /** @description The wallet that is credited. */
             wallet_id?: string;
-            /** @description What a payer pays: the invoice itself, as BOLT11 writes it. */
+            /** @description The invoice in BOLT11 format, which the payer pays. */
             payment_request: string;
-            /** @description How much it is for, in satoshi: a hundred millionth of a bitcoin. */
+            /** @description The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin. */
             amount_sats: number;
-            /** @description What it says to the payer; null when nothing was given. */
+            /** @description The description for the payer, or null if none was given. */
             description: string | null;
             /**
              * Format: date-time
-             * @description Until when it can be paid.
+             * @description The expiry time. The invoice can be paid before this time.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
-            /** @description The reference of its wallet; null when that has none. */
+            /** @description The reference of the entry's wallet, or null if the wallet has none. */
             reference: string | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * KycActionRequiredEvent
-         * @description Sent when compliance needs more information. `required_actions` in `data.object` say what is missing.
+         * @description Sent when compliance needs more information. `required_actions` in `data.object` has the missing information.
          */
         KycActionRequiredEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -2962,7 +2962,7 @@ export interface components {
         };
         /**
          * KycApprovedEvent
-         * @description Sent when KYC was approved. Operations that move money are open to the account. `data.object` is the answer of GET /profile/kyc.
+         * @description Sent when KYC was approved. The account can now move money. `data.object` is the response of GET /profile/kyc.
          */
         KycApprovedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -2991,26 +2991,26 @@ export interface components {
         };
         /**
          * KycDetail
-         * @description How far the check of the account's identity has come, and what it still needs.
+         * @description The status of the account's identity check, and the actions that are still required.
          */
         KycDetail: {
-            /** @description How far it has come; only `approved` accounts move money. */
+            /** @description The status. Only `approved` accounts can move money. */
             kyc_status: string;
-            /** @description Whether the account is a person's or a company's. */
+            /** @description The type of account. */
             account_type: string;
-            /** @description The tier that the account has reached; a higher one has higher limits. */
+            /** @description The tier of the account. A higher tier has higher limits. */
             level: number;
             /**
              * Format: date-time
-             * @description When the documents were handed in; null before.
+             * @description The time at which the documents were submitted, or null if they have not been submitted.
              */
             submitted_at: string | null;
             /**
              * Format: date-time
-             * @description When compliance last decided; null before.
+             * @description The time of compliance's last decision, or null if there is none.
              */
             reviewed_at: string | null;
-            /** @description What compliance still needs; empty when nothing. */
+            /** @description The required actions. Empty if there are none. */
             required_actions: components["schemas"]["RequiredAction"][];
         } & {
             [key: string]: unknown;
@@ -3046,27 +3046,27 @@ export interface components {
         };
         /**
          * LightningAddress
-         * @description A Lightning address of a bitcoin wallet: name@domain, to be paid any number of times.
+         * @description A Lightning address of a bitcoin wallet, in the form name@domain. It can be paid any number of times.
          */
         LightningAddress: {
-            /** @description Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /**
              * @description Always `lightning_address`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "lightning_address";
-            /** @description Whether it can be paid. */
+            /** @description The status. Only an `active` address can be paid. */
             status: string;
-            /** @description The wallet that is credited; left out where the entry stands inside its wallet. */
+            /** @description The id of the wallet that is credited. Absent if the entry is returned inside its wallet. */
             wallet_id?: string;
-            /** @description What a payer enters: name@domain. */
+            /** @description The address that payers enter, in the form name@domain. */
             address: string;
-            /** @description The same for payers whose wallet knows LNURL only. */
+            /** @description The same address, for wallets that support only LNURL. */
             lnurl: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
         } & {
@@ -3074,49 +3074,49 @@ export interface components {
         };
         /**
          * LightningAddressObject
-         * @description A Lightning address as events carry it.
+         * @description A Lightning address in an event.
          */
         LightningAddressObject: {
-            /** @description Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
+            /** @description The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}. */
             id: string;
             /** @description Always `lightning_address`. */
             type: string;
-            /** @description Whether it can be paid. */
+            /** @description The status. Only an `active` address can be paid. */
             status: string;
-            /** @description The wallet that is credited; left out where the entry stands inside its wallet. */
+            /** @description The id of the wallet that is credited. Absent if the entry is returned inside its wallet. */
             wallet_id?: string;
-            /** @description What a payer enters: name@domain. */
+            /** @description The address that payers enter, in the form name@domain. */
             address: string;
-            /** @description The same for payers whose wallet knows LNURL only. */
+            /** @description The same address, for wallets that support only LNURL. */
             lnurl: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
-            /** @description The reference of its wallet; null when that has none. */
+            /** @description The reference of the entry's wallet, or null if the wallet has none. */
             reference: string | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * LightningDeposit
-         * @description What was paid to a wallet's Lightning address or invoice.
+         * @description A payment to a wallet's Lightning address or invoice.
          */
         LightningDeposit: {
-            /** @description Names the deposit; the transaction that credits it has it as `deposit_id`. */
+            /** @description The id of the deposit. The transaction that credits the deposit contains it as `deposit_id`. */
             id: string;
-            /** @description Always `confirmed`: a payment over Lightning is credited at once. */
+            /** @description Always `confirmed`, because a Lightning payment is credited immediately. */
             status: string;
-            /** @description The wallet that it came to. */
+            /** @description The id of the wallet that received the deposit. */
             wallet_id: string;
-            /** @description How much came, in `asset`. */
+            /** @description The amount, in `asset`. */
             amount: string;
-            /** @description The reference of the wallet; null when that has none. */
+            /** @description The reference of the wallet, or null if it has none. */
             reference: string | null;
             /**
              * Format: date-time
-             * @description When it was seen.
+             * @description The time at which the deposit was detected.
              */
             created_at: string;
             /** @description Always `bitcoin`. */
@@ -3128,14 +3128,14 @@ export interface components {
              * @enum {string}
              */
             channel: "lightning";
-            /** @description Always null: there is no transaction on the chain. */
+            /** @description Always null, because there is no on-chain transaction. */
             tx_hash: string | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * LightningDestination
-         * @description An invoice or a Lightning address; the invoice is preferred (decision S14).
+         * @description A Lightning invoice or address. If both are given, the invoice is paid (decision S14).
          */
         LightningDestination: {
             /**
@@ -3143,7 +3143,7 @@ export interface components {
              * @enum {string}
              */
             type: "lightning";
-            /** @description The invoice (BOLT11) to pay, for exactly its amount; it goes before a `lightning_address`. */
+            /** @description The invoice (BOLT11) to pay. The amount must be exactly the invoice's amount. If both fields are given, the invoice is paid. */
             invoice?: string | null;
             /** @description The Lightning address (name@domain) to pay. */
             lightning_address?: string | null;
@@ -3155,7 +3155,7 @@ export interface components {
         LightningEntry: components["schemas"]["LightningAddress"] | components["schemas"]["Invoice"];
         /**
          * LightningInvoiceExpiredEvent
-         * @description Sent when a Lightning invoice expired unpaid. It can be paid no more; make a new one.
+         * @description Sent when a Lightning invoice expired unpaid. It can no longer be paid. Create a new one.
          */
         LightningInvoiceExpiredEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -3184,7 +3184,7 @@ export interface components {
         };
         /**
          * LightningInvoicePaidEvent
-         * @description Sent when a Lightning invoice was paid. The balance has it: deposit.confirmed follows with the amount.
+         * @description Sent when a Lightning invoice was paid. The balance is credited. deposit.confirmed follows with the amount.
          */
         LightningInvoicePaidEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -3218,24 +3218,24 @@ export interface components {
         LightningList: {
             /** @description The Lightning addresses and invoices of this page. */
             data: components["schemas"]["LightningEntry"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * LimitResets
-         * @description When the periods of the limits begin anew.
+         * @description The times at which the limit periods reset.
          */
         LimitResets: {
             /**
              * Format: date-time
-             * @description When the next day begins and `daily.used` is zero again.
+             * @description The start of the next day, when `daily.used` is reset to zero.
              */
             daily: string;
             /**
              * Format: date-time
-             * @description When the next month begins and `monthly.used` is zero again.
+             * @description The start of the next month, when `monthly.used` is reset to zero.
              */
             monthly: string;
         } & {
@@ -3243,127 +3243,127 @@ export interface components {
         };
         /**
          * LimitSet
-         * @description The limits of the account, in its currency.
+         * @description The limits of the account, in its default currency.
          */
         LimitSet: {
-            /** @description What a single transaction may move. */
+            /** @description The limit for a single transaction. */
             per_transaction: components["schemas"]["TransactionLimit"];
-            /** @description What may be moved in a day. */
+            /** @description The limit for a day. */
             daily: components["schemas"]["PeriodLimit"];
-            /** @description What may be moved in a month. */
+            /** @description The limit for a month. */
             monthly: components["schemas"]["PeriodLimit"];
         } & {
             [key: string]: unknown;
         };
         /**
          * MonthlySchedule
-         * @description A schedule of monthly runs.
+         * @description A schedule with monthly runs.
          */
         MonthlySchedule: {
             /**
-             * @description How often there is a run. (enum property replaced by openapi-typescript)
+             * @description The frequency of the runs. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             frequency: "monthly";
             /**
-             * @description The day of the runs; required when the frequency is weekly or biweekly.
+             * @description The weekday of the runs. Required if the frequency is weekly or biweekly.
              * @enum {string|null}
              */
             day_of_week?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday" | null;
-            /** @description The day of the runs, the last one in shorter months. */
+            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. */
             day_of_month: number;
-            /** @description The first day on which a run can be, in `timezone`: today or later. */
+            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours.
+             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
              * @default 09:00
              */
             time?: string;
             /**
-             * @description The time zone of dates and time, by its IANA name.
+             * @description The time zone of the dates and the time, as an IANA name.
              * @default Africa/Nairobi
              */
             timezone?: string;
-            /** @description When the runs end. */
+            /** @description When the recurring payment stops. */
             end: components["schemas"]["End"];
         };
         /**
          * NetworkFee
-         * @description What the blockchain transaction of a product costs, and who pays it.
+         * @description A product's fee for the blockchain transaction, and the party that pays it.
          */
         NetworkFee: {
-            /** @description What the transaction costs, in `currency`. */
+            /** @description The cost of the transaction, in `currency`. */
             amount: string;
             /** @description The currency of `amount`. */
             currency: string;
-            /** @description Who bears it. What the service bears costs the customer nothing. */
+            /** @description The party that pays the network fee. If the service pays it, the customer pays nothing. */
             paid_by: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * NetworkObject
-         * @description How a network does at the moment, as events tell of it; these know bitcoin too.
+         * @description The current state of a network in an event. The network can also be bitcoin.
          */
         NetworkObject: {
-            /** @description Whether the network can be used; create no quotes or transactions while it is `down`. */
+            /** @description The status. Do not create quotes or transactions while it is `down`. */
             status: string;
-            /** @description The height of its latest block. */
+            /** @description The height of the latest block. */
             latest_block: string;
-            /** @description How long a transaction takes to be confirmed on average, in seconds. */
+            /** @description The average time until a transaction is confirmed, in seconds. */
             avg_confirmation_seconds: number;
-            /** @description What a transaction on it costs now. */
+            /** @description The current cost of a transaction. */
             network_fee: components["schemas"]["NetworkTransactionFee"];
-            /** @description The assets that the service offers on it. */
+            /** @description The assets that the service supports on the network. */
             assets: string[];
             /**
              * Format: date-time
-             * @description When these figures were taken.
+             * @description The time for which these figures are valid.
              */
             updated_at: string;
-            /** @description The network that the figures are of. */
+            /** @description The network that the figures describe. */
             network: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * NetworkStats
-         * @description How the ramp networks do at the moment.
+         * @description The current state of the ramp networks.
          */
         NetworkStats: {
-            /** @description The ramp networks, or the one that was asked for. */
+            /** @description The requested network, or all ramp networks. */
             networks: components["schemas"]["NetworkStatsEntry"][];
         } & {
             [key: string]: unknown;
         };
         /**
          * NetworkStatsEntry
-         * @description How one ramp network does at the moment.
+         * @description The current state of one ramp network.
          */
         NetworkStatsEntry: {
-            /** @description Whether the network can be used; create no quotes or transactions while it is `down`. */
+            /** @description The status. Do not create quotes or transactions while it is `down`. */
             status: string;
-            /** @description The height of its latest block. */
+            /** @description The height of the latest block. */
             latest_block: string;
-            /** @description How long a transaction takes to be confirmed on average, in seconds. */
+            /** @description The average time until a transaction is confirmed, in seconds. */
             avg_confirmation_seconds: number;
-            /** @description What a transaction on it costs now. */
+            /** @description The current cost of a transaction. */
             network_fee: components["schemas"]["NetworkTransactionFee"];
-            /** @description The assets that the service offers on it. */
+            /** @description The assets that the service supports on the network. */
             assets: string[];
             /**
              * Format: date-time
-             * @description When these figures were taken.
+             * @description The time for which these figures are valid.
              */
             updated_at: string;
-            /** @description The network that the figures are of. */
+            /** @description The network that the figures describe. */
             network: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * NetworkStatusChangedEvent
-         * @description Sent when a network moved between operational, degraded and down. `status` in `data.object` is the new one; while it is `down`, make no quotes or transactions there.
+         * @description Sent when a network moved between operational, degraded and down. `status` in `data.object` is the new status. While it is `down`, do not create quotes or transactions there.
          */
         NetworkStatusChangedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -3392,31 +3392,31 @@ export interface components {
         };
         /**
          * NetworkTransactionFee
-         * @description What one transaction on a network costs.
+         * @description The cost of one transaction on a network.
          */
         NetworkTransactionFee: {
-            /** @description The fee of a transaction, in `currency`. */
+            /** @description The cost of a transaction, in `currency`. */
             amount: string;
-            /** @description The asset in which the network takes its fees. */
+            /** @description The asset in which the network's fees are paid. */
             currency: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * OfframpTransaction
-         * @description A confirmed offramp: crypto that the caller deposits becomes fiat for a saved beneficiary.
+         * @description A confirmed offramp. The crypto that you deposit is turned into fiat for a saved beneficiary.
          */
         OfframpTransaction: {
-            /** @description Names the transaction; read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
             id: string;
             /**
-             * @description Tells an offramp from other types of transaction. (enum property replaced by openapi-typescript)
+             * @description The type of transaction. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "offramp";
-            /** @description How far it has come. It starts as `awaiting_deposit` and only moves forward. */
+            /** @description The status. It starts as `awaiting_deposit` and never returns to an earlier status. */
             status: string;
-            /** @description The quote it came from, whose rate, amounts and fee it keeps. */
+            /** @description The id of the quote. The transaction has the same rate, amounts and fee. */
             quote_id: string;
             /** @description The public number of its order, for `GET /orders/{order_id}`. */
             order_id: string;
@@ -3426,61 +3426,61 @@ export interface components {
             asset: string;
             /** @description The fiat currency that is paid in (onramp) or paid out (offramp), as on the quote. */
             fiat_currency: string;
-            /** @description The rate that the quote locked: fiat for one unit of the asset. */
+            /** @description The locked rate of the quote: fiat per unit of the asset. */
             rate: string;
-            /** @description What goes in, before fees: fiat of an onramp, the asset of an offramp. As on the quote. */
+            /** @description The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp. */
             source_amount: string;
-            /** @description What the recipient gets, after all fees: the asset of an onramp, fiat of an offramp. As on the quote. */
+            /** @description The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for an offramp in fiat. */
             destination_amount: string;
-            /** @description The quote's fee, taken out of `source_amount`. */
+            /** @description The fee of the quote, which is deducted from `source_amount`. */
             fee: components["schemas"]["ProcessingFee"];
-            /** @description The on-chain transaction: an onramp's delivery, an offramp's deposit. Null until there is one. */
+            /** @description The hash of the on-chain transaction: the delivery of an onramp, or the deposit of an offramp. Null until it exists. */
             tx_hash: string | null;
-            /** @description What the caller gave as `reference` on confirming; null where there was none. */
+            /** @description The `reference` given at confirmation, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed; there once the status is `failed`, and kept when it becomes `refunded`. */
+            /** @description The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When the quote was confirmed.
+             * @description The time at which the quote was confirmed.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the transaction last changed.
+             * @description The time of the last change.
              */
             updated_at: string;
-            /** @description Who is paid out: the beneficiary given on confirming. */
+            /** @description The id of the beneficiary that receives the payout, as given at confirmation. */
             beneficiary_id: string;
-            /** @description What to send where, so that the payout can start. */
+            /** @description The deposit that you must send before the payout can start. */
             deposit: components["schemas"]["RampDeposit"];
         } & {
             [key: string]: unknown;
         };
         /**
          * OnChainDeposit
-         * @description What came to a wallet's address over the chain.
+         * @description An on-chain deposit to a wallet's address.
          */
         OnChainDeposit: {
-            /** @description Names the deposit; the transaction that credits it has it as `deposit_id`. */
+            /** @description The id of the deposit. The transaction that credits the deposit contains it as `deposit_id`. */
             id: string;
-            /** @description How far the deposit has come. */
+            /** @description The status of the deposit. */
             status: string;
-            /** @description The wallet that it came to. */
+            /** @description The id of the wallet that received the deposit. */
             wallet_id: string;
-            /** @description How much came, in `asset`. */
+            /** @description The amount, in `asset`. */
             amount: string;
-            /** @description The reference of the wallet; null when that has none. */
+            /** @description The reference of the wallet, or null if it has none. */
             reference: string | null;
             /**
              * Format: date-time
-             * @description When it was seen.
+             * @description The time at which the deposit was detected.
              */
             created_at: string;
-            /** @description The network it came over: the wallet's. */
+            /** @description The network of the wallet. */
             network: string;
             /**
-             * @description What came: whatever somebody sent, also a token that the service does not know and does not credit.
+             * @description The asset that was sent. It can be a token that the service does not know and does not credit.
              * @example XLM
              * @example USDC
              */
@@ -3490,12 +3490,12 @@ export interface components {
              * @enum {string}
              */
             channel: "on_chain";
-            /** @description The transaction on the chain. */
+            /** @description The hash of the on-chain transaction. */
             tx_hash: string;
-            /** @description How many confirmations it has. */
+            /** @description The number of confirmations so far. */
             confirmations: number;
             /**
-             * @description Why it could not be credited; there once it has failed.
+             * @description The reason why the deposit was not credited. Present once the deposit has failed.
              * @example wallet_disabled
              * @example wrong_asset
              */
@@ -3505,19 +3505,19 @@ export interface components {
         };
         /**
          * OnrampTransaction
-         * @description A confirmed onramp: the payer's fiat becomes crypto at an external wallet.
+         * @description A confirmed onramp. The payer's fiat is turned into crypto in an external wallet.
          */
         OnrampTransaction: {
-            /** @description Names the transaction; read it again with `GET /transactions/{id}`. */
+            /** @description The id of the transaction. Read it again with `GET /transactions/{id}`. */
             id: string;
             /**
-             * @description Tells an onramp from other types of transaction. (enum property replaced by openapi-typescript)
+             * @description The type of transaction. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "onramp";
-            /** @description How far it has come. It starts as `awaiting_payment` and only moves forward. */
+            /** @description The status. It starts as `awaiting_payment` and never returns to an earlier status. */
             status: string;
-            /** @description The quote it came from, whose rate, amounts and fee it keeps. */
+            /** @description The id of the quote. The transaction has the same rate, amounts and fee. */
             quote_id: string;
             /** @description The public number of its order, for `GET /orders/{order_id}`. */
             order_id: string;
@@ -3527,48 +3527,48 @@ export interface components {
             asset: string;
             /** @description The fiat currency that is paid in (onramp) or paid out (offramp), as on the quote. */
             fiat_currency: string;
-            /** @description The rate that the quote locked: fiat for one unit of the asset. */
+            /** @description The locked rate of the quote: fiat per unit of the asset. */
             rate: string;
-            /** @description What goes in, before fees: fiat of an onramp, the asset of an offramp. As on the quote. */
+            /** @description The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp. */
             source_amount: string;
-            /** @description What the recipient gets, after all fees: the asset of an onramp, fiat of an offramp. As on the quote. */
+            /** @description The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for an offramp in fiat. */
             destination_amount: string;
-            /** @description The quote's fee, taken out of `source_amount`. */
+            /** @description The fee of the quote, which is deducted from `source_amount`. */
             fee: components["schemas"]["ProcessingFee"];
-            /** @description The on-chain transaction: an onramp's delivery, an offramp's deposit. Null until there is one. */
+            /** @description The hash of the on-chain transaction: the delivery of an onramp, or the deposit of an offramp. Null until it exists. */
             tx_hash: string | null;
-            /** @description What the caller gave as `reference` on confirming; null where there was none. */
+            /** @description The `reference` given at confirmation, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed; there once the status is `failed`, and kept when it becomes `refunded`. */
+            /** @description The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When the quote was confirmed.
+             * @description The time at which the quote was confirmed.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the transaction last changed.
+             * @description The time of the last change.
              */
             updated_at: string;
-            /** @description Where the crypto is delivered: the address given on confirming. */
+            /** @description The delivery address given at confirmation. */
             wallet_address: string;
-            /** @description How the payer pays `source_amount`. */
+            /** @description The instructions for paying `source_amount`. */
             payment_instructions: components["schemas"]["RampPaymentInstructions"];
         } & {
             [key: string]: unknown;
         };
         /**
          * Order
-         * @description One order with its legs. Every field is present, unused ones are null or empty; amounts are numbers.
+         * @description One order with its legs. Every field is present. Unused fields are null or empty. Amounts are numbers.
          */
         Order: {
             /**
              * Format: uuid
-             * @description Internal id of the order.
+             * @description The internal id of the order.
              */
             id: string;
-            /** @description How far the order has come. */
+            /** @description The status of the order. */
             status: string;
             /** @description The public order number, for `GET /orders/{order_id}`. */
             order_id: string;
@@ -3577,122 +3577,122 @@ export interface components {
              * @description The account that owns the order.
              */
             user_id: string;
-            /** @description What kind of operation made the order. */
+            /** @description The operation that created the order. */
             order_type: string;
-            /** @description The crypto asset that the order is about: the one paid with, or the one received for fiat. */
+            /** @description The crypto asset of the order: the asset that is paid, or the asset that is received for fiat. */
             asset: string;
             /** @description The id of `asset`. */
             asset_id: string;
-            /** @description Where the money comes from: a network, or for fiat the currency's code in small letters. */
+            /** @description The network of the source. For fiat, the currency code in lower case. */
             network: string;
-            /** @description Where the money goes to: a network, or for fiat the currency's code in small letters. */
+            /** @description The network of the target. For fiat, the currency code in lower case. */
             network_to: string;
             /** @description The id of the network of `asset`. */
             network_id: string | null;
-            /** @description The id of the network that the order pays on; null for fiat. */
+            /** @description The id of the network on which the order is paid. Null for fiat. */
             from_network: string | null;
-            /** @description The id of the network that the order delivers on; null for fiat. */
+            /** @description The id of the network on which the order is delivered. Null for fiat. */
             to_network: string | null;
-            /** @description The asset or fiat currency sent. */
+            /** @description The asset or fiat currency that is sent. */
             from_asset: string;
             /** @description The id of `from_asset`. */
             from_asset_id: string;
-            /** @description The asset or fiat currency received. */
+            /** @description The asset or fiat currency that is received. */
             to_asset: string;
             /** @description The id of `to_asset`. */
             to_asset_id: string;
-            /** @description The amount of the order, in the asset or currency it pays with. */
+            /** @description The amount of the order, in the currency in which it is paid. */
             amount: number;
-            /** @description What was debited in all, fees included, in `from_asset`; null when nothing was in the end. */
+            /** @description The total debited, in `from_asset`, including fees. Null if no amount was debited in the end. */
             total_amount: number | null;
             /** @description The amount sent, in `from_asset`. */
             from_amount: number;
             /** @description The amount sent, in `from_asset`. */
             from_asset_amount: number;
-            /** @description The amount it is converted to, in `to_asset`. */
+            /** @description The converted amount, in `to_asset`. */
             to_amount: number;
-            /** @description The amount it is converted to, in `to_asset`. */
+            /** @description The converted amount, in `to_asset`. */
             to_asset_amount: number;
-            /** @description What is received after all fees, in `to_asset`; null when the order came to nothing. */
+            /** @description The amount received after all fees, in `to_asset`. Null if the order did not succeed. */
             receive_amount: number | null;
-            /** @description The part of the fee that the blockchain network takes, in the currency of the fee. */
+            /** @description The part of the fee for the blockchain transaction, in the currency of the fee. */
             network_fee: number;
-            /** @description The part of the fee that the service takes, in the currency of the fee. */
+            /** @description The part of the fee that the service charges, in the currency of the fee. */
             exchange_fee: number;
-            /** @description The whole fee: `network_fee` and `exchange_fee` together. */
+            /** @description The total fee: `network_fee` plus `exchange_fee`. */
             total_fees: number;
-            /** @description How much `to_asset` one unit of `from_asset` is worth; null where nothing is converted. */
+            /** @description The price of one unit of `from_asset` in `to_asset`. Null if the order converts nothing. */
             exchange_rate: number | null;
-            /** @description The tolerance of a swap, in percent; null for other orders. */
+            /** @description The slippage tolerance of a swap, in percent. Null for other orders. */
             slippage: number | null;
-            /** @description The address that the money came from; empty where none is known. */
+            /** @description The sending address. Empty if it is not known. */
             sender_address: string;
-            /** @description The address, invoice or Lightning address that the money goes to; empty where there is none. */
+            /** @description The receiving address, invoice or Lightning address. Empty if there is none. */
             recipient_address: string;
-            /** @description The memo that goes with the transfer; empty when unused. */
+            /** @description The memo of the transfer. Empty if unused. */
             memo: string;
-            /** @description The fiat currency of the order; null when it moves crypto only. */
+            /** @description The fiat currency of the order. Null if the order involves only crypto. */
             fiat_currency: string | null;
-            /** @description The country of that fiat currency; null when the order moves crypto only. */
+            /** @description The country of the fiat currency. Null if the order involves only crypto. */
             country: string | null;
-            /** @description How the fiat is paid; empty for orders that move crypto only. */
+            /** @description The payment method for the fiat. Empty if the order involves only crypto. */
             mode_of_payment: string;
-            /** @description The beneficiary that is paid out; null where there is none. */
+            /** @description The beneficiary of the payout, or null if there is none. */
             payment_method_id: string | null;
-            /** @description The bank account or phone number of payer or beneficiary; null where there is none. */
+            /** @description The bank account or phone number of the payer or beneficiary, or null if there is none. */
             account_number: string | null;
-            /** @description How the payer pays, for an onramp or buy; null for other orders. */
+            /** @description The payment instructions of an onramp or buy. Null for other orders. */
             payment_details: components["schemas"]["PaymentInstructions"] | null;
-            /** @description The channel of the payment partner; null when it is not known. */
+            /** @description The channel of the payment partner, or null if it is not known. */
             channel_id: string | null;
-            /** @description The network of the payment partner; null when it is not known. */
+            /** @description The network of the payment partner, or null if it is not known. */
             provider_network_id: string | null;
-            /** @description The partner's own channel; null when it is not known. */
+            /** @description The payment partner's own channel, or null if it is not known. */
             provider_channel_id: string | null;
-            /** @description Why the order failed: the failure code of its transaction; null otherwise. */
+            /** @description The failure code of the transaction, or null. */
             reason: string | null;
-            /** @description Who cancelled the order; null when it was not cancelled. */
+            /** @description The person who cancelled the order. Null if the order was not cancelled. */
             cancelled_by: string | null;
-            /** @description Why the order was cancelled; null when it was not. */
+            /** @description The reason for the cancellation. Null if the order was not cancelled. */
             cancel_reason: string | null;
             /**
              * Format: date-time
-             * @description When the order was cancelled; null when it was not.
+             * @description The time of the cancellation. Null if the order was not cancelled.
              */
             cancel_date: string | null;
-            /** @description The recurring payment that made the order, by its id; empty otherwise. */
+            /** @description The id of the recurring payment that created the order. Empty for other orders. */
             recurring_payment: string;
             /**
              * Format: date-time
-             * @description When the order was made.
+             * @description The creation time of the order.
              */
             created_at: string | null;
             /**
              * Format: date-time
-             * @description When the order last changed.
+             * @description The time of the last change.
              */
             updated_at: string | null;
             /**
              * Format: date-time
-             * @description When the order was deleted; null when it is not.
+             * @description The time of deletion, or null if the order was not deleted.
              */
             deleted_at: string | null;
-            /** @description The legs of the order: what is paid and what is delivered, with their on-chain detail. */
+            /** @description The legs of the order: the payment and the delivery, with their on-chain details. */
             transactions: components["schemas"]["OrderLeg"][];
         } & {
             [key: string]: unknown;
         };
         /**
          * OrderItem
-         * @description An order as lists show it: without its legs. Amounts and fees are numbers.
+         * @description An order in a list, without its legs. Amounts and fees are JSON numbers.
          */
         OrderItem: {
             /**
              * Format: uuid
-             * @description Internal id of the order.
+             * @description The internal id of the order.
              */
             id: string;
-            /** @description How far the order has come. */
+            /** @description The status of the order. */
             status: string;
             /** @description The public order number, for `GET /orders/{order_id}`. */
             order_id: string;
@@ -3701,104 +3701,104 @@ export interface components {
              * @description The account that owns the order.
              */
             user_id: string;
-            /** @description What kind of operation made the order. */
+            /** @description The operation that created the order. */
             order_type: string;
-            /** @description The crypto asset that the order is about: the one paid with, or the one received for fiat. */
+            /** @description The crypto asset of the order: the asset that is paid, or the asset that is received for fiat. */
             asset: string;
             /** @description The id of `asset`. */
             asset_id: string;
-            /** @description Where the money comes from: a network, or for fiat the currency's code in small letters. */
+            /** @description The network of the source. For fiat, the currency code in lower case. */
             network: string;
-            /** @description Where the money goes to: a network, or for fiat the currency's code in small letters. */
+            /** @description The network of the target. For fiat, the currency code in lower case. */
             network_to: string;
             /** @description The id of the network of `asset`. */
             network_id: string | null;
-            /** @description The id of the network that the order pays on; null for fiat. */
+            /** @description The id of the network on which the order is paid. Null for fiat. */
             from_network: string | null;
-            /** @description The id of the network that the order delivers on; null for fiat. */
+            /** @description The id of the network on which the order is delivered. Null for fiat. */
             to_network: string | null;
-            /** @description The asset or fiat currency sent. */
+            /** @description The asset or fiat currency that is sent. */
             from_asset: string;
             /** @description The id of `from_asset`. */
             from_asset_id: string;
-            /** @description The asset or fiat currency received. */
+            /** @description The asset or fiat currency that is received. */
             to_asset: string;
             /** @description The id of `to_asset`. */
             to_asset_id: string;
-            /** @description The amount of the order, in the asset or currency it pays with. */
+            /** @description The amount of the order, in the currency in which it is paid. */
             amount: number;
-            /** @description What was debited in all, fees included, in `from_asset`; null when nothing was in the end. */
+            /** @description The total debited, in `from_asset`, including fees. Null if no amount was debited in the end. */
             total_amount: number | null;
             /** @description The amount sent, in `from_asset`. */
             from_amount: number;
             /** @description The amount sent, in `from_asset`. */
             from_asset_amount: number;
-            /** @description The amount it is converted to, in `to_asset`. */
+            /** @description The converted amount, in `to_asset`. */
             to_amount: number;
-            /** @description The amount it is converted to, in `to_asset`. */
+            /** @description The converted amount, in `to_asset`. */
             to_asset_amount: number;
-            /** @description What is received after all fees, in `to_asset`; null when the order came to nothing. */
+            /** @description The amount received after all fees, in `to_asset`. Null if the order did not succeed. */
             receive_amount: number | null;
-            /** @description The part of the fee that the blockchain network takes, in the currency of the fee. */
+            /** @description The part of the fee for the blockchain transaction, in the currency of the fee. */
             network_fee: number;
-            /** @description The part of the fee that the service takes, in the currency of the fee. */
+            /** @description The part of the fee that the service charges, in the currency of the fee. */
             exchange_fee: number;
-            /** @description The whole fee: `network_fee` and `exchange_fee` together. */
+            /** @description The total fee: `network_fee` plus `exchange_fee`. */
             total_fees: number;
-            /** @description How much `to_asset` one unit of `from_asset` is worth; null where nothing is converted. */
+            /** @description The price of one unit of `from_asset` in `to_asset`. Null if the order converts nothing. */
             exchange_rate: number | null;
-            /** @description The tolerance of a swap, in percent; null for other orders. */
+            /** @description The slippage tolerance of a swap, in percent. Null for other orders. */
             slippage: number | null;
-            /** @description The address that the money came from; empty where none is known. */
+            /** @description The sending address. Empty if it is not known. */
             sender_address: string;
-            /** @description The address, invoice or Lightning address that the money goes to; empty where there is none. */
+            /** @description The receiving address, invoice or Lightning address. Empty if there is none. */
             recipient_address: string;
-            /** @description The memo that goes with the transfer; empty when unused. */
+            /** @description The memo of the transfer. Empty if unused. */
             memo: string;
-            /** @description The fiat currency of the order; null when it moves crypto only. */
+            /** @description The fiat currency of the order. Null if the order involves only crypto. */
             fiat_currency: string | null;
-            /** @description The country of that fiat currency; null when the order moves crypto only. */
+            /** @description The country of the fiat currency. Null if the order involves only crypto. */
             country: string | null;
-            /** @description How the fiat is paid; empty for orders that move crypto only. */
+            /** @description The payment method for the fiat. Empty if the order involves only crypto. */
             mode_of_payment: string;
-            /** @description The beneficiary that is paid out; null where there is none. */
+            /** @description The beneficiary of the payout, or null if there is none. */
             payment_method_id: string | null;
-            /** @description The bank account or phone number of payer or beneficiary; null where there is none. */
+            /** @description The bank account or phone number of the payer or beneficiary, or null if there is none. */
             account_number: string | null;
-            /** @description How the payer pays, for an onramp or buy; null for other orders. */
+            /** @description The payment instructions of an onramp or buy. Null for other orders. */
             payment_details: components["schemas"]["PaymentInstructions"] | null;
-            /** @description The channel of the payment partner; null when it is not known. */
+            /** @description The channel of the payment partner, or null if it is not known. */
             channel_id: string | null;
-            /** @description The network of the payment partner; null when it is not known. */
+            /** @description The network of the payment partner, or null if it is not known. */
             provider_network_id: string | null;
-            /** @description The partner's own channel; null when it is not known. */
+            /** @description The payment partner's own channel, or null if it is not known. */
             provider_channel_id: string | null;
-            /** @description Why the order failed: the failure code of its transaction; null otherwise. */
+            /** @description The failure code of the transaction, or null. */
             reason: string | null;
-            /** @description Who cancelled the order; null when it was not cancelled. */
+            /** @description The person who cancelled the order. Null if the order was not cancelled. */
             cancelled_by: string | null;
-            /** @description Why the order was cancelled; null when it was not. */
+            /** @description The reason for the cancellation. Null if the order was not cancelled. */
             cancel_reason: string | null;
             /**
              * Format: date-time
-             * @description When the order was cancelled; null when it was not.
+             * @description The time of the cancellation. Null if the order was not cancelled.
              */
             cancel_date: string | null;
-            /** @description The recurring payment that made the order, by its id; empty otherwise. */
+            /** @description The id of the recurring payment that created the order. Empty for other orders. */
             recurring_payment: string;
             /**
              * Format: date-time
-             * @description When the order was made.
+             * @description The creation time of the order.
              */
             created_at: string | null;
             /**
              * Format: date-time
-             * @description When the order last changed.
+             * @description The time of the last change.
              */
             updated_at: string | null;
             /**
              * Format: date-time
-             * @description When the order was deleted; null when it is not.
+             * @description The time of deletion, or null if the order was not deleted.
              */
             deleted_at: string | null;
         } & {
@@ -3806,93 +3806,93 @@ export interface components {
         };
         /**
          * OrderLeg
-         * @description One side of an order: the debit of what is paid, or the credit of what is delivered.
+         * @description One side of an order: the debit of the payment, or the credit of the delivery.
          */
         OrderLeg: {
             /**
              * Format: uuid
-             * @description Internal id of the leg.
+             * @description The internal id of the leg.
              */
             id: string;
-            /** @description How far the leg has come; `completed` once the money has moved. */
+            /** @description The status of the leg. It is `completed` once the money has been transferred. */
             status: string;
-            /** @description The transaction that the order shows, for `GET /transactions/{id}`. */
+            /** @description The transaction of the order, for `GET /transactions/{id}`. */
             transaction_id: string;
-            /** @description The run of the recurring payment that made the order; empty otherwise. */
+            /** @description The id of the recurring payment's run that created the order. Empty for other orders. */
             recurring_payment_invoice_id: string;
-            /** @description The public number of the order this is a leg of. */
+            /** @description The public number of the order. */
             order_id: string;
-            /** @description Whose leg it is: the account, or `0000-0000-0000-0000` for a leg of the service itself. */
+            /** @description The owner of the leg: the account, or `0000-0000-0000-0000` for the service itself. */
             user_id: string;
-            /** @description Which side it is. */
+            /** @description The side of the order: debit or credit. */
             transaction_type: string;
-            /** @description Whether the leg moves crypto or fiat. */
+            /** @description The type of money: crypto or fiat. */
             transfer_type: string;
-            /** @description What the leg moves, in `currency`. */
+            /** @description The amount of the leg, in `currency`. */
             amount: number;
-            /** @description The asset or fiat currency that the leg moves. */
+            /** @description The asset or fiat currency of the leg. */
             currency: string;
-            /** @description What the order pays with; `exchange_rate` is the price of one unit of it. */
+            /** @description The currency in which the order is paid. `exchange_rate` is the price of one unit of this currency. */
             base_currency: string;
-            /** @description What the order delivers; `exchange_rate` is counted in it. */
+            /** @description The currency that the order delivers. `exchange_rate` is in this currency. */
             quote_currency: string;
-            /** @description What the order pays in all, fees included, in `base_currency`. */
+            /** @description The total paid, in `base_currency`, including fees. */
             sell_amount: number;
-            /** @description What the order delivers after fees, in `quote_currency`. */
+            /** @description The amount that the order delivers after fees, in `quote_currency`. */
             buy_amount: number;
-            /** @description How much `quote_currency` one unit of `base_currency` is worth; null where nothing is converted. */
+            /** @description The price of one unit of `base_currency` in `quote_currency`. Null if the order converts nothing. */
             exchange_rate: string | null;
-            /** @description Not used by these orders: null. */
+            /** @description Not used. Always null. */
             ico_unit_price: number | null;
-            /** @description The address that receives; empty on legs in fiat and where no address is involved. */
+            /** @description The receiving address. Empty on fiat legs and if there is no address. */
             to_wallet: string;
-            /** @description The address that sends; empty on legs in fiat and where it is not known. */
+            /** @description The sending address. Empty on fiat legs and if it is not known. */
             from_wallet: string;
-            /** @description The bank account or phone number of payer or beneficiary; null where there is none. */
+            /** @description The bank account or phone number of the payer or beneficiary, or null if there is none. */
             account_number: string | null;
-            /** @description The on-chain transaction of this leg; null on legs in fiat and until there is one. */
+            /** @description The hash of the on-chain transaction for this leg. Null on fiat legs, and until the transaction exists. */
             tx_hash: string | null;
-            /** @description What the order was for, in words. */
+            /** @description The description of the order. */
             transaction_description: string;
-            /** @description Which operation of the service the leg belongs to. */
+            /** @description The operation that created the order. */
             service_type: string;
-            /** @description The memo that goes with an on-chain leg; empty when unused. */
+            /** @description The memo of an on-chain leg. Empty if unused. */
             memo: string;
-            /** @description Who approved the leg; null where nobody had to. */
+            /** @description The person who approved the leg. Null if no approval was needed. */
             approved_by: string | null;
-            /** @description Who cancelled the leg; null when it was not cancelled. */
+            /** @description The person who cancelled the leg. Null if the leg was not cancelled. */
             cancelled_by: string | null;
-            /** @description The service's own part of the fee, in `transaction_fee_ico`. */
+            /** @description The part of the fee that the service charges, in `transaction_fee_ico`. */
             transaction_fee_system: number;
-            /** @description The whole fee of the order, in `transaction_fee_ico`; it stands on the debit leg, 0 on the other. */
+            /** @description On the debit leg, the order's total fee, in `transaction_fee_ico`. On the credit leg, 0. */
             transaction_fee: number;
             /** @description The currency of the fee. */
             transaction_fee_ico: string;
-            /** @description The failure code of an order that failed; null otherwise. */
+            /** @description The failure code of a failed order. Null for other orders. */
             transaction_error: string | null;
-            /** @description A note of the service's staff; null when there is none. */
+            /** @description A note by the service's staff, or null. */
             transaction_admin_info: string | null;
-            /** @description A message about the leg; null when there is none. */
+            /** @description A message about the leg, or null. */
             transaction_message: string | null;
-            /** @description What the partner that moves the money says of it; null when nothing is known. */
+            /** @description The status at the payment partner, or null if it is not known. */
             third_party_status: string | null;
-            /** @description How the payer pays, on the debit leg of an onramp or buy; null otherwise. */
+            /** @description The payment instructions, on the debit leg of an onramp or buy. Null otherwise. */
             payment_object: components["schemas"]["PaymentInstructions"] | null;
-            /** @description The request to the partner that moves the money; null when it is not shown. */
+            /** @description The request to the payment partner, or null if it is not available. */
             request_obj: Record<string, never> | null;
             /**
              * Format: date-time
-             * @description When the leg was deleted; null when it is not.
+             * @description The time of deletion, or null if the leg was not deleted.
              */
             deleted_at: string | null;
             /**
              * Format: date-time
-             * @description When the order was made.
+             * @description The creation time of the order.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the order last changed.
+             * @description The time of the order's last change.
              */
             updated_at: string;
         } & {
@@ -3905,14 +3905,14 @@ export interface components {
         OrderList: {
             /** @description The orders of this page, without their legs. */
             data: components["schemas"]["OrderItem"][];
-            /** @description Which page this is, of how many. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * Pagination
-         * @description Which page of a list this is, and how much there is in all.
+         * @description The page of a list, and the size of the list.
          */
         Pagination: {
             /** @description The page shown, counted from 1. */
@@ -3921,14 +3921,14 @@ export interface components {
             size: number;
             /** @description How many records match, on all pages. */
             total: number;
-            /** @description How many pages these fill; 0 when nothing matches. */
+            /** @description How many pages there are; 0 if nothing matches. */
             total_pages: number;
         } & {
             [key: string]: unknown;
         };
         /**
          * Pause
-         * @description What pausing a recurring payment did.
+         * @description The result of pausing a recurring payment.
          */
         Pause: {
             /** @description The recurring payment. */
@@ -3937,74 +3937,74 @@ export interface components {
             status: string;
             /**
              * Format: date-time
-             * @description When it was paused: now.
+             * @description The start of the pause, which is the current time.
              */
             paused_at: string;
-            /** @description Why, as given; null when no reason was given. */
+            /** @description The reason that was given, or null if none was given. */
             pause_reason: string | null;
-            /** @description Always null: no run is planned while it is paused. */
+            /** @description Always null, because no run is scheduled during a pause. */
             next_run_at: string | null;
-            /** @description How many runs have succeeded so far. */
+            /** @description The number of runs that have succeeded so far. */
             runs_completed: number;
-            /** @description How many runs there would be in all; null when it never ends. */
+            /** @description The total number of runs. Null if the schedule has no end. */
             total_runs: number | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * PauseRecurringPaymentRequest
-         * @description Why the runs are paused.
+         * @description The reason for a pause.
          */
         PauseRecurringPaymentRequest: {
-            /** @description Why it is paused; shown as `pause_reason`. */
+            /** @description The reason for the pause, returned as `pause_reason`. */
             reason?: string | null;
         };
         /**
          * PaymentInstructions
-         * @description The instructions for a payer of fiat: a prompt on the phone, or an account of the service with what to write.
+         * @description Instructions for paying fiat: a prompt on the phone, or an account of the service with a reference.
          */
         PaymentInstructions: {
-            /** @description How the fiat is paid; it decides which further fields there are. */
+            /** @description The payment method. It determines which other fields are present. */
             method: string;
-            /** @description Mobile money: the payer's phone, to which the prompt is sent. */
+            /** @description Mobile money: the phone number that receives the prompt. */
             phone_number?: string;
-            /** @description Mobile money: what the payer is asked to approve. */
+            /** @description Mobile money: the text of the prompt on the phone. */
             prompt_text?: string;
-            /** @description Bank transfer: the account of the service to pay to. */
+            /** @description Bank transfer: the service's account to pay to. */
             account_number?: string;
-            /** @description Bank transfer: the bank where that account is. */
+            /** @description Bank transfer: the bank of that account. */
             bank_name?: string;
-            /** @description What the payer gives with the payment, so that it can be matched. */
+            /** @description The reference to state with the payment, so that it can be matched to the order. */
             reference?: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * PeriodLimit
-         * @description How much may be moved in a period, and how much of it is left.
+         * @description The limit for a period, and its usage.
          */
         PeriodLimit: {
-            /** @description The most that may be moved in the period. */
+            /** @description The maximum amount in the period. */
             max: string;
-            /** @description What has been moved in the present period. */
+            /** @description The amount used in the current period. */
             used: string;
-            /** @description What may still be moved in it. */
+            /** @description The amount that remains in the current period. */
             remaining: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * PhoneNumber
-         * @description A mobile money account that fiat is to be paid to.
+         * @description A mobile money account for fiat payouts.
          */
         PhoneNumber: {
             /**
-             * @description The number to pay, in international format; a valid number of `country`.
+             * @description The phone number, in international format. It must be valid in `country`.
              * @example +254712345678
              */
             phone_number: string;
             /**
-             * @description The mobile money provider, by its code; one that works in `country`.
+             * @description The code of the mobile money provider. The provider must operate in `country`.
              * @example mpesa
              * @example airtel
              */
@@ -4012,26 +4012,26 @@ export interface components {
         };
         /**
          * PhoneNumberBeneficiary
-         * @description A mobile money number that fiat can be paid to.
+         * @description A mobile money number for fiat payouts.
          */
         PhoneNumberBeneficiary: {
-            /** @description Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments. */
+            /** @description The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments. */
             id: string;
             /**
              * @description Always `phone_number`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "phone_number";
-            /** @description The full name of who is paid, or the label of a wallet. */
+            /** @description The full name of the recipient, or the label of a wallet. */
             name: string;
             /**
              * Format: date-time
-             * @description When it was saved.
+             * @description The creation time.
              */
             created_at: string;
             /** @description The country of the account or number (ISO 3166-1 alpha-2). */
             country: string;
-            /** @description The currency it is paid in. */
+            /** @description The payout currency. */
             fiat_currency: string;
             /** @description The number and its provider. */
             details: components["schemas"]["PhoneNumberDetails"];
@@ -4040,13 +4040,13 @@ export interface components {
         };
         /**
          * PhoneNumberDetails
-         * @description A mobile money account that fiat is paid to.
+         * @description A mobile money account for fiat payouts.
          */
         PhoneNumberDetails: {
-            /** @description The number that is paid, in international format. */
+            /** @description The phone number, in international format. */
             phone_number: string;
             /**
-             * @description The mobile money provider, by its code.
+             * @description The code of the mobile money provider.
              * @example mpesa
              * @example airtel
              */
@@ -4056,10 +4056,10 @@ export interface components {
         };
         /**
          * Price
-         * @description What one unit of an asset is worth.
+         * @description The price of one unit of an asset.
          */
         Price: {
-            /** @description The currency of `amount`: US dollars. */
+            /** @description The currency of `amount`, which is US dollars. */
             currency: string;
             /** @description The price of one unit. */
             amount: string;
@@ -4068,74 +4068,74 @@ export interface components {
         };
         /**
          * ProcessingFee
-         * @description What a ramp or a calculation costs: the processing fee and the network fee.
+         * @description The fee for a ramp or a calculation: the processing fee and the network fee.
          */
         ProcessingFee: {
-            /** @description The whole fee: `processing_fee` and `network_fee` together, in `currency`. */
+            /** @description The total fee, in `currency`: `processing_fee` plus `network_fee`. */
             total: string;
-            /** @description The currency of all three amounts: that of the source side. */
+            /** @description The currency of all three amounts, which is the currency of the source amount. */
             currency: string;
-            /** @description What the service takes for the processing. */
+            /** @description The fee that the service charges for processing. */
             processing_fee: string;
-            /** @description What the blockchain transaction costs the customer, converted into `currency`. */
+            /** @description The part of the blockchain transaction fee that the customer pays, converted into `currency`. */
             network_fee: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * ProductLimits
-         * @description Between which amounts a product can be used, both inclusive.
+         * @description The range of amounts that a product applies to. Both limits are inclusive.
          */
         ProductLimits: {
-            /** @description The least amount, before fees; less is refused with amount_too_low. */
+            /** @description The smallest amount, before fees. A smaller amount is refused with amount_too_low. */
             min_amount: string;
-            /** @description The most, before fees; more is refused with amount_too_high. */
+            /** @description The largest amount, before fees. A larger amount is refused with amount_too_high. */
             max_amount: string;
-            /** @description The currency of both bounds: that of the amount. */
+            /** @description The currency of both limits, which is the currency of the amount. */
             currency: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * Profile
-         * @description The account behind the key, as its dashboard shows it.
+         * @description The account that the API key belongs to.
          */
         Profile: {
-            /** @description Whether the account may be used. */
+            /** @description The status of the account. */
             status: string;
             /**
              * Format: uuid
-             * @description The id of the account; other users of the service can send to it.
+             * @description The id of the account. Other users of the service can send to it.
              */
             user_id: string;
-            /** @description Whether the account is a person's or a company's. */
+            /** @description The type of account. */
             account_type: string;
-            /** @description First name of the person, or of who acts for the company. */
+            /** @description The first name of the person, or of the company's representative. */
             first_name: string;
-            /** @description Last name of the person, or of who acts for the company. */
+            /** @description The last name of the person, or of the company's representative. */
             last_name: string;
-            /** @description Name of the company; null for an individual. */
+            /** @description The name of the company. Null for an individual. */
             business_name: string | null;
             /**
              * Format: email
-             * @description The verified e-mail address; notices of the service go there.
+             * @description The verified e-mail address, which receives notices from the service.
              */
             email: string;
             /** @description The verified phone number, in international format. */
             phone_number: string;
-            /** @description The country of the account, by its two-letter code (ISO 3166-1). */
+            /** @description The country of the account, as a two-letter code (ISO 3166-1). */
             country: string;
-            /** @description The fiat currency in which limits are counted and shown. */
+            /** @description The fiat currency of the account's limits. */
             default_currency: string;
-            /** @description How far the check of identity has come; only `approved` accounts move money. */
+            /** @description The status of the identity check. Only `approved` accounts can move money. */
             kyc_status: string;
-            /** @description Whether signing in to the dashboard takes a second factor. */
+            /** @description True if signing in to the dashboard requires a second factor. */
             two_factor_enabled: boolean;
-            /** @description The environment of the key that was used. */
+            /** @description The environment that the API key belongs to. */
             environment: string;
             /**
              * Format: date-time
-             * @description When the account was opened.
+             * @description The creation time of the account.
              */
             created_at: string;
         } & {
@@ -4143,7 +4143,7 @@ export interface components {
         };
         /**
          * QuoteBuyRequest
-         * @description What is to be bought, and which side the amount counts.
+         * @description The terms of a purchase, and the side that the amount refers to.
          */
         QuoteBuyRequest: {
             /**
@@ -4152,7 +4152,7 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network it lies on, in capitals.
+             * @description The network of the asset, in capitals.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
@@ -4161,22 +4161,22 @@ export interface components {
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description How much, in the currency that `amount_currency` names. */
+            /** @description The amount, in the currency selected by `amount_currency`. */
             amount: string;
             /**
-             * @description Which side `amount` is on.
+             * @description The side that `amount` refers to.
              * @enum {string}
              */
             amount_currency: "fiat" | "crypto";
             /**
-             * @description How the fiat is going to be paid; not every currency takes every method.
+             * @description The payment method for the fiat. Not every currency supports every method.
              * @enum {string}
              */
             method: "mobile_money" | "bank_transfer";
         };
         /**
          * QuoteExpiredEvent
-         * @description Sent when a quote passed its 30 minute validity unused. Of quotes of all four kinds; `data.object` is the quote as its own kind is shown. Make a new one.
+         * @description Sent when a quote passed its 30 minute validity unused. Sent for quotes of all four kinds. `data.object` is the quote in the shape of its kind. Create a new one.
          */
         QuoteExpiredEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4205,50 +4205,50 @@ export interface components {
         };
         /**
          * QuoteSwapRequest
-         * @description What is to be swapped for what, and which side the amount counts.
+         * @description The two sides of a swap, its amount, and the side that the amount refers to.
          */
         QuoteSwapRequest: {
-            /** @description What is given. */
+            /** @description The asset to pay with. */
             from: components["schemas"]["SwapSide"];
-            /** @description What is wanted; another asset, or the same one on another network. */
+            /** @description The asset to receive. It can be another asset, or the same asset on another network. */
             to: components["schemas"]["SwapSide"];
-            /** @description How much, in the asset of the side that `amount_side` names. */
+            /** @description The amount, in the asset of the side selected by `amount_side`. */
             amount: string;
             /**
-             * @description Which side `amount` is on.
+             * @description The side that `amount` refers to.
              * @enum {string}
              */
             amount_side: "from" | "to";
-            /** @description How many percent less than quoted may be received; by default what GET /currencies says of the asset `from`. */
+            /** @description The maximum slippage, in percent. The default is the slippage of the asset `from` in GET /currencies. */
             slippage?: number | null;
         };
         /**
          * QuoteWithdrawRequest
-         * @description What is to be paid out to whom, and which side the amount counts.
+         * @description The terms of a payout, and the side that the amount refers to.
          */
         QuoteWithdrawRequest: {
             /** @description The stablecoin to pay with. */
             symbol: string;
             /**
-             * @description The network it lies on, in capitals; its status in GET /currencies must be `active`.
+             * @description The network of the stablecoin, in capitals. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
             /**
-             * @description The currency to be paid out; the beneficiary's.
+             * @description The currency of the payout, which is the beneficiary's currency.
              * @enum {string}
              */
             fiat_currency: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-            /** @description How much, in `amount_currency`: in `symbol` what is debited, in the fiat what the beneficiary receives. */
+            /** @description The amount in `amount_currency`: either the amount to debit in `symbol`, or the fiat amount to pay out. */
             amount: string;
-            /** @description `symbol` or `fiat_currency`: which side `amount` is on. */
+            /** @description The currency of `amount`: the code given in `symbol` or in `fiat_currency`. */
             amount_currency: string;
-            /** @description Who is paid: a saved bank account or mobile money number of this currency (POST /beneficiaries). */
+            /** @description The payout recipient. It must be a saved bank account or mobile money number with this currency (see POST /beneficiaries). */
             beneficiary_id: string;
         };
         /**
          * RampBankTransferInstructions
-         * @description How the payer of an onramp pays by bank transfer: to an account of the service.
+         * @description Instructions for paying by bank transfer to an account of the service.
          */
         RampBankTransferInstructions: {
             /**
@@ -4256,11 +4256,11 @@ export interface components {
              * @enum {string}
              */
             method: "bank_transfer";
-            /** @description The account of the service to transfer `source_amount` to. */
+            /** @description The service's account to which the payer transfers `source_amount`. */
             account_number: string;
-            /** @description The bank where that account is. */
+            /** @description The bank of that account. */
             bank_name: string;
-            /** @description What the payer writes on the transfer, so that it can be matched. */
+            /** @description The reference to state in the transfer, so that it can be matched to the order. */
             reference: string;
         } & {
             [key: string]: unknown;
@@ -4272,7 +4272,7 @@ export interface components {
         RampDeposit: components["schemas"]["StellarRampDeposit"] | components["schemas"]["CeloRampDeposit"];
         /**
          * RampMobileMoneyInstructions
-         * @description How the payer of an onramp pays by mobile money: by approving a prompt on the phone.
+         * @description Instructions for paying by mobile money. The payer approves a prompt on the phone.
          */
         RampMobileMoneyInstructions: {
             /**
@@ -4280,9 +4280,9 @@ export interface components {
              * @enum {string}
              */
             method: "mobile_money";
-            /** @description The payer's phone, to which the prompt is sent. */
+            /** @description The phone number that receives the prompt. */
             phone_number: string;
-            /** @description What the payer is asked to approve, in words to show them. */
+            /** @description The text of the prompt, which you can show to the payer. */
             prompt_text: string;
         } & {
             [key: string]: unknown;
@@ -4294,43 +4294,43 @@ export interface components {
         RampPaymentInstructions: components["schemas"]["RampMobileMoneyInstructions"] | components["schemas"]["RampBankTransferInstructions"];
         /**
          * RampQuote
-         * @description A locked price of an onramp or offramp: rate and fees hold for exactly 30 minutes.
+         * @description The locked price of an onramp or offramp. The rate and the fees are valid for exactly 30 minutes.
          */
         RampQuote: {
-            /** @description Names the quote; confirm it with `POST /quotes/{id}/confirm`. */
+            /** @description The id of the quote. Confirm it with `POST /quotes/{id}/confirm`. */
             id: string;
-            /** @description Which way the money goes: fiat into crypto, or crypto into fiat. */
+            /** @description The direction: from fiat to crypto, or from crypto to fiat. */
             type: string;
-            /** @description Whether the quote can still be confirmed. */
+            /** @description The status. Only an `active` quote can be confirmed. */
             status: string;
             /** @description The network on which the crypto is delivered (onramp) or deposited (offramp). */
             network: string;
-            /** @description The asset that is bought (onramp) or sold (offramp), by its code on that network. */
+            /** @description The asset that is bought (onramp) or sold (offramp). */
             asset: string;
-            /** @description The fiat currency that the payer pays in (onramp) or the beneficiary receives (offramp). */
+            /** @description The fiat currency that the payer pays (onramp) or the beneficiary receives (offramp). */
             fiat_currency: string;
-            /** @description How the fiat moves: collected from the payer, or paid out to the beneficiary. */
+            /** @description The method by which the fiat is collected from the payer or paid out to the beneficiary. */
             method: string;
-            /** @description The locked rate: fiat for one unit of the asset. */
+            /** @description The locked rate: fiat per unit of the asset. */
             rate: string;
-            /** @description What goes in, before fees, in `source_currency`. */
+            /** @description The amount paid in, before fees, in `source_currency`. */
             source_amount: string;
-            /** @description The currency of `source_amount`: the fiat currency of an onramp, the asset of an offramp. */
+            /** @description The currency of `source_amount`. It is the fiat currency for an onramp, and the asset for an offramp. */
             source_currency: string;
-            /** @description What the ramp costs; it is taken out of `source_amount`. */
+            /** @description The cost of the ramp, which is deducted from `source_amount`. */
             fee: components["schemas"]["ProcessingFee"];
-            /** @description What the recipient gets, after all fees, in `destination_currency`. */
+            /** @description The amount that the recipient receives after all fees, in `destination_currency`. */
             destination_amount: string;
-            /** @description The currency of `destination_amount`: the asset of an onramp, the fiat currency of an offramp. */
+            /** @description The currency of `destination_amount`. It is the asset for an onramp, and the fiat currency for an offramp. */
             destination_currency: string;
             /**
              * Format: date-time
-             * @description When the rate and the fees were locked.
+             * @description The time at which the rate and fees were locked.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description From when on it cannot be confirmed any more: 30 minutes after `created_at`.
+             * @description The expiry time, 30 minutes after `created_at`. Starting at this time, the quote cannot be confirmed.
              */
             expires_at: string;
         } & {
@@ -4343,24 +4343,24 @@ export interface components {
         RampTransaction: components["schemas"]["OnrampTransaction"] | components["schemas"]["OfframpTransaction"];
         /**
          * RateAnswer
-         * @description The indicative rate of a pair. It is not locked before a quote is created.
+         * @description The indicative rate of a pair. Only a quote locks a rate.
          */
         RateAnswer: {
-            /** @description Which way the money goes; the rates of the two directions differ. */
+            /** @description The direction. Each direction has a different rate. */
             type: string;
-            /** @description The network that was asked about. */
+            /** @description The requested network. */
             network: string;
             /** @description The asset of the pair. */
             asset: string;
             /** @description The fiat currency of the pair. */
             fiat_currency: string;
-            /** @description Fiat for one unit of the asset. */
+            /** @description Fiat per unit of the asset. */
             rate: string;
-            /** @description The asset for one unit of fiat: 1 / `rate`. */
+            /** @description The amount of the asset per unit of fiat, 1 / `rate`. */
             inverse_rate: string;
             /**
              * Format: date-time
-             * @description When the rate last changed.
+             * @description The time of the last change of the rate.
              */
             updated_at: string;
         } & {
@@ -4368,20 +4368,20 @@ export interface components {
         };
         /**
          * RecipientBeneficiary
-         * @description Who a recurring withdrawal pays.
+         * @description The recipient of a recurring withdrawal.
          */
         RecipientBeneficiary: {
-            /** @description The saved beneficiary; see GET /beneficiaries/{id}. */
+            /** @description The id of the saved beneficiary. See GET /beneficiaries/{id}. */
             beneficiary_id: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * RecipientDestination
-         * @description Where a recurring send goes.
+         * @description The recipient of a recurring send.
          */
         RecipientDestination: {
-            /** @description The destination as it was given. */
+            /** @description The destination, in the form in which it was given. */
             destination: components["schemas"]["Destination"];
         } & {
             [key: string]: unknown;
@@ -4451,7 +4451,7 @@ export interface components {
         };
         /**
          * RecurringPaymentDeletedEvent
-         * @description Sent when a recurring payment was deleted. There are no further runs; what it has paid stays.
+         * @description Sent when a recurring payment was deleted. There are no further runs. Past payments are unaffected.
          */
         RecurringPaymentDeletedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4485,14 +4485,14 @@ export interface components {
         RecurringPaymentList: {
             /** @description The recurring payments of this page. */
             data: components["schemas"]["RecurringPayment"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * RecurringPaymentPausedEvent
-         * @description Sent when a recurring payment was paused, by request or after three failed runs in a row. No run is planned until it is restarted; `pause_reason` says why.
+         * @description Sent when a recurring payment was paused, by request or after three failed runs in a row. No run is planned until it is restarted. `pause_reason` has the reason.
          */
         RecurringPaymentPausedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4521,7 +4521,7 @@ export interface components {
         };
         /**
          * RecurringPaymentRestartedEvent
-         * @description Sent when a paused recurring payment was restarted. `next_run_at` is set; runs that were missed stay so.
+         * @description Sent when a paused recurring payment was restarted. `next_run_at` is set. Missed runs are skipped.
          */
         RecurringPaymentRestartedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4550,7 +4550,7 @@ export interface components {
         };
         /**
          * RecurringPaymentRunFailedEvent
-         * @description Sent when a run failed. `run.failure_code` says why. The run is not tried again; the next one is as planned.
+         * @description Sent when a run failed. `run.failure_code` has the reason. The run is not retried, and the next run is not affected.
          */
         RecurringPaymentRunFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4579,7 +4579,7 @@ export interface components {
         };
         /**
          * RecurringPaymentRunSucceededEvent
-         * @description Sent when a run created its transaction. `run.transaction_id` names the transaction, which has events of its own.
+         * @description Sent when a run created its transaction. `run.transaction_id` is the transaction, which has its own events.
          */
         RecurringPaymentRunSucceededEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4608,7 +4608,7 @@ export interface components {
         };
         /**
          * RecurringPaymentRunUpcomingEvent
-         * @description Sent when a run is due within the next 24 hours. `run` tells which run it is and when; see to the balance.
+         * @description Sent when a run is due within the next 24 hours. `run` has the number and time of the run. Make sure that the balance covers it.
          */
         RecurringPaymentRunUpcomingEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4642,118 +4642,118 @@ export interface components {
         RecurringRunObject: components["schemas"]["RecurringWithdrawalRun"] | components["schemas"]["RecurringSendRun"];
         /**
          * RecurringSend
-         * @description A send from the balance that repeats on a schedule.
+         * @description A send from the balance, repeated on a schedule.
          */
         RecurringSend: {
-            /** @description Names the recurring payment in every path below /recurring-payments. */
+            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
             id: string;
             /**
              * @description Always `send`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "send";
-            /** @description How far it has come. */
+            /** @description The status. */
             status: string;
-            /** @description The caller's label. */
+            /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["RecurringSource"];
-            /** @description What each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The note on every payment; null when none was given. */
+            /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given. */
+            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
             reference: string | null;
-            /** @description When the runs are; null until it is set. */
+            /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
             /**
              * Format: date-time
-             * @description When the draft was made.
+             * @description The creation time of the draft.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the next run is; set on activation, null whenever no run is planned (draft, paused, ended).
+             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
-            /** @description How many runs have succeeded. */
+            /** @description The number of runs that have succeeded. */
             runs_completed: number;
-            /** @description How many runs there will be in all; null without a schedule and when it never ends. */
+            /** @description The total number of runs. Null if there is no schedule, or if the schedule has no end. */
             total_runs: number | null;
             /**
              * Format: date-time
-             * @description When it was activated; null until then.
+             * @description The activation time, or null if the payment has not been activated.
              */
             activated_at: string | null;
             /**
              * Format: date-time
-             * @description Since when it has been paused; null otherwise.
+             * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise. */
+            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`: the source's symbol. */
+            /** @description The currency of `amount`, which is the source's symbol. */
             amount_currency: string;
-            /** @description Where it goes. */
+            /** @description The recipient. */
             recipient: components["schemas"]["RecipientDestination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * RecurringSendRun
-         * @description A recurring send, with the run that an event is about.
+         * @description A recurring send, with the run that the event is about.
          */
         RecurringSendRun: {
-            /** @description Names the recurring payment in every path below /recurring-payments. */
+            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
             id: string;
             /**
              * @description Always `send`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "send";
-            /** @description How far it has come. */
+            /** @description The status. */
             status: string;
-            /** @description The caller's label. */
+            /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["RecurringSource"];
-            /** @description What each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The note on every payment; null when none was given. */
+            /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given. */
+            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
             reference: string | null;
-            /** @description When the runs are; null until it is set. */
+            /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
             /**
              * Format: date-time
-             * @description When the draft was made.
+             * @description The creation time of the draft.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the next run is; set on activation, null whenever no run is planned (draft, paused, ended).
+             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
-            /** @description How many runs have succeeded. */
+            /** @description The number of runs that have succeeded. */
             runs_completed: number;
-            /** @description How many runs there will be in all; null without a schedule and when it never ends. */
+            /** @description The total number of runs. Null if there is no schedule, or if the schedule has no end. */
             total_runs: number | null;
             /**
              * Format: date-time
-             * @description When it was activated; null until then.
+             * @description The activation time, or null if the payment has not been activated.
              */
             activated_at: string | null;
             /**
              * Format: date-time
-             * @description Since when it has been paused; null otherwise.
+             * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise. */
+            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`: the source's symbol. */
+            /** @description The currency of `amount`, which is the source's symbol. */
             amount_currency: string;
-            /** @description Where it goes. */
+            /** @description The recipient. */
             recipient: components["schemas"]["RecipientDestination"];
             /** @description The run that the event is about. */
             run: components["schemas"]["Run"];
@@ -4762,142 +4762,142 @@ export interface components {
         };
         /**
          * RecurringSource
-         * @description The balance that every run is paid from.
+         * @description The balance from which all runs are paid.
          */
         RecurringSource: {
             /** @description The asset. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the asset, in capitals. */
             network: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * RecurringTransactionList
-         * @description A page of the transactions that the runs of a recurring payment made.
+         * @description A page of the transactions that the runs of a recurring payment created.
          */
         RecurringTransactionList: {
             /** @description The transactions of this page: payouts of a withdrawal, sends of a send. */
             data: (components["schemas"]["SendTransaction"] | components["schemas"]["WithdrawTransaction"])[];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * RecurringWithdrawal
-         * @description A withdrawal from the balance to a beneficiary that repeats on a schedule.
+         * @description A withdrawal from the balance to a beneficiary, repeated on a schedule.
          */
         RecurringWithdrawal: {
-            /** @description Names the recurring payment in every path below /recurring-payments. */
+            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
             id: string;
             /**
              * @description Always `withdraw`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "withdraw";
-            /** @description How far it has come. */
+            /** @description The status. */
             status: string;
-            /** @description The caller's label. */
+            /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["RecurringSource"];
-            /** @description What each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The note on every payment; null when none was given. */
+            /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given. */
+            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
             reference: string | null;
-            /** @description When the runs are; null until it is set. */
+            /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
             /**
              * Format: date-time
-             * @description When the draft was made.
+             * @description The creation time of the draft.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the next run is; set on activation, null whenever no run is planned (draft, paused, ended).
+             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
-            /** @description How many runs have succeeded. */
+            /** @description The number of runs that have succeeded. */
             runs_completed: number;
-            /** @description How many runs there will be in all; null without a schedule and when it never ends. */
+            /** @description The total number of runs. Null if there is no schedule, or if the schedule has no end. */
             total_runs: number | null;
             /**
              * Format: date-time
-             * @description When it was activated; null until then.
+             * @description The activation time, or null if the payment has not been activated.
              */
             activated_at: string | null;
             /**
              * Format: date-time
-             * @description Since when it has been paused; null otherwise.
+             * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise. */
+            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`: the source's symbol, or the beneficiary's fiat. */
+            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
-            /** @description Who is paid. */
+            /** @description The recipient. */
             recipient: components["schemas"]["RecipientBeneficiary"];
         } & {
             [key: string]: unknown;
         };
         /**
          * RecurringWithdrawalRun
-         * @description A recurring withdrawal, with the run that an event is about.
+         * @description A recurring withdrawal, with the run that the event is about.
          */
         RecurringWithdrawalRun: {
-            /** @description Names the recurring payment in every path below /recurring-payments. */
+            /** @description The id of the recurring payment, for all paths below /recurring-payments. */
             id: string;
             /**
              * @description Always `withdraw`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "withdraw";
-            /** @description How far it has come. */
+            /** @description The status. */
             status: string;
-            /** @description The caller's label. */
+            /** @description Your name for the recurring payment. */
             name: string;
-            /** @description The balance that every run is paid from. */
+            /** @description The balance from which all runs are paid. */
             source: components["schemas"]["RecurringSource"];
-            /** @description What each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The note on every payment; null when none was given. */
+            /** @description The note about each payment, or null if none was given. */
             description: string | null;
-            /** @description The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given. */
+            /** @description Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number. */
             reference: string | null;
-            /** @description When the runs are; null until it is set. */
+            /** @description The schedule, or null until it is set. */
             schedule: components["schemas"]["Schedule"] | null;
             /**
              * Format: date-time
-             * @description When the draft was made.
+             * @description The creation time of the draft.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the next run is; set on activation, null whenever no run is planned (draft, paused, ended).
+             * @description The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended).
              */
             next_run_at: string | null;
-            /** @description How many runs have succeeded. */
+            /** @description The number of runs that have succeeded. */
             runs_completed: number;
-            /** @description How many runs there will be in all; null without a schedule and when it never ends. */
+            /** @description The total number of runs. Null if there is no schedule, or if the schedule has no end. */
             total_runs: number | null;
             /**
              * Format: date-time
-             * @description When it was activated; null until then.
+             * @description The activation time, or null if the payment has not been activated.
              */
             activated_at: string | null;
             /**
              * Format: date-time
-             * @description Since when it has been paused; null otherwise.
+             * @description The start of the current pause, or null if the payment is not paused.
              */
             paused_at: string | null;
-            /** @description Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise. */
+            /** @description The reason for the pause. It is the given reason, `repeated_failures` after three failed runs in a row, or null. */
             pause_reason: string | null;
-            /** @description The currency of `amount`: the source's symbol, or the beneficiary's fiat. */
+            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
-            /** @description Who is paid. */
+            /** @description The recipient. */
             recipient: components["schemas"]["RecipientBeneficiary"];
             /** @description The run that the event is about. */
             run: components["schemas"]["Run"];
@@ -4906,86 +4906,86 @@ export interface components {
         };
         /**
          * RequiredAction
-         * @description Something that compliance still needs.
+         * @description An action that compliance requires.
          */
         RequiredAction: {
-            /** @description What is needed, for programs. */
+            /** @description The required action, as a code. */
             code: string;
-            /** @description What is needed, for people. */
+            /** @description The required action, in words. */
             message: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * RestartRecurringPaymentRequest
-         * @description From when on the runs go on.
+         * @description The start of the runs after a pause.
          */
         RestartRecurringPaymentRequest: {
-            /** @description The day from which the schedule counts anew; by default the runs go on with its next date. */
+            /** @description The new start date of the schedule. By default, the runs continue on the next date of the schedule. */
             start_date?: string | null;
         };
         /**
          * Review
-         * @description What a recurring payment would do, as of now: to be shown before it is activated.
+         * @description A preview of a recurring payment with current rates, to display before activation.
          */
         Review: {
             /** @description The recurring payment. */
             id: string;
-            /** @description What each run does. */
+            /** @description The type of the runs. */
             type: string;
-            /** @description The caller's label. */
+            /** @description Your name for the recurring payment. */
             name: string;
-            /** @description Who is paid. */
+            /** @description The recipient. */
             recipient: components["schemas"]["ReviewRecipient"];
-            /** @description What one run would move and cost. */
+            /** @description The amounts and cost of one run. */
             per_run: components["schemas"]["ReviewPerRun"];
-            /** @description The schedule in a sentence, for people. */
+            /** @description The schedule as a readable sentence. */
             schedule_summary: string;
-            /** @description When the next runs would be, at most three; fewer when fewer are left. */
+            /** @description The times of the next runs. There are at most three, or fewer if fewer runs remain. */
             next_runs: string[];
-            /** @description How many runs there will be in all; null when it never ends. */
+            /** @description The total number of runs. Null if the schedule has no end. */
             total_runs: number | null;
-            /** @description Whether the balance is enough for the next run. */
+            /** @description A comparison of the balance with the cost of the next run. */
             balance_check: components["schemas"]["BalanceCheck"];
-            /** @description What stands in the way of the next run as things are now; empty when nothing does. */
+            /** @description The problems that the next run would currently have. Empty if there are none. */
             warnings: string[];
         } & {
             [key: string]: unknown;
         };
         /**
          * ReviewPerRun
-         * @description What one run would move and cost now; nothing of it is locked.
+         * @description The current amounts and cost of one run. Nothing is locked.
          */
         ReviewPerRun: {
-            /** @description What each run moves, in `amount_currency`. */
+            /** @description The amount of each run, in `amount_currency`. */
             amount: string;
-            /** @description The currency of `amount`: the source's symbol, or the beneficiary's fiat. */
+            /** @description The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency. */
             amount_currency: string;
-            /** @description The present rate: fiat for one unit of the source; 1 for a send. */
+            /** @description The current rate, as fiat per unit of the source. For a send, 1. */
             estimated_rate: string;
-            /** @description What `amount` comes to in `source_currency`, before fees that go on top. */
+            /** @description `amount` converted into `source_currency`, before additional fees. */
             estimated_source_amount: string;
-            /** @description What a run would cost, in `source_currency`. */
+            /** @description The cost of a run, in `source_currency`. */
             estimated_fee: components["schemas"]["ProcessingFee"];
-            /** @description What would leave the balance in all, fees included, in `source_currency`. */
+            /** @description The total debited from the balance, in `source_currency`, including fees. */
             estimated_total_debit: string;
-            /** @description The asset that the runs are paid from. */
+            /** @description The asset with which the runs are paid. */
             source_currency: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * ReviewRecipient
-         * @description Who is paid, to be shown to a person before activation.
+         * @description The recipient, to display before activation.
          */
         ReviewRecipient: {
-            /** @description The sort of beneficiary or of destination. */
+            /** @description The type of beneficiary or destination. */
             type: string;
-            /** @description The beneficiary of a withdrawal; null for a send. */
+            /** @description The beneficiary of a withdrawal. Null for a send. */
             beneficiary_id: string | null;
-            /** @description The name of that beneficiary; null for a send. */
+            /** @description The name of the beneficiary. Null for a send. */
             name: string | null;
-            /** @description The account, phone number or address that is paid, masked but for its last characters. */
+            /** @description The recipient's account, phone number or address. All characters except the last ones are masked. */
             account: string;
         } & {
             [key: string]: unknown;
@@ -4995,58 +4995,58 @@ export interface components {
          * @description One run of a recurring payment.
          */
         Run: {
-            /** @description The run's number, from 1; runs that failed count, those that were skipped do not. */
+            /** @description The number of the run, starting at 1. Failed runs count, but skipped runs do not. */
             number: number;
             /**
              * Format: date-time
-             * @description When the run is, or was, due.
+             * @description The time for which the run is or was scheduled.
              */
             scheduled_for: string;
-            /** @description The transaction that the run made; there when it succeeded. */
+            /** @description The id of the run's transaction. Present if the run succeeded. */
             transaction_id?: string;
-            /** @description Why the run failed; there when it did. */
+            /** @description The reason for the failure. Present if the run failed. */
             failure_code?: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * Schedule
-         * @description When the runs are, with the defaults filled in.
+         * @description The schedule of the runs, with its default values filled in.
          */
         Schedule: {
-            /** @description How often there is a run. */
+            /** @description The frequency of the runs. */
             frequency: string;
-            /** @description The day of the runs; there when the frequency is weekly or biweekly. */
+            /** @description The weekday of the runs. Present if the frequency is weekly or biweekly. */
             day_of_week?: string;
-            /** @description The day of the runs, the last one in shorter months; there when the frequency is monthly. */
+            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Present if the frequency is monthly. */
             day_of_month?: number;
             /**
              * Format: date
-             * @description The first day on which a run can be, in `timezone`.
+             * @description The first possible day of a run, in `timezone`.
              */
             start_date: string;
-            /** @description The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours. */
+            /** @description The local time of the runs in `timezone`, as HH:MM in 24-hour format. */
             time: string;
-            /** @description The time zone of dates and time, by its IANA name. */
+            /** @description The time zone of the dates and the time, as an IANA name. */
             timezone: string;
-            /** @description When the runs end. */
+            /** @description When the recurring payment stops. */
             end: components["schemas"]["ScheduleEnd"];
         } & {
             [key: string]: unknown;
         };
         /**
          * ScheduleEnd
-         * @description When the runs end.
+         * @description When a recurring payment stops.
          */
         ScheduleEnd: {
-            /** @description How the end is told. */
+            /** @description The condition for the last run. */
             type: string;
             /**
              * Format: date
-             * @description The last day on which a run can be, in the schedule's time zone; with the type `on_date`.
+             * @description The last possible day of a run, in the schedule's time zone. Present if the type is `on_date`.
              */
             date?: string;
-            /** @description After how many runs it ends, failed ones included; with the type `after_occurrences`. */
+            /** @description The number of runs, including failed runs. Present if the type is `after_occurrences`. */
             occurrences?: number;
         } & {
             [key: string]: unknown;
@@ -5058,18 +5058,18 @@ export interface components {
         SendDestination: components["schemas"]["AddressDestination"] | components["schemas"]["UserDestination"] | components["schemas"]["LightningDestination"];
         /**
          * SendEstimate
-         * @description What a send would cost; nothing is locked or moved.
+         * @description The cost of a send. No rate is locked and no money is transferred.
          */
         SendEstimate: {
-            /** @description The asset that would be sent. */
+            /** @description The asset to send. */
             symbol: string;
-            /** @description The network it would go over, in capitals. */
+            /** @description The network to send on, in capitals. */
             network: string;
-            /** @description What would be sent, in `symbol`, as asked for. */
+            /** @description The requested amount, in `symbol`. */
             amount: string;
-            /** @description What the send would cost, in `symbol`; all zero to another user of the service. */
+            /** @description The cost of the send, in `symbol`. A send to another user of the service costs nothing. */
             fee: components["schemas"]["AppFee"];
-            /** @description What the recipient would get, in `symbol`: `amount` without the fee; of an invoice all of it. */
+            /** @description The amount that the recipient would receive, in `symbol`. This is `amount` minus the fee. For an invoice, it is the full `amount`. */
             net_amount: string;
         } & {
             [key: string]: unknown;
@@ -5085,17 +5085,17 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network to send it over, in capitals; its status in GET /currencies must be `active`.
+             * @description The network to send on, in capitals. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
-            /** @description How much to send, in `symbol`, before the fee: from min_withdraw to max_withdraw of GET /currencies. */
+            /** @description The amount to send, in `symbol`, before the fee is deducted. It must be between min_withdraw and max_withdraw of GET /currencies. */
             amount: string;
-            /** @description Who gets it. */
+            /** @description The recipient. */
             destination: components["schemas"]["SendDestination"];
-            /** @description The caller's own reference; shown on the transaction and found by `search`. */
+            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
             reference?: string | null;
-            /** @description A note on the send. */
+            /** @description A note about the send. */
             description?: string | null;
         };
         /**
@@ -5103,42 +5103,42 @@ export interface components {
          * @description A send from the balance: to an address, over Lightning, or to another user.
          */
         SendTransaction: {
-            /** @description Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}. */
+            /** @description The id of the transaction, for GET /transactions/{id} and GET /orders/{order_id}. */
             id: string;
             /**
              * @description Always `send`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "send";
-            /** @description How far the send has come. */
+            /** @description The status of the send. */
             status: string;
-            /** @description The public number of the order that was made with it, for GET /orders/{order_id}. */
+            /** @description The public number of its order, for GET /orders/{order_id}. */
             order_id: string;
-            /** @description What the operation costs. */
+            /** @description The cost of the operation. */
             fee: components["schemas"]["AppFee"];
-            /** @description The caller's own reference; null when none was given. */
+            /** @description Your own reference, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed. There once it has failed, also after a refund. */
+            /** @description The reason for the failure. Present once the transaction has failed, even if it was refunded later. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its status last changed.
+             * @description The time of the last status change.
              */
             updated_at: string;
             /** @description The asset that is sent. */
             symbol: string;
-            /** @description The network it goes over, in capitals. */
+            /** @description The network of the send, in capitals. */
             network: string;
-            /** @description What is sent, in `symbol`, before the fee; what is debited, except that an invoice's fee comes on top. */
+            /** @description The amount sent, in `symbol`, before the fee is deducted. For an invoice, the fee is added to this amount. */
             amount: string;
-            /** @description What the recipient gets, in `symbol`: `amount` without the fee; of an invoice all of it. */
+            /** @description The amount that the recipient receives, in `symbol`: `amount` minus the fee, or the full amount of an invoice. */
             net_amount: string;
-            /** @description The transaction on the chain. Null until it is broadcast, to another user of the service and over Lightning. */
+            /** @description The hash of the on-chain transaction. Null before the broadcast, over Lightning, and for a transfer to another user. */
             tx_hash: string | null;
         } & {
             [key: string]: unknown;
@@ -5150,62 +5150,62 @@ export interface components {
         SetRecurringScheduleRequest: components["schemas"]["DailySchedule"] | components["schemas"]["WeeklySchedule"] | components["schemas"]["MonthlySchedule"];
         /**
          * Source
-         * @description The balance to pay from.
+         * @description The balance from which the runs are paid.
          */
         Source: {
             /**
-             * @description The asset; for a withdrawal a stablecoin.
+             * @description The asset. For a withdrawal it must be a stablecoin.
              * @enum {string}
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network it lies on, in capitals; its status in GET /currencies must be `active`.
+             * @description The network of the asset, in capitals. Its status in GET /currencies must be `active`.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
         };
         /**
          * StellarRampDeposit
-         * @description The deposit that an offramp on stellar waits for: exactly this amount, with this memo, before this time.
+         * @description The deposit of an offramp on stellar. Send exactly this amount, with this memo, before the deadline.
          */
         StellarRampDeposit: {
-            /** @description How much to send, exactly, in `asset`: the quote's `source_amount`. */
+            /** @description The exact amount to send, in `asset`. It is the quote's `source_amount`. */
             amount: string;
             /**
              * Format: date-time
-             * @description Until when the deposit must have arrived: the quote's `expires_at`.
+             * @description The deadline for the deposit, which is the quote's `expires_at`.
              */
             deposit_by: string;
             /**
-             * @description The network to send it on. (enum property replaced by openapi-typescript)
+             * @description The network on which to send the deposit. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             network: "stellar";
-            /** @description The asset to send; a deposit of another one is not matched. */
+            /** @description The asset to send. A deposit of another asset is not matched. */
             asset: string;
-            /** @description The address of the service to send it to. */
+            /** @description The service's address to which to send the deposit. */
             address: string;
-            /** @description Must accompany the deposit; one without it is not matched. */
+            /** @description The memo of the deposit. A deposit without it is not matched. */
             memo: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * StellarWallet
-         * @description A deposit wallet on stellar: an address that wallets share, and a memo that tells them apart.
+         * @description A deposit wallet on stellar. Its address is shared, and its memo identifies the wallet.
          */
         StellarWallet: {
-            /** @description Names the wallet in every path below /wallets. */
+            /** @description The id of the wallet, for all paths below /wallets. */
             id: string;
-            /** @description Whether deposits to it are credited. */
+            /** @description The status. Only an `active` wallet credits deposits. */
             status: string;
-            /** @description The caller's label; null when none was given. */
+            /** @description Your label, or null if none was given. */
             label: string | null;
-            /** @description The caller's own reference, which every deposit and event carries; null when none was given. */
+            /** @description Your own reference, or null if none was given. Deposits and events of the wallet contain it. */
             reference: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
@@ -5213,27 +5213,27 @@ export interface components {
              * @enum {string}
              */
             network: "stellar";
-            /** @description The assets that are credited when they are deposited here. */
+            /** @description The assets that are credited when they are deposited to this wallet. */
             assets: string[];
-            /** @description Where to deposit; the address is shared, so that only the memo says whose deposit it is. */
+            /** @description The deposit address. Several wallets share it, so only the memo identifies the wallet. */
             address: string;
-            /** @description Must go with every deposit: without it, or with another one, nothing is credited. */
+            /** @description The memo that every deposit needs. A deposit without a memo or with another memo is not credited. */
             memo: string;
-            /** @description Which of stellar's types of memo this is. */
+            /** @description The type of the stellar memo. */
             memo_type: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * SwapAmount
-         * @description One side of a swap: how much of which asset on which network.
+         * @description One side of a swap: an amount of an asset on a network.
          */
         SwapAmount: {
             /** @description The asset of this side. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the asset, in capitals. */
             network: string;
-            /** @description How much of `symbol`: on the side `from` what is deducted, fee included, on the side `to` what is received. */
+            /** @description The amount, in `symbol`. On the side `from` it is the total deducted, including the fee. On the side `to` it is the amount received. */
             amount: string;
         } & {
             [key: string]: unknown;
@@ -5243,28 +5243,28 @@ export interface components {
          * @description The rate and the fees of a swap, locked for 30 minutes.
          */
         SwapQuote: {
-            /** @description Pass it as `quote_id` to POST /wallet/swap. */
+            /** @description The id of the quote. Pass it as `quote_id` to POST /wallet/swap. */
             id: string;
-            /** @description What is given: its amount is deducted, fee included. */
+            /** @description The side that is given. Its amount is deducted, fee included. */
             from: components["schemas"]["SwapAmount"];
-            /** @description What is received: its amount is credited. */
+            /** @description The side that is received. Its amount is credited. */
             to: components["schemas"]["SwapAmount"];
-            /** @description Locked rate: units of the asset `to` for one unit of the asset `from`. */
+            /** @description The locked rate: units of the asset `to` per unit of the asset `from`. */
             rate: string;
-            /** @description The worst case in the asset `to`: when less would come out at execution, the swap is refused. */
+            /** @description The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is refused. */
             minimum_received: string;
-            /** @description What the swap costs, in the asset `from`; part of `from.amount`. */
+            /** @description The cost of the swap, in the asset `from`. `from.amount` includes it. */
             fee: components["schemas"]["AppFee"];
-            /** @description The tolerance used, in percent: 0.5 is half a percent. */
+            /** @description The slippage tolerance, in percent. For example, 0.5 means half a percent. */
             slippage: number;
             /**
              * Format: date-time
-             * @description Until when the quote can be executed: 30 minutes after `created_at`.
+             * @description The expiry time, 30 minutes after `created_at`.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description When the quote was made.
+             * @description The creation time of the quote.
              */
             created_at: string;
         } & {
@@ -5272,17 +5272,17 @@ export interface components {
         };
         /**
          * SwapRequest
-         * @description The quote that is to be executed.
+         * @description The id of the quote to execute.
          */
         SwapRequest: {
-            /** @description The quote to execute; it must be active. */
+            /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description The caller's own reference; shown on the transaction and found by `search`. */
+            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
             reference?: string | null;
         };
         /**
          * SwapSide
-         * @description An asset on a network.
+         * @description An asset on a network, as one side of a swap.
          */
         SwapSide: {
             /**
@@ -5291,66 +5291,66 @@ export interface components {
              */
             symbol: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
             /**
-             * @description The network it lies on, in capitals.
+             * @description The network of the asset, in capitals.
              * @enum {string}
              */
             network: "STELLAR" | "CELO" | "BITCOIN";
         };
         /**
          * SwapTransaction
-         * @description A swap of one asset of the balance into another.
+         * @description A swap that exchanges one asset of the balance for another.
          */
         SwapTransaction: {
-            /** @description Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}. */
+            /** @description The id of the transaction, for GET /transactions/{id} and GET /orders/{order_id}. */
             id: string;
             /**
              * @description Always `swap`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "swap";
-            /** @description How far the swap has come. */
+            /** @description The status of the swap. */
             status: string;
-            /** @description The public number of the order that was made with it, for GET /orders/{order_id}. */
+            /** @description The public number of its order, for GET /orders/{order_id}. */
             order_id: string;
-            /** @description What the operation costs. */
+            /** @description The cost of the operation. */
             fee: components["schemas"]["AppFee"];
-            /** @description The caller's own reference; null when none was given. */
+            /** @description Your own reference, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed. There once it has failed, also after a refund. */
+            /** @description The reason for the failure. Present once the transaction has failed, even if it was refunded later. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its status last changed.
+             * @description The time of the last status change.
              */
             updated_at: string;
-            /** @description What is given: its amount is deducted, fee included. */
+            /** @description The side that is given. Its amount is deducted, fee included. */
             from: components["schemas"]["SwapAmount"];
-            /** @description What is received once the swap is completed. */
+            /** @description The side that is received once the swap is completed. */
             to: components["schemas"]["SwapAmount"];
-            /** @description What is deducted, fee included: the same as `from.amount`. */
+            /** @description The total deducted, including the fee. Equal to `from.amount`. */
             amount: string;
-            /** @description What is converted: `from.amount` without the fee, in the asset `from`. */
+            /** @description The amount converted: `from.amount` minus the fee, in the asset `from`. */
             net_amount: string;
-            /** @description The transaction on the chain; null until the swap is completed. */
+            /** @description The hash of the on-chain transaction, or null until the swap is completed. */
             tx_hash: string | null;
         } & {
             [key: string]: unknown;
         };
         /**
          * TokenResponse
-         * @description A token for the calls of one environment.
+         * @description A token for requests in one environment.
          */
         TokenResponse: {
-            /** @description The token; every other call sends it as `Authorization: Bearer <access_token>`. */
+            /** @description The token. Send it with every other request, as `Authorization: Bearer <access_token>`. */
             access_token: string;
-            /** @description How the token is sent: always `Bearer`. */
+            /** @description The type of token, which is always `Bearer`. */
             token_type: string;
-            /** @description For how many seconds the token is good. There is no refresh: exchange the key pair again. */
+            /** @description The lifetime of the token in seconds. Tokens cannot be refreshed. Exchange the key pair again. */
             expires_in: number;
         } & {
             [key: string]: unknown;
@@ -5362,7 +5362,7 @@ export interface components {
         Transaction: components["schemas"]["OnrampTransaction"] | components["schemas"]["OfframpTransaction"] | components["schemas"]["DepositTransaction"] | components["schemas"]["SendTransaction"] | components["schemas"]["SwapTransaction"] | components["schemas"]["BuyTransaction"] | components["schemas"]["WithdrawTransaction"];
         /**
          * TransactionAwaitingDepositEvent
-         * @description Sent when an offramp waits for the crypto deposit. `deposit` tells where to send how much, before `deposit_by`.
+         * @description Sent when an offramp waits for the crypto deposit. `deposit` has the address and the amount to send before `deposit_by`.
          */
         TransactionAwaitingDepositEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5391,7 +5391,7 @@ export interface components {
         };
         /**
          * TransactionAwaitingPaymentEvent
-         * @description Sent when an onramp waits for the fiat payment. `payment_instructions` tell the payer how to pay, before the quote's `expires_at`.
+         * @description Sent when an onramp waits for the fiat payment. `payment_instructions` say how the payer pays, before the quote's `expires_at`.
          */
         TransactionAwaitingPaymentEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5420,7 +5420,7 @@ export interface components {
         };
         /**
          * TransactionCompletedEvent
-         * @description Sent when the crypto was delivered, the fiat was paid out, or a send or swap is final. Nothing more happens to the transaction, but for a refund by hand.
+         * @description Sent when the crypto was delivered, the fiat was paid out, or a send or swap is final. The transaction is final, except for a manual refund.
          */
         TransactionCompletedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5449,7 +5449,7 @@ export interface components {
         };
         /**
          * TransactionCreatedEvent
-         * @description Sent when an onramp or offramp transaction is created. The first event of a ramp; the one that says what is waited for follows at once.
+         * @description Sent when an onramp or offramp transaction is created. The first event of a ramp. transaction.awaiting_payment or transaction.awaiting_deposit follows immediately.
          */
         TransactionCreatedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5478,7 +5478,7 @@ export interface components {
         };
         /**
          * TransactionExpiredEvent
-         * @description Sent when neither payment nor deposit came before the deadline. Nothing was received, so nothing goes back. Make a new quote to try again.
+         * @description Sent when neither payment nor deposit arrived before the deadline. Nothing was received, so nothing is refunded. Create a new quote to try again.
          */
         TransactionExpiredEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5507,7 +5507,7 @@ export interface components {
         };
         /**
          * TransactionFailedEvent
-         * @description Sent when a transaction has failed. `failure_code` says why. What had been received is refunded where possible: transaction.refunded follows.
+         * @description Sent when a transaction has failed. `failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows.
          */
         TransactionFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5536,10 +5536,10 @@ export interface components {
         };
         /**
          * TransactionLimit
-         * @description How much a single transaction may move.
+         * @description The limit for a single transaction.
          */
         TransactionLimit: {
-            /** @description The most that one transaction may move. */
+            /** @description The maximum amount of one transaction. */
             max: string;
         } & {
             [key: string]: unknown;
@@ -5551,14 +5551,14 @@ export interface components {
         TransactionList: {
             /** @description The transactions of this page. */
             data: components["schemas"]["Transaction"][];
-            /** @description Which page this is, of how many. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * TransactionProcessingEvent
-         * @description Sent when the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast. The money is in the service's hands; completed, failed or refunded follows.
+         * @description Sent when the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast. The service has the money. completed, failed or refunded follows.
          */
         TransactionProcessingEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5587,7 +5587,7 @@ export interface components {
         };
         /**
          * TransactionRefundedEvent
-         * @description Sent when the money went back to the payer, the refund_address or the balance. The amount went back in full, fee included.
+         * @description Sent when the money was returned to the payer, the refund_address or the balance. The full amount was returned, fee included.
          */
         TransactionRefundedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5616,45 +5616,45 @@ export interface components {
         };
         /**
          * UpdateProfileRequest
-         * @description What is to change; fields that are not sent stay. The last four cannot be changed through the interface.
+         * @description The changes to a profile. Fields that are not sent do not change. The last four fields cannot be changed through the API.
          */
         UpdateProfileRequest: {
             /** @description The new first name. */
             first_name?: string;
             /** @description The new last name. */
             last_name?: string;
-            /** @description The new phone number, in international format; it must be verified before it takes effect. */
+            /** @description The new phone number, in international format. It takes effect after verification. */
             phone_number?: string;
             /**
-             * @description The fiat currency in which limits are counted from now on.
+             * @description The new fiat currency for the account limits.
              * @enum {string}
              */
             default_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
         };
         /**
          * UpdateWalletRequest
-         * @description Only the fields sent change. The default of `status`, which may not be null, is never looked at.
+         * @description The fields of a wallet to change. Fields that are not given do not change. `status` cannot be null. Its default value is never used.
          */
         UpdateWalletRequest: {
-            /** @description Whether deposits are to be credited from now on. */
+            /** @description The new status. An `active` wallet credits deposits. A `disabled` wallet does not. */
             status?: string;
-            /** @description The new label; null takes it away. */
+            /** @description The new label. Null removes the label. */
             label?: string | null;
         };
         /**
          * UpdateWebhookRequest
-         * @description Only what is sent changes.
+         * @description Only the fields that are sent change.
          */
         UpdateWebhookRequest: {
             /**
-             * @description Whether it is to get events from now on.
+             * @description Whether the endpoint gets events from now on.
              * @enum {string}
              */
             status?: "enabled" | "disabled";
-            /** @description Where events are to be sent from now on; another URL is tested as at registration. */
+            /** @description The new URL. It is tested as at registration. */
             url?: string;
             /**
-             * @description The event types to get from now on; `*` stands for all.
+             * @description The event types to send from now on. `*` means all.
              * @example [
              *       "*"
              *     ]
@@ -5664,12 +5664,12 @@ export interface components {
              *     ]
              */
             events?: ("*" | "transaction.created" | "transaction.awaiting_payment" | "transaction.awaiting_deposit" | "transaction.processing" | "transaction.completed" | "transaction.failed" | "transaction.expired" | "transaction.refunded" | "wallet.created" | "deposit.detected" | "deposit.confirmed" | "deposit.failed" | "lightning.invoice_paid" | "lightning.invoice_expired" | "quote.expired" | "beneficiary.created" | "beneficiary.deleted" | "kyc.approved" | "kyc.action_required" | "kyc.rejected" | "network.status_changed" | "webhook.test" | "recurring_payment.activated" | "recurring_payment.run_upcoming" | "recurring_payment.run_succeeded" | "recurring_payment.run_failed" | "recurring_payment.paused" | "recurring_payment.completed" | "recurring_payment.restarted" | "recurring_payment.deleted")[];
-            /** @description The new note; null takes it away. */
+            /** @description The new note. null removes it. */
             description?: string | null;
         };
         /**
          * UserDestination
-         * @description Exactly one of the three fields names the recipient (decision S23).
+         * @description Another user of the service, identified by exactly one of the three fields (decision S23).
          */
         UserDestination: {
             /**
@@ -5677,11 +5677,11 @@ export interface components {
              * @enum {string}
              */
             type: "platform_user";
-            /** @description The user with this e-mail address. */
+            /** @description The user's e-mail address. */
             email?: string | null;
-            /** @description The user with this phone number, in international format. */
+            /** @description The user's phone number, in international format. */
             phone_number?: string | null;
-            /** @description The user with this id, as GET /profile shows it to that user. */
+            /** @description The user's id, as returned by GET /profile for that user. */
             user_id?: string | null;
         };
         /**
@@ -5691,10 +5691,10 @@ export interface components {
         Wallet: components["schemas"]["StellarWallet"] | components["schemas"]["CeloWallet"] | components["schemas"]["BitcoinWallet"];
         /**
          * WalletAddress
-         * @description A wallet outside of the service.
+         * @description An external wallet.
          */
         WalletAddress: {
-            /** @description The address of the wallet, in the form of `network`; its checksum is checked. */
+            /** @description The address of the wallet on `network`. Its checksum is verified. */
             wallet_address: string;
             /**
              * @description The network of the wallet.
@@ -5702,36 +5702,36 @@ export interface components {
              */
             network: "stellar" | "celo" | "btc";
             /**
-             * @description What is to be sent there; it must be available on the network.
+             * @description The asset to send to the wallet. It must be available on the network.
              * @example XLM
              * @example USDC
              */
             asset: string;
-            /** @description The memo that is to go with what is sent there; exchanges and custodial wallets need one on stellar. */
+            /** @description The memo for transfers to the wallet. Exchanges and custodial wallets need one on stellar. */
             memo?: string | null;
         };
         /**
          * WalletAddressBeneficiary
-         * @description A crypto address outside of the service.
+         * @description An external crypto address.
          */
         WalletAddressBeneficiary: {
-            /** @description Names the beneficiary: pass it as `beneficiary_id` to offramps, withdrawals and recurring payments. */
+            /** @description The id of the beneficiary. Use it as `beneficiary_id` for offramps, withdrawals and recurring payments. */
             id: string;
             /**
              * @description Always `wallet_address`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "wallet_address";
-            /** @description The full name of who is paid, or the label of a wallet. */
+            /** @description The full name of the recipient, or the label of a wallet. */
             name: string;
             /**
              * Format: date-time
-             * @description When it was saved.
+             * @description The creation time.
              */
             created_at: string;
-            /** @description Always null: an address has no country. */
+            /** @description Always null, because an address has no country. */
             country: string | null;
-            /** @description Always null: an address gets no fiat. */
+            /** @description Always null, because an address receives no fiat. */
             fiat_currency: string | null;
             /** @description The address, its network and its asset. */
             details: components["schemas"]["WalletAddressDetails"];
@@ -5740,23 +5740,23 @@ export interface components {
         };
         /**
          * WalletAddressDetails
-         * @description A wallet outside of the service.
+         * @description An external wallet.
          */
         WalletAddressDetails: {
-            /** @description The address of the wallet, in the form of its network. */
+            /** @description The address of the wallet on its network. */
             wallet_address: string;
             /** @description The network of the wallet. */
             network: string;
-            /** @description What is to be sent there, spelled as it was given. */
+            /** @description The asset to send to the wallet, spelled as in the request. */
             asset: string;
-            /** @description The memo that goes with what is sent there; empty when none is needed. */
+            /** @description The memo for transfers to the wallet. Empty if none is needed. */
             memo: string;
         } & {
             [key: string]: unknown;
         };
         /**
          * WalletCreatedEvent
-         * @description Sent when a deposit wallet or Lightning address was created. `data.object` is the wallet, or the Lightning address: that one has a `type`.
+         * @description Sent when a deposit wallet or Lightning address was created. `data.object` is the wallet or the Lightning address. Only a Lightning address has a `type`.
          */
         WalletCreatedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5790,7 +5790,7 @@ export interface components {
         WalletList: {
             /** @description The wallets of this page. */
             data: components["schemas"]["Wallet"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
@@ -5800,34 +5800,34 @@ export interface components {
          * @description One attempt to deliver one event to one endpoint.
          */
         WebhookDelivery: {
-            /** @description Names the attempt. */
+            /** @description The id of the attempt. */
             id: string;
-            /** @description What came of it. */
+            /** @description The result of the attempt. */
             status: string;
-            /** @description The event that was sent: its envelope's id. */
+            /** @description The id in the envelope of the event. */
             event_id: string;
-            /** @description What the event tells. */
+            /** @description The type of the event. */
             event_type: string;
             /** @description The endpoint that it was sent to. */
             endpoint_id: string;
-            /** @description The URL that it was sent to, as it was then. */
+            /** @description The URL of the endpoint at that time. */
             url: string;
-            /** @description Which attempt for this event and endpoint it was, counted from 1. */
+            /** @description The number of the attempt for this event and endpoint, starting at 1. */
             attempt: number;
-            /** @description The HTTP status that the receiver answered; null when there was no answer. */
+            /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description Why the attempt failed, for people; null when it succeeded. */
+            /** @description The reason for a failure, for people, or null. */
             error: string | null;
-            /** @description How long the receiver took, in milliseconds. */
+            /** @description The duration of the request in milliseconds. */
             duration_ms: number;
             /**
              * Format: date-time
-             * @description When the attempt was made.
+             * @description The time of the attempt.
              */
             attempted_at: string;
             /**
              * Format: date-time
-             * @description When it is tried again; null when it is not.
+             * @description The time of the next attempt, or null if there is none.
              */
             next_attempt_at: string | null;
         } & {
@@ -5838,19 +5838,19 @@ export interface components {
          * @description A URL that events are sent to.
          */
         WebhookEndpoint: {
-            /** @description Names the endpoint in every path below /webhooks. */
+            /** @description The id of the endpoint in paths below /webhooks. */
             id: string;
-            /** @description Whether it gets events. */
+            /** @description Whether the endpoint gets events. */
             status: string;
-            /** @description Where events are sent, by POST. */
+            /** @description The URL to which events are posted. */
             url: string;
-            /** @description The event types that it gets, as subscribed; `*` among them stands for all. */
+            /** @description The subscribed event types. `*` means all. */
             events: string[];
-            /** @description The caller's note; null when there is none. */
+            /** @description The caller's note, or null. */
             description: string | null;
             /**
              * Format: date-time
-             * @description When it was registered.
+             * @description The time of the registration.
              */
             created_at: string;
         } & {
@@ -5863,35 +5863,35 @@ export interface components {
         WebhookPage: {
             /** @description The endpoints of this page. */
             data: components["schemas"]["WebhookEndpoint"][];
-            /** @description Where this page lies in the whole list. */
+            /** @description The number of this page, and the size of the list. */
             pagination: components["schemas"]["Pagination"];
         } & {
             [key: string]: unknown;
         };
         /**
          * WebhookTestAnswer
-         * @description The answer of a test call: the envelope that was sent.
+         * @description The response to a test call: the envelope that was sent.
          */
         WebhookTestAnswer: {
-            /** @description Names the event; every attempt to deliver it carries the same id. */
+            /** @description The id of the event. It is the same in every delivery attempt. */
             id: string;
             /** @description Always `webhook.test`. */
             type: string;
             /**
              * Format: date-time
-             * @description When the event was made.
+             * @description The time at which the event was created.
              */
             created_at: string;
-            /** @description Whether it comes from production: false in the sandbox. */
+            /** @description True in production, false in the sandbox. */
             livemode: boolean;
-            /** @description What the event is about. */
+            /** @description The subject of the event. */
             data: components["schemas"]["WebhookTestData"];
         } & {
             [key: string]: unknown;
         };
         /**
          * WebhookTestData
-         * @description What the test event is about.
+         * @description The subject of a test event.
          */
         WebhookTestData: {
             /** @description The endpoint that is tested. */
@@ -5901,7 +5901,7 @@ export interface components {
         };
         /**
          * WebhookTestEvent
-         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver checks signatures rightly; nothing has happened.
+         * @description Sent when POST /webhooks/{id}/test asks for it. It shows that the receiver verifies signatures correctly. Nothing has happened.
          */
         WebhookTestEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5930,34 +5930,34 @@ export interface components {
         };
         /**
          * WeeklySchedule
-         * @description A schedule of runs every week or every second week.
+         * @description A schedule with runs every week or every second week.
          */
         WeeklySchedule: {
             /**
-             * @description How often there is a run. (enum property replaced by openapi-typescript)
+             * @description The frequency of the runs. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             frequency: "weekly" | "biweekly";
             /**
-             * @description The day of the runs.
+             * @description The weekday of the runs.
              * @enum {string}
              */
             day_of_week: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
-            /** @description The day of the runs, the last one in shorter months; required when the frequency is monthly. */
+            /** @description The day of the month for the runs. In a shorter month, the run is on the last day. Required if the frequency is monthly. */
             day_of_month?: number | null;
-            /** @description The first day on which a run can be, in `timezone`: today or later. */
+            /** @description The first possible day of a run, in `timezone`. It must be today or later. */
             start_date: string;
             /**
-             * @description The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours.
+             * @description The local time of the runs in `timezone`, as HH:MM in 24-hour format.
              * @default 09:00
              */
             time?: string;
             /**
-             * @description The time zone of dates and time, by its IANA name.
+             * @description The time zone of the dates and the time, as an IANA name.
              * @default Africa/Nairobi
              */
             timezone?: string;
-            /** @description When the runs end. */
+            /** @description When the recurring payment stops. */
             end: components["schemas"]["End"];
         };
         /**
@@ -5965,30 +5965,30 @@ export interface components {
          * @description The rate and the fee of a payout, locked for 30 minutes.
          */
         WithdrawQuote: {
-            /** @description Pass it as `quote_id` to POST /wallet/withdraw. */
+            /** @description The id of the quote. Pass it as `quote_id` to POST /wallet/withdraw. */
             id: string;
-            /** @description The stablecoin that is paid with. */
+            /** @description The stablecoin that is debited. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the stablecoin, in capitals. */
             network: string;
-            /** @description The currency that the beneficiary is paid in. */
+            /** @description The currency that the beneficiary receives. */
             fiat_currency: string;
-            /** @description Locked rate: `fiat_currency` for one unit of `symbol`. */
+            /** @description The locked rate: `fiat_currency` per unit of `symbol`. */
             rate: string;
-            /** @description What is debited from the balance in all, fee included, in `symbol`. */
+            /** @description The total debited from the balance, in `symbol`, including the fee. */
             source_amount: string;
-            /** @description What the beneficiary receives, after the fee, in `fiat_currency`. */
+            /** @description The amount that the beneficiary receives after the fee, in `fiat_currency`. */
             destination_amount: string;
-            /** @description What the payout costs, in `symbol`; part of `source_amount`. */
+            /** @description The cost of the payout, in `symbol`. `source_amount` includes it. */
             fee: components["schemas"]["AppFee"];
             /**
              * Format: date-time
-             * @description Until when the quote can be executed: 30 minutes after `created_at`.
+             * @description The expiry time, 30 minutes after `created_at`.
              */
             expires_at: string;
             /**
              * Format: date-time
-             * @description When the quote was made.
+             * @description The creation time of the quote.
              */
             created_at: string;
         } & {
@@ -5996,61 +5996,61 @@ export interface components {
         };
         /**
          * WithdrawRequest
-         * @description The quote that is to be executed.
+         * @description The id of the quote to execute.
          */
         WithdrawRequest: {
-            /** @description The quote to execute; it must be active. */
+            /** @description The quote to execute. It must be active. */
             quote_id: string;
-            /** @description The caller's own reference; shown on the transaction and found by `search`. */
+            /** @description Your own reference. The transaction contains it, and you can search lists for it. */
             reference?: string | null;
         };
         /**
          * WithdrawTransaction
-         * @description A payout: crypto of the balance becomes fiat at a beneficiary.
+         * @description A payout that turns crypto of the balance into fiat for a beneficiary.
          */
         WithdrawTransaction: {
-            /** @description Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}. */
+            /** @description The id of the transaction, for GET /transactions/{id} and GET /orders/{order_id}. */
             id: string;
             /**
              * @description Always `withdraw`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "withdraw";
-            /** @description How far the payout has come. */
+            /** @description The status of the payout. */
             status: string;
-            /** @description The public number of the order that was made with it, for GET /orders/{order_id}. */
+            /** @description The public number of its order, for GET /orders/{order_id}. */
             order_id: string;
-            /** @description What the operation costs. */
+            /** @description The cost of the operation. */
             fee: components["schemas"]["AppFee"];
-            /** @description The caller's own reference; null when none was given. */
+            /** @description Your own reference, or null if none was given. */
             reference: string | null;
-            /** @description Why it failed. There once it has failed, also after a refund. */
+            /** @description The reason for the failure. Present once the transaction has failed, even if it was refunded later. */
             failure_code?: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description The creation time.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When its status last changed.
+             * @description The time of the last status change.
              */
             updated_at: string;
-            /** @description The stablecoin that is paid with. */
+            /** @description The stablecoin that is debited. */
             symbol: string;
-            /** @description The network it lies on, in capitals. */
+            /** @description The network of the stablecoin, in capitals. */
             network: string;
-            /** @description What is debited from the balance in all, fee included, in `symbol`. */
+            /** @description The total debited from the balance, in `symbol`, including the fee. */
             amount: string;
-            /** @description What is converted to fiat, in `symbol`: `amount` without the fee. */
+            /** @description The amount converted to fiat, in `symbol`: `amount` minus the fee. */
             net_amount: string;
-            /** @description Null: the fiat is paid without a transaction on a chain. */
+            /** @description Always null, because a payout has no on-chain transaction. */
             tx_hash: string | null;
-            /** @description Who is paid; see GET /beneficiaries/{id}. */
+            /** @description The id of the beneficiary that receives the payout. See GET /beneficiaries/{id}. */
             beneficiary_id: string;
-            /** @description The currency that the beneficiary is paid in. */
+            /** @description The currency that the beneficiary receives. */
             fiat_currency: string;
-            /** @description Exactly what the beneficiary is paid, in `fiat_currency`. */
+            /** @description The exact amount that the beneficiary receives, in `fiat_currency`. */
             destination_amount: string;
         } & {
             [key: string]: unknown;
@@ -6219,7 +6219,7 @@ export interface operations {
     get_network_stats: {
         parameters: {
             query?: {
-                /** @description Only this network; both ramp networks when absent. */
+                /** @description Return only this network. By default, both ramp networks are returned. */
                 network?: "stellar" | "celo";
             };
             header?: never;
@@ -6260,7 +6260,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Which way the money goes; the rates of the two directions differ.
+                 * @description The direction. Each direction has a different rate.
                  * @example onramp
                  */
                 type: "onramp" | "offramp";
@@ -6270,7 +6270,7 @@ export interface operations {
                  */
                 network: "stellar" | "celo";
                 /**
-                 * @description The asset of the pair; it must be available on the network.
+                 * @description The asset of the pair. It must be available on the network.
                  * @example USDC
                  */
                 asset: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD";
@@ -6477,7 +6477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The account's limits and what is used of them. */
+            /** @description The account's limits and their usage. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -6584,11 +6584,11 @@ export interface operations {
                 sort_order?: "desc" | "asc";
                 /** @description One status, or several with commas. */
                 status?: string[];
-                /** @description Only those of this type. Several with commas. */
+                /** @description Only beneficiaries of this type. Several with commas. */
                 type?: ("bank_account" | "phone_number" | "wallet_address")[];
                 /** @description Only accounts and numbers in this country. */
                 country?: "KE" | "TZ" | "NG" | "ZA" | "ZM";
-                /** @description Only those that are paid in this currency. */
+                /** @description Only beneficiaries with this payout currency. */
                 fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
                 /** @description Only wallet addresses on this network. */
                 network?: "stellar" | "celo" | "btc";
@@ -6828,7 +6828,7 @@ export interface operations {
                  *     ]
                  */
                 product?: ("onramp" | "offramp" | "buy" | "withdraw" | "swap" | "send" | "internal_transfer" | "deposit")[];
-                /** @description Only products for this network, or for all. */
+                /** @description Only products for this network or for all networks. */
                 network?: "stellar" | "celo" | "btc";
                 /** @description Only products for this asset. */
                 asset?: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
@@ -6839,7 +6839,7 @@ export interface operations {
                 fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
                 /** @description Only products for this payment method. */
                 payment_method?: "bank_account" | "phone_number";
-                /** @description Which products to list; the active ones when absent. Several with commas. */
+                /** @description The status of the products to list. By default only active products. Several with commas. */
                 status?: ("active" | "inactive" | "all")[];
             };
             header?: never;
@@ -7426,7 +7426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was deposited to a wallet. */
+            /** @description The deposits to a wallet. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8303,7 +8303,7 @@ export interface operations {
                 sort_order?: "desc" | "asc";
                 /** @description One status, or several with commas. */
                 status?: ("draft" | "active" | "paused" | "completed" | "deleted")[];
-                /** @description Only those whose runs do this. Several with commas. */
+                /** @description Only recurring payments of this type. Several with commas. */
                 type?: ("withdraw" | "send")[];
             };
             header?: never;
@@ -8595,7 +8595,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the runs would do and cost; needed once before activation. */
+            /** @description Review the runs and their cost; required before activation. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8819,7 +8819,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Go on after a pause; missed runs are skipped. */
+            /** @description Continue after a pause; missed runs are skipped. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8906,7 +8906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The transactions its runs made. */
+            /** @description The transactions that its runs created. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8966,17 +8966,17 @@ export interface operations {
                 sort_by?: "created_at" | "updated_at" | "amount";
                 /** @description Which end of the order comes first. */
                 sort_order?: "desc" | "asc";
-                /** @description Only orders that have come this far. Several with commas. */
+                /** @description Only orders with these statuses. Several with commas. */
                 status?: string[];
                 /** @description Only orders of these operations. Several with commas. */
                 order_type?: string[];
                 /** @description Only orders that pay or deliver this asset. */
                 asset?: "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
-                /** @description Only what moves on this network, on either side. */
+                /** @description Only entries with this network on either side. */
                 network?: string;
                 /** @description Only orders that pay or deliver this currency. */
                 fiat_currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW";
-                /** @description Only what the runs of this recurring payment have made. */
+                /** @description Only entries that the runs of this recurring payment created. */
                 recurring_payment?: string;
             };
             header?: never;
@@ -9088,15 +9088,15 @@ export interface operations {
                 status?: string[];
                 /** @description Only transactions of these types. Several with commas. */
                 type?: ("onramp" | "offramp" | "deposit" | "withdraw" | "send" | "buy" | "swap")[];
-                /** @description Only what the runs of this recurring payment have made. */
+                /** @description Only entries that the runs of this recurring payment created. */
                 recurring_payment_id?: string;
-                /** @description Only what moves on this network, on either side. */
+                /** @description Only entries with this network on either side. */
                 network?: string;
-                /** @description Only what moves this asset or fiat currency. */
+                /** @description Only entries with this asset or fiat currency on either side. */
                 currency?: "KES" | "TZS" | "NGN" | "ZAR" | "ZMW" | "XLM" | "USDC" | "CELO" | "USDT" | "CUSD" | "BTC";
-                /** @description Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`. */
+                /** @description The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`. */
                 min_amount?: number;
-                /** @description Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`. */
+                /** @description The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`. */
                 max_amount?: number;
             };
             header?: never;
