@@ -1,5 +1,5 @@
-"""Tools for coding agents: the functions of `rampsim mcp` with short responses, and the MCP server.
+"""Tools for coding agents: the tool functions for `rampsim mcp`, which return short responses, and the MCP server.
 
-`session` holds the server, the current world and tokens. `answers` limits the size of responses, `inputs` declares the
-parameters, and `toolbox` lists the tools. Only `serving` imports the library of the extra `mcp`.
+`session` contains the server, the current world and tokens. `answers` limits the size of responses, `inputs` declares
+the parameters, and `toolbox` lists the tools. Only `serving` imports the library that the extra `mcp` installs.
 """

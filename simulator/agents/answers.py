@@ -1,4 +1,4 @@
-"""Responses with a limited number of characters, which name what was left out and how to get it."""
+"""Responses with a limited number of characters. They list what was omitted and how to get it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from simulator.engine.text.json import JsonObject, Shown
 
 USUAL = 2_000
-"""The default limit of a response, in characters."""
+"""The default maximum size of a response, in characters."""
 MOST = 20_000
 _LONG_TEXT = 160
 _FEW = 3
@@ -19,10 +19,10 @@ def written(value: object) -> str:
 
 
 def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
-    """Return the response, shortened to at most `most` characters. `left_out` lists removed fields.
+    """Return the response, shortened to at most `most` characters. `left_out` lists the removed fields.
 
-    First long strings are cut, then nested lists, then the largest fields are removed. A caller can get every removed
-    field by name (`picked`).
+    Long strings are cut first, then nested lists, and then the largest fields are removed. A caller can request every
+    removed field by name (`picked`).
     """
     shown: JsonObject = dict(answer)
     for shorten in (lambda value: value, _texts_cut, _lists_cut):
@@ -62,7 +62,7 @@ def _inside(value: object, change: Callable[[object], object]) -> object:
 
 
 def picked(answer: Shown, fields: Sequence[str]) -> JsonObject:
-    """Return only the values at these dotted paths; a missing one is None."""
+    """Return only the values at these dotted paths. A missing value is None."""
     return {place: _at(answer, place) for place in fields}
 
 
@@ -78,9 +78,11 @@ def _at(value: object, place: str) -> object:
 
 
 def page(rows: Sequence[Shown], key: Callable[[Shown], str], before: str | None, most: int = USUAL) -> JsonObject:
-    """Return the newest rows within `most` characters, newest first, with `next_cursor` if there are older rows.
+    """Return the newest items that fit into `most` characters, newest first. `next_cursor` is set if there are older
+    items.
 
-    `before` is the cursor of the previous page, the key of its last row. Raises LookupError if no row has it.
+    `before` is the cursor from the previous page, which is the key of its last item. Raises LookupError if no item
+    has this key.
     """
     newest_first = list(reversed(rows))
     if before is not None:

@@ -1,4 +1,4 @@
-"""The parameters of the tools. A model sees only their descriptions."""
+"""The parameters of the tools. A model sees only the descriptions."""
 
 from typing import Annotated, Literal
 

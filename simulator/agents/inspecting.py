@@ -1,4 +1,4 @@
-"""The tool `inspect`: state and history of a world in short rows."""
+"""The tool `inspect`: state and history of a world, in short list items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.service import TOOLING
 
 NEWEST = 1_000
-"""The number of newest rows that a list searches."""
+"""A list searches this many of the newest items."""
 _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
 
 
@@ -161,7 +161,7 @@ def _speaks_of(row: Shown, wanted: str | None) -> bool:
 def _listed(
     given: inputs.InspectInput, rows: list[JsonObject], short: Callable[[Shown], JsonObject], key: str = "id"
 ) -> JsonObject:
-    """Return a page of a list. `fields` selects fields of the full rows."""
+    """Return one page of a list. `fields` selects fields from the complete items."""
     shown = [{"id": row.get("id"), **picked(row, given.fields)} if given.fields else short(row) for row in rows]
     for number, row in enumerate(shown):
         row.setdefault(key, str(number))

@@ -1,4 +1,4 @@
-"""Report all missing parameters of a refused call. The API itself names only the first."""
+"""Errors that list all missing parameters of a refused call. The API itself reports only the first."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ CODE = "missing_parameter"
 
 
 def required_of(model: type[BaseModel]) -> list[str]:
-    """Return the names of the required fields of a body."""
+    """Return the names of a body's required fields."""
     return [name for name, field in model.model_fields.items() if field.is_required()]
 
 
 def of_schemas(schemas: Sequence[Shown]) -> list[str]:
-    """Return the properties that every one of these JSON Schemas requires."""
+    """Return the properties that all of these JSON Schemas require."""
     first: list[str] = list(schemas[0].get("required", ()))
     return [name for name in first if all(name in schema.get("required", ()) for schema in schemas)]
 
 
 def of_operation(method: str, path: str) -> list[str]:
-    """Return the fields that every variant of the request body requires; empty for a call without a body."""
+    """Return the fields that every variant of an operation's request body requires.
+
+    Empty if there is no request body.
+    """
     found = _router().find(path)
     operation = found[0].get(method) if found else None
     if operation is None:
@@ -44,7 +47,7 @@ def _router() -> Router[Any]:
 
 
 def refuse(required: Iterable[str], given: Mapping[str, object] | None, status: int | None = None) -> None:
-    """Raise ToolRefused with the names of all missing parameters, if there are several."""
+    """If several parameters are missing, raise ToolRefused with all their names."""
     missing = [name for name in required if name not in (given or {})]
     if len(missing) > 1:
         raise ToolRefused(CODE, f"These parameters are missing: {', '.join(missing)}.", param=missing[0], status=status)

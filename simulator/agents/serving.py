@@ -20,7 +20,7 @@ from simulator.version import __version__
 
 
 async def serve_stdio(url: str | None, token: str | None) -> None:
-    """Serve until standard input ends. Without `url`, start a simulator for that time."""
+    """Serve until standard input ends. If `url` is None, a simulator is started and runs for the same time."""
     async with _session(url, token) as session, stdio_server() as (reads, writes):
         server = make_server(session)
         await server.run(reads, writes, server.create_initialization_options())
@@ -36,7 +36,7 @@ async def _session(url: str | None, token: str | None) -> AsyncIterator[Session]
 
 
 def make_server(session: Session) -> Server:
-    """Return the server of one session. Tools run in threads, one call at a time, because they share a world."""
+    """Return the server for one session. Tools run in threads, one call at a time, because they share a world."""
     one_by_one = anyio.CapacityLimiter(1)
 
     async def list_tools(

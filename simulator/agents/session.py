@@ -1,4 +1,4 @@
-"""The state of an agent's tools between calls: server, current world, and tokens."""
+"""The state that an agent's tools share between calls: server, current world, and tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _SECONDS = 60.0
 
 
 class ToolRefused(Exception):
-    """Raised for wrong use of a tool or a refused call, with everything that a model needs to correct it."""
+    """A tool was used incorrectly, or a call was refused.
+
+    Contains everything that a model needs to correct the call.
+    """
 
     def __init__(
         self, code: str, message: str, *, param: str | None = None, allowed: object = None, status: int | None = None
@@ -46,12 +49,12 @@ class Reply:
 
 
 class Session:
-    """One agent at one server. `world` is the id of the world for calls that name none."""
+    """The session of one agent with one server. `world` is the id of the world for calls that do not specify one."""
 
     def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
         self.url = ControlClient(url).url
         self.own = own
-        """Whether the server was started for this session and ends with it."""
+        """Whether the server was started for this session and stops with it."""
         self.world = DEFAULT_WORLD
         self.token = token
         self._signed_in: dict[tuple[str, str], _SignedIn] = {}
@@ -66,7 +69,7 @@ class Session:
         return found
 
     def keys(self, world: str | None = None, environment: str = "sandbox") -> Mapping[str, str]:
-        """Return key pair, webhook key and base URL of an environment of a world."""
+        """Return the key pair, webhook key and base URL for an environment of a world."""
         found: Mapping[str, str] = self.world_object(world)["credentials"][environment]
         return found
 
@@ -81,7 +84,7 @@ class Session:
         world: str | None = None,
         environment: str = "sandbox",
     ) -> Reply:
-        """Make an API call with a token. If the token has expired, get a new one and repeat the call once.
+        """Make an API call with a token. If the token has expired, get a new token and repeat the call once.
 
         A POST without an Idempotency-Key gets a new key.
         """
@@ -124,7 +127,8 @@ class Session:
         asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
-        # The base URL comes from a server whose own host was checked, so its host is not checked again.
+        # The host in the base URL is not checked, because the base URL comes from a server whose own host was
+        # checked.
         client = SyncClient(base_url, any_host=True, live_keys=LIVE_KEYS)
         try:
             status, received, content = client.request(method, asked, data, sent, _SECONDS)
@@ -135,7 +139,7 @@ class Session:
 
 @dataclass
 class _SignedIn:
-    """A token, and a source of unique, deterministic Idempotency-Keys for its calls."""
+    """A token, and a generator of unique, deterministic Idempotency-Keys for calls with this token."""
 
     base_url: str
     token: str

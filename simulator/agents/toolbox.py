@@ -1,4 +1,4 @@
-"""The tools by name: their descriptions for a model, and the execution of a tool call."""
+"""The tools by name: their descriptions for a model, and the code that executes a tool call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool with its documentation page. Its description for a model is the docstring of its function."""
+    """One tool with its documentation page. The function's docstring is the description that a model sees."""
 
     run: Callable[[Session, Any], JsonObject]
     docs: str
@@ -49,7 +49,7 @@ class Tool:
 
     @property
     def schema(self) -> JsonObject:
-        """The JSON Schema of its parameters."""
+        """The JSON Schema for the tool's parameters."""
         whole = self.input.model_json_schema()
         plain: JsonObject = _plain(whole, whole.get("$defs", {}))
         return plain
@@ -69,7 +69,10 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject]:
-    """Execute a tool call. Return True and the result, or False and the error. Never raises; sizes are limited."""
+    """Execute a tool call.
+
+    Return True and the result, or False and the error. Never raises. The size of both is limited.
+    """
     most = arguments.get("max_characters", 2_000)
     most = most if isinstance(most, int) and 200 <= most <= 20_000 else 2_000
     try:
@@ -100,11 +103,11 @@ def use(session: Session, name: str, arguments: Shown) -> tuple[bool, JsonObject
 
 
 _ERROR_FIELDS = ("code", "message", "http_status", "param", "allowed", "receipt", "errors")
-"""The fields of an error."""
+"""The fields in an error."""
 
 
 def _plain(schema: object, named: Shown) -> Any:
-    """Return the schema with references resolved, without titles and without null for optional values."""
+    """Return the schema with resolved references, without titles, and without null for optional values."""
     if isinstance(schema, list):
         return [_plain(one, named) for one in schema]
     if not isinstance(schema, dict):

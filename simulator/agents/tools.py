@@ -1,4 +1,4 @@
-"""The tools that change something: worlds, calls, actions, time, faults, scenarios."""
+"""The tools that change something: worlds, API calls, actions, time, faults, scenarios."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _world(session: Session, shown: Shown) -> JsonObject:
 
 
 def _keys(session: Session, shown: Shown) -> JsonObject:
-    """Return the configuration of an application, as variables that the simulator's clients read."""
+    """Return an application's configuration, as environment variables that the simulator's clients read."""
     keys = shown["credentials"]["sandbox"]
     return {
         "keys": {
@@ -114,7 +114,7 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
     if isinstance(body, Mapping) and given.fields:
         return {"http_status": reply.status, **picked(body, given.fields)}
     if isinstance(body, Mapping):
-        # The object may have its own field `status`, so the HTTP status has another name.
+        # The object may have its own `status` field, so the HTTP status has a different name.
         return {"http_status": reply.status, **body}
     return {"http_status": reply.status, "body": body}
 
@@ -156,7 +156,10 @@ def act(session: Session, given: inputs.ActInput) -> JsonObject:
 
 
 def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
-    """Return the possible actions of a target; without one, actions on the world, and other actions by kind."""
+    """Return the actions that are possible on a target.
+
+    Without a target, return actions on the world, and other actions by kind.
+    """
     if given.target is None:
         return {
             "on_the_world": [_signature(row) for row in rows if not row["targets"]],
@@ -169,7 +172,7 @@ def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) 
 
 
 def _signature(row: Shown) -> str:
-    """Return `set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
+    """Return an action's signature: `set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
     schemas = row["parameters"].get("anyOf") or [row["parameters"]]
     properties: dict[str, Any] = {}
     for schema in schemas:
@@ -219,7 +222,7 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
 
 
 def _event_lines(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
-    """Return a line for each of the newest events: `transaction.completed of txn_…`."""
+    """Return one line for each of the newest events: `transaction.completed of txn_…`."""
     if not ids:
         return []
     wanted = set(ids[-_MOST_EVENTS:])
@@ -288,7 +291,7 @@ def _given(given: inputs.ScenarioInput, name: str) -> str:
 
 
 def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
-    """Read a scenario. Raises ToolRefused with all problems."""
+    """Read a scenario. If it is invalid, raise ToolRefused with all problems."""
     from simulator import host
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
 

@@ -1,4 +1,4 @@
-"""The tool `verdict`: a yes or no about an integration, with reasons."""
+"""The tool `verdict`: tells whether an integration is correct, with reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """One check. `problem` is empty if it passed."""
+    """One check. `problem` is empty if the check passed."""
 
     about: str
     problem: str = ""
@@ -49,11 +49,13 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
 
 
 UNKNOWN = 4
-"""The exit code for neither a problem nor evidence."""
+"""The exit code if there is neither a problem nor enough evidence."""
 
 
 def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
-    """Yield missing evidence: outcomes that were not named, and calls and webhooks that never happened."""
+    """Yield a description of each missing piece of evidence: outcomes that were not named, calls and webhooks that
+    never happened.
+    """
     control = session.control(given.world)
     if not given.outcomes:
         yield "outcomes: name the objects of the integration and the status that each must have"

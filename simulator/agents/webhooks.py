@@ -1,4 +1,4 @@
-"""Verify the messages of a built-in inbox like a receiver."""
+"""Verification of the messages in a built-in inbox, as a receiver would verify them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import SIGNATURE
 
 TEST = "webhook.test"
-"""The event of the test request at registration. Its key is shown only later, so it cannot be verified."""
+"""The event type of the test request at registration.
+
+Its key is only known later, so the request cannot be verified.
+"""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A received webhook. `why_not` is the reason if it does not verify, else empty."""
+    """A received webhook. `why_not` is the reason why verification failed, or empty if it succeeded."""
 
     at: str
     type: str
@@ -42,7 +45,10 @@ class Message:
 
 
 def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
-    """Yield the messages of an inbox, oldest first, without test requests. A message may match any of the keys."""
+    """Yield the messages in an inbox, oldest first, without test requests.
+
+    A message is genuine if any of the keys matches.
+    """
     keys = tuple(keys)
     for row in rows:
         event = object_in(row["body"])

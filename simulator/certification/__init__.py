@@ -1,1 +1,1 @@
-"""`rampsim certify`: tests a webhook receiver, rule by rule, with genuine and forged requests."""
+"""`rampsim certify`: tests a webhook receiver rule by rule, with genuine and forged requests."""

@@ -1,4 +1,4 @@
-"""The books of the application under test, compared with the ledger."""
+"""Comparison of the application's records with the ledger."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from simulator.host import vocabulary
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
-    """Return the lines of an order: under the first set of names with the right amount, else with any amount."""
+    """Return the records for an order. Several sets of names are possible.
+
+    Uses the first set whose total amount is correct, otherwise the first set with any amount, otherwise the first
+    set.
+    """
     sets = [[line for line in books if line.order in names] for names in ((claim.order,), *claim.alternatives)]
     right = [lines for lines in sets if lines and _total(lines) == claim.amount]
     return next(iter([*right, *(lines for lines in sets if _total(lines)), *sets]))
 
 
 def is_beyond(claim: Claim, books: Sequence[Line]) -> bool:
-    """Return True if the order is optional and the books have no amount for it."""
+    """Return True if the order is optional and the records contain no amount for it."""
     return claim.is_optional and not any(line.amount for line in listed(claim, books))
 
 
@@ -27,7 +31,7 @@ def _total(lines: Sequence[Line]) -> Decimal:
 
 
 def wrong_with(claim: Claim, books: Sequence[Line]) -> str | None:
-    """Return what is wrong with an order in the books, or None."""
+    """Return what is wrong with the records for an order, or None if they are correct."""
     if is_beyond(claim, books):
         return None
     lines = listed(claim, books)
@@ -38,7 +42,7 @@ def wrong_with(claim: Claim, books: Sequence[Line]) -> str | None:
     if said and any(line.currency not in ("", claim.currency) for line in lines if line.amount):
         return f"{words}, but {delivered}: another currency"
     if said == claim.amount:
-        # States of the service by which the books say that nothing was delivered.
+        # The service's states in which nothing has been delivered.
         unfinished = vocabulary().order_told - {"completed"}
         downgraded = claim.amount and any(line.state in unfinished for line in lines)
         return f"{words}, but it is completed: the state was reverted" if downgraded else None

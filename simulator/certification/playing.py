@@ -1,4 +1,4 @@
-"""Rules with more than single requests: unknown events, orders of delivery, outages."""
+"""Rules that need more than single requests: unknown events, orders of delivery, outages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
 
 _AGAIN = 10
-"""Factor of patience for the second read, so that a busy receiver is not taken for one that ignores the event."""
+"""How many times longer to wait for the second read, so that a busy receiver is not mistaken for one that ignores the
+event.
+"""
 
 
 def quick_acknowledgement(session: Session) -> None:
@@ -38,13 +40,13 @@ def registration_200(session: Session) -> None:
 def garbled_timestamp(session: Session) -> None:
     for case in SIGNING["garbled-timestamp"](session.material):
         exchange = session.transmit(case)
-        # The service never sends this, so a receiver that fails on it (5xx) has not accepted it either.
+        # The service never sends this. If a receiver fails with 5xx, it has not accepted the request either.
         if exchange.ok:
             raise Broken.by(exchange)
 
 
 def unknown_type(session: Session) -> None:
-    # The transaction of both is known to the receiver. Only their types are new.
+    # The receiver knows the transaction of both events. Only their types are new.
     for kind in ("transaction.held_for_review", "compliance.review_opened"):
         session.accepted(session.send(f"{kind}, about a transaction", {**session.event(), "type": kind}))
 
@@ -177,19 +179,19 @@ def calls_back_before_answering(session: Session) -> None:
     if exchange.status is None:
         raise Broken.by(exchange)
     if not exchange.ok:
-        # After a timely refusal nothing is lost: the service sends the event again.
+        # If the receiver refuses in time, nothing is lost, because the service sends the event again.
         session.accepted(session.send(f"the same again after {exchange.status}; the API is fast again", event))
 
 
 def _events(session: Session) -> list[str]:
-    """Return the events of an order. Raise `Unplayed` if there are fewer than three."""
+    """Return the types of an order's events. Raise `Unplayed` if there are fewer than three."""
     if len(session.history) < 3:
         raise Unplayed("an order of the service has too few events")
     return [step.event for step in session.history]
 
 
 def _lives(session: Session, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
-    """Let the steps of an order happen, and send the event of each."""
+    """Run an order through steps, and send the event for each step."""
     for step in steps:
         order.live(step)
         yield session.send(step.event, order.event(step.event))
@@ -204,7 +206,7 @@ def _history(session: Session, order: Order) -> Iterator[Exchange]:
 
 
 def _finished(session: Session) -> Order:
-    """Return a completed order of which no event was sent."""
+    """Return a completed order for which no event was sent."""
     order = session.order()
     order.live(*session.history)
     return order

@@ -25,7 +25,7 @@ from urllib.request import Request, urlopen
 WINDOW_MS = 5 * 60 * 1000
 MOST_BYTES = 1024 * 1024
 DELIVERED = {"onramp": ("destination_amount", "asset"), "send": ("net_amount", "symbol")}
-"""The fields of the received amount and its currency, by type of transaction."""
+"""The fields that contain the received amount and its currency, by transaction type."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS inbox (number INTEGER PRIMARY KEY, event_id TEXT UNIQUE, body BLOB, done INTEGER DEFAULT 0);
 CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEXT, currency TEXT);
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEX
 
 
 def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: int) -> bool:
-    """Return True if the service has just signed these bytes. A missing header is an empty string."""
+    """Return True if the service has signed these bytes within the time window. A missing header is passed as ""."""
     if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(now_ms - int(timestamp)) > WINDOW_MS:
         return False
     expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
@@ -41,7 +41,7 @@ def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: in
 
 
 def transaction_of(event: Any) -> str | None:
-    """Return the id of the transaction to read, or None for other events, which need no more than storing."""
+    """Return the id of the transaction to read, or None for other events. Other events only have to be stored."""
     thing = event["data"]["object"]
     if event["type"] == "recurring_payment.run_succeeded":
         return str(thing["run"]["transaction_id"])
@@ -49,13 +49,13 @@ def transaction_of(event: Any) -> str | None:
 
 
 class Service:
-    """Reads transactions from the API. Gets a token when it needs one."""
+    """Reads transactions from the API. Requests a token when needed."""
 
     def __init__(self, base_url: str, public_key: str, secret_key: str) -> None:
         self.base_url, self.keys, self.token = base_url, {"public_key": public_key, "secret_key": secret_key}, ""
 
     def transaction(self, transaction_id: str) -> Any:
-        """Return the current transaction, or None if there is none. Raise `OSError` while the API is down."""
+        """Return the current transaction, or None if it does not exist. Raise `OSError` if the API is unavailable."""
         for _ in range(2):
             try:
                 return self._ask(f"/transactions/{quote(transaction_id, safe='')}")
@@ -76,7 +76,7 @@ class Service:
 
 
 class Shop:
-    """The inbox and the books, in one SQLite file."""
+    """The inbox of events and the order records, in one SQLite file."""
 
     def __init__(self, file: str, service: Service) -> None:
         self.service, self.lock, self.more = service, threading.Lock(), threading.Event()
@@ -84,13 +84,13 @@ class Shop:
         self.rows.executescript(TABLES)
 
     def store(self, event_id: str, body: bytes) -> None:
-        """Save an event until it is processed. Checking for it and adding it is one step."""
+        """Save an event until it is processed. One statement both checks for duplicates and inserts the event."""
         with self.lock, self.rows:
             self.rows.execute("INSERT OR IGNORE INTO inbox (event_id, body) VALUES (?, ?)", (event_id, body))
         self.more.set()
 
     def work(self) -> None:
-        """Process the inbox forever. While the API is down, retry the same event."""
+        """Process the inbox forever. While the API is unavailable, retry the same event."""
         pause = 0.1
         while True:
             self.more.clear()
@@ -107,7 +107,7 @@ class Shop:
                 pause = min(2 * pause, 60)
 
     def book(self, number: int, body: bytes) -> None:
-        """Update the order of an event to the current state of its transaction, and mark the event as done."""
+        """Update the record of an order to its transaction's current state, and mark the event as done."""
         named = transaction_of(json.loads(body))
         found = None if named is None else self.service.transaction(named)
         with self.lock, self.rows:
@@ -121,7 +121,7 @@ class Shop:
             self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
 
     def books(self) -> str:
-        """Return a line of JSON for each order. `amount` is what the customer has received."""
+        """Return a line of JSON for each order. `amount` is the amount that the customer has received."""
         with self.lock:
             found = self.rows.execute("SELECT name, state, amount, currency FROM orders ORDER BY name").fetchall()
         names = ("order", "state", "amount", "currency")
@@ -129,7 +129,7 @@ class Shop:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """POST receives an event, GET returns the books."""
+    """POST receives an event. GET returns the order records."""
 
     shop: Shop
     key: str
@@ -143,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(self.receive(self.rfile.read(length)))
 
     def receive(self, body: bytes) -> int:
-        """Verify and store an event. Return the status of the response. The worker does the rest."""
+        """Verify and store an event. Return the response status. The worker processes the event later."""
         if not self.verify(body):
             return 401
         self.shop.store(json.loads(body)["id"], body)
@@ -167,7 +167,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def server_of(key: str, shop: Shop, *, port: int = 0, handler: type[Handler] = Handler) -> ThreadingHTTPServer:
-    """Return a receiver on loopback with a running worker, ready to serve. Port 0 picks a free port."""
+    """Return a receiver on loopback that is ready to serve, with a running worker. Port 0 selects a free port."""
     threading.Thread(target=shop.work, daemon=True).start()
     return ThreadingHTTPServer(("127.0.0.1", port), type("Receiver", (handler,), {"shop": shop, "key": key}))
 

@@ -1,4 +1,4 @@
-"""The report of a certification run: for people, as JSON, and as JUnit for CI."""
+"""The report of a certification run: as text, as JSON, and as JUnit for CI."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Result:
     advice: str
     exchanges: Sequence[Exchange] = ()
     blocked_by: Sequence[str] = ()
-    """Failed rules that this rule depends on."""
+    """The failed rules that this rule depends on."""
     broken_by: Exchange | None = None
     """The request that the receiver handled wrongly."""
     note: str = ""
@@ -39,12 +39,12 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The rules that must hold before a rule that depends on this one can be judged."""
+        """The rules that prevent the evaluation of rules that depend on this one."""
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
     def line(self) -> str:
-        """The result as a line of progress."""
+        """The result as one line of progress output."""
         said = {
             "pass": f"{self.rule.title}{self.note}",
             "fail": f"{self.rule.title}: no, {self.got}",
@@ -54,7 +54,7 @@ class Result:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """The labels and texts that explain a failure."""
+        """The labels and descriptions that explain a failure."""
         rule = self.rule
         rows = [("sent", self.sent), *_request(self), ("came back", self.got), ("wanted", rule.wanted)]
         return [*rows, ("by", rule.clause), ("read", read_by(rule.clause)), ("fix", self.advice)]
@@ -83,7 +83,7 @@ class Result:
 
 
 def passed(rule: Rule, exchanges: Sequence[Exchange], *, unread: str = "") -> Result:
-    """Return the result of a rule that holds. `unread`: why the books were not compared, "" if they were."""
+    """Return the result for a rule that passes. `unread`: why the records were not compared, or "" if they were."""
     sent, got = ("; ".join(getattr(one, name) for one in exchanges) for name in ("sent", "got"))
     note = f" (judged by responses only: {unread})" if unread and rule.booked else ""
     return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)
@@ -121,7 +121,7 @@ class Report:
         return [one for one in self.results if one.verdict == verdict]
 
     def head(self) -> str:
-        """Return the lines to print before the run."""
+        """Return the lines that are printed before the run."""
         return "\n".join(
             (
                 f"Certifying the webhook receiver at {self.url}",
@@ -133,7 +133,7 @@ class Report:
         )
 
     def readable(self) -> str:
-        """Return the details of each failed rule, then the verdict."""
+        """Return the details about each failed rule, then the verdict."""
         lines: list[str] = []
         for one in self.found("fail"):
             lines += ["", f"{one.rule.name}: {one.rule.title}", *(_row(name, text) for name, text in one.rows)]
@@ -160,12 +160,14 @@ class Report:
         )
 
     def junit(self) -> str:
-        """Return a JUnit report with a case for each rule."""
+        """Return a JUnit report with a test case for each rule."""
         return junit(Suite("rampsim certify", [one.case() for one in self.results], self.seconds))
 
 
 def _request(result: Result) -> list[tuple[str, str]]:
-    """Return the service's headers and the start of the body of the request that broke a rule."""
+    """Return the headers from the service and the start of the body, for the request that the receiver handled
+    wrongly.
+    """
     if result.broken_by is None:
         return []
     headers = [(name, value) for name, value in result.broken_by.headers if name.startswith("X-")]

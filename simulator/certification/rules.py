@@ -1,4 +1,4 @@
-"""The rules of `rampsim certify`, in the order in which they are played."""
+"""The rules of `rampsim certify`, in the order in which they are checked."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Rule:
     name: str
     title: str
     clause: str
-    """Headings of the specification, and decisions where it is silent."""
+    """Headings in the specification, and ids of decisions where the specification is silent."""
     wanted: str
     """The correct response."""
     advice: str
     """The usual fix for a receiver that breaks the rule."""
     play: Callable[[Session], None]
     needs: Sequence[str] = ()
-    """Rules that must hold before this one can be judged."""
+    """Rules that must pass before this rule can be checked."""
     by_books: bool = False
-    """Whether only the books judge it."""
+    """Whether only the application's records decide the result."""
     booked: bool = False
-    """Whether the books, if given, judge it, too."""
+    """Whether the application's records, if available, also affect the result."""
 
 
 def _signed(name: str, title: str, clause: str, wanted: str, advice: str, *needs: str) -> Rule:
-    """Return a rule that is played with the requests of `signing`."""
+    """Return a rule that is checked with requests from the module `signing`."""
     return Rule(
         name, title, clause, wanted, advice, lambda session: session.judge(SIGNING[name](session.material)), needs
     )

@@ -24,7 +24,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
 
 _BOOKS_APART_SECONDS = 0.2
-"""Time between two equal reads after which the books count as final: background work has ended by then."""
+"""The records are final if two reads with this time between them are equal. Background work has finished by then."""
 _BOOKS_AGAIN_SECONDS = 0.1
 _NO_BOOKS = "it needs the books of your application: name them with --books"
 _UNREAD = "no books were read"
@@ -36,14 +36,14 @@ _STRANGE_BOOKS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run. See `Session` for the durations."""
+    """The settings for a run. `Session` describes the durations."""
 
     url: str
     key: str
     usual: str
-    """Default address of a simulator. If none is running there, one is started."""
+    """The default address of a simulator. If no simulator is running there, certify starts one."""
     simulator: str | None = None
-    """The address of a running simulator, instead of `usual`."""
+    """The address of a running simulator. Overrides `usual`."""
     control_token: str | None = None
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
@@ -53,13 +53,16 @@ class Settings:
     patience_seconds: float = 10.0
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
-    """How long the books may take to become correct."""
+    """How long to wait for the records to become correct."""
     outage_seconds: float = 0.5
     service: Service = field(default_factory=Service)
 
 
 class _Run:
-    """Plays the rules of one run in order. Results that depend on the books are reported once the books are read."""
+    """Checks the rules in order.
+
+    Results that depend on the application's records are reported after the records are read.
+    """
 
     def __init__(
         self, settings: Settings, session: Session, report: Report, listener: ProgressListener[Result]
@@ -70,7 +73,7 @@ class _Run:
             self._read()  # report unreadable books before any request is sent
 
     def run(self) -> None:
-        """Raise `NothingAnswers`, `NoStage` or `Unusable`."""
+        """Check all rules. Raise the same exceptions as `certify`."""
         with self._session.stage.quiet(self._settings.url):
             for rule in RULES:
                 if self._settings.only and rule.name not in self._settings.only:
@@ -103,12 +106,15 @@ class _Run:
         return passed(rule, self._session.exchanges, unread="" if self._settings.books else _UNREAD)
 
     def _missing(self, rule: Rule) -> list[str]:
-        """Return the failed rules that this one needs. Results that wait for the books count as they are now."""
+        """Return the failed rules that this rule depends on.
+
+        Results that wait for the records are included in their current state.
+        """
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))
 
     def _settle(self) -> None:
-        """Read the books, and report the results that wait for them."""
+        """Read the application's records, and report the results that depend on them."""
         held, self._held = self._held, []
         if not held:
             return
@@ -137,7 +143,10 @@ class _Run:
         return [claim for claim in self._session.claims if claim.rule == rule.name]
 
     def _books(self) -> list[Line]:
-        """Return the books once they are correct and stay so, else at the end of the time. Raise `Unusable`."""
+        """Return the records when they are correct and no longer change, or when the time is up.
+
+        Raise `Unusable` if reading fails.
+        """
         if self._settings.settle:
             settle(self._settings.settle, self._session.stage.variables)
         deadline = time.monotonic() + self._settings.books_seconds
@@ -159,7 +168,11 @@ class _Run:
 
 
 async def certify(settings: Settings, listener: ProgressListener[Result] = SILENT) -> Report:
-    """Certify a receiver. Raise `NothingAnswers`, `NoStage` or `Unusable`."""
+    """Certify a receiver.
+
+    Raise `NothingAnswers` if it does not respond, `NoStage` if there is no usable simulator, and `Unusable` if an
+    option is invalid.
+    """
     try:
         LIVE_KEYS.check(settings.key, "The webhook key")
     except LiveKey as error:
@@ -184,7 +197,10 @@ async def certify(settings: Settings, listener: ProgressListener[Result] = SILEN
 
 @asynccontextmanager
 async def _stage(settings: Settings) -> AsyncIterator[Stage]:
-    """Yield the named simulator, the one at the default address, or a new one. Raise `NoStage`."""
+    """Yield the simulator from the settings, the one at the default address, or a new one.
+
+    Raise `NoStage` if that fails.
+    """
     running = settings.simulator
     if running is None and await asyncio.to_thread(is_simulator, settings.usual):
         running = settings.usual

@@ -1,4 +1,4 @@
-"""A standing order with two runs, minutes of the world's clock apart."""
+"""A recurring order that runs twice, a few minutes apart in simulated time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its event, the order it created, and the delivered amount."""
+    """One run: the event, the order that the run created, and the delivered amount."""
 
     event: JsonObject
     order: JsonObject
@@ -25,12 +25,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A standing order and its two runs."""
+    """A recurring order and its two runs."""
 
     stage: Stage
     id: str
     reference: str
-    """Its name in the books."""
+    """The order's name in the application's records."""
     runs: Sequence[Run]
 
     @property
@@ -44,18 +44,18 @@ class Schedule:
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Sets of names, each of which may list both runs in the books."""
+        """Alternative sets of names. The records may list both runs under any one of these sets."""
         made = [run.order for run in self.runs]
         return ((self.id,), *(tuple(str(one[name]) for one in made) for name in ("reference", "id")))
 
     def reads(self) -> int:
-        """Return the number of GET calls for the standing order or one of its orders."""
+        """Return the number of GET calls for the recurring order or for an order that it created."""
         ids = (self.id, *(str(run.order["id"]) for run in self.runs))
         rows = self.stage.control.get("/requests", method="GET", limit=1000)["data"]
         return sum(any(one in f"{row['path']}?{row['query']}" for one in ids) for row in rows)
 
     def await_read(self, since: int, seconds: float) -> bool:
-        """Wait for a read after the first `since` ones. Return False if there is none in time."""
+        """Wait for a read after the first `since` reads. Return False if there is none in time."""
         deadline = time.monotonic() + seconds
         while self.reads() == since:
             if time.monotonic() > deadline:
@@ -65,9 +65,9 @@ class Schedule:
 
 
 def run_twice(stage: Stage, reference: str) -> Schedule:
-    """Create a standing order and let it run twice.
+    """Create a recurring order and let it run twice.
 
-    Raise `NoStage` if a run fails, and `Unplayed` if the service has no standing orders.
+    Raise `NoStage` if a run fails, and `Unplayed` if the service does not support recurring orders.
     """
     standing = stage.service.playbook.standing
     if standing is None:

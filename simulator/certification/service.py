@@ -1,4 +1,4 @@
-"""A provider's declarations for certifying receivers of its webhooks."""
+"""A provider's declarations that `rampsim certify` needs to test receivers of its webhooks."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
-"""Calls the API with a token: takes method, path and body, and returns the response."""
+"""Calls the API with a token. Takes method, path and body, and returns the response."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of an order."""
+    """A step in the processing of an order."""
 
     event: str
-    """The event that reports it."""
+    """The event that reports the step."""
     action: str = ""
-    """The action that causes it, if any."""
+    """The action that causes the step, if any."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A standing order that runs twice, minutes of the world's clock apart."""
+    """A recurring order that runs twice, a few minutes apart in simulated time."""
 
     noun: str
-    """Its name in messages."""
+    """The name used in messages."""
     run_twice: Callable[[Ask, ControlClient, str], str]
-    """Creates one with a reference and lets it run. Returns its id."""
+    """Creates a recurring order with a reference and lets it run. Returns the order's id."""
     event: str
-    """The event of a run."""
+    """The type of the event that reports a run."""
     order_of: Callable[[JsonObject], str]
-    """Returns the id of the order of a run, given the object of its event."""
+    """Returns the id of the order that a run created, given the object in the run's event."""
 
 
 @dataclass(frozen=True)
 class Playbook:
-    """The orders and events that `rampsim certify` plays to a receiver."""
+    """The orders and events that `rampsim certify` uses to test a receiver."""
 
     kind: str
-    """The kind of its orders."""
+    """The kind of order to create."""
     path: str
-    """Path of an order in the API, without its id."""
+    """The path of an order in the API, without the order's id."""
     sign_in: Callable[[Ask, Mapping[str, str]], str]
-    """Returns a token for the keys of an environment."""
+    """Returns a token for an environment's keys."""
     order: Callable[[Ask, str], JsonObject]
     """Creates an order with a reference."""
     needed: str
-    """The orders that must be possible in the world, for messages."""
+    """The orders that must be possible in the world, as a phrase for messages."""
     history: tuple[Step, ...]
     """The steps of an order from creation to completion."""
     forged: JsonObject
-    """The fields of an order that a forgery changes, as if it were completed."""
+    """The fields that a forgery changes to make an order appear completed."""
     altered: str
-    """A string field of an order that a forgery changes."""
+    """A string field of an order. A forgery changes this field."""
     refund: tuple[Step, ...] = ()
-    """Steps that refund an order before its last step. The last one is also possible after completion."""
+    """Steps that refund an order before its last step. The last of these steps is also possible after completion."""
     standing: Standing | None = None

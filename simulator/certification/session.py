@@ -1,4 +1,4 @@
-"""A certification run: requests to the receiver, its responses, and the verdict on each."""
+"""A certification run: requests to the receiver, the responses, and a verdict on each response."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
 Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
 
 _UNREACHABLE = ("connection refused", "could not be resolved", "could not be reached", "could not be made")
-"""Errors of the courier that mean that there is no receiver."""
+"""Errors in the `courier` module that mean that there is no receiver."""
 _SHOWN = 200
 QUICK_SECONDS = 5.0
-"""How long a response may take. The service waits ten seconds, which a slower receiver will exceed under load."""
+"""How long a response may take.
+
+The service waits ten seconds, and a receiver slower than this would exceed that under load.
+"""
 SLACK_MS = 10_000
-"""Distance from the limit of five minutes at which timestamps are tried, for transport and clock differences."""
+"""How far from the five-minute limit the tested timestamps are, to allow for transport time and clock differences."""
 
 
 class NothingAnswers(Exception):
@@ -39,11 +42,11 @@ class Exchange:
     """A request and its response."""
 
     sent: str
-    """Describes the request."""
+    """A description of the request."""
     headers: Headers
     body: bytes
     status: int | None
-    """None if there was no response."""
+    """The response, or None if there was none."""
     error: str | None
     milliseconds: int
     location: str
@@ -63,9 +66,9 @@ class Exchange:
 
 
 class Broken(Exception):
-    """A rule does not hold.
+    """The receiver violates a rule.
 
-    `advice` precedes the advice of the rule. `exchange` is None if the books broke the rule.
+    `advice` precedes the rule's own advice. `exchange` is None if the application's records violate the rule.
     """
 
     def __init__(self, sent: str, got: str, *, advice: str | None = None, exchange: Exchange | None = None) -> None:
@@ -79,43 +82,43 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """The amount that the books must have for an order after a rule."""
+    """The amount that the application's records must contain for an order after a rule has been checked."""
 
     rule: str
     order: str
     amount: Decimal
-    """0 if nothing was delivered."""
+    """The amount, or 0 if nothing was delivered."""
     currency: str
     history: str
-    """The events of the order, in words."""
+    """A description of the order's events."""
     alternatives: tuple[tuple[str, ...], ...] = ()
-    """Other sets of names. The lines of a set together may list the order."""
+    """Alternative sets of names. The records may list the order under all names of one set together."""
     is_optional: bool = False
-    """Whether the books may omit it."""
+    """Whether the application's records may omit the order."""
 
 
 @dataclass
 class Session:
-    """One receiver under test."""
+    """A certification run for one receiver."""
 
     url: str
     stage: Stage
     post: Post
     patience_seconds: float
-    """Timeout of a request."""
+    """The timeout for a request."""
     quick_seconds: float
     """How long a response may take."""
     outage_seconds: float
-    """How long an outage lasts after a response, for calls that the receiver makes in the background."""
+    """How long an outage continues after a response, to include calls that the receiver makes in the background."""
     answered: bool = False
     exchanges: list[Exchange] = field(default_factory=list)
-    """The exchanges of the current rule."""
+    """The requests and responses for the current rule."""
     claims: list[Claim] = field(default_factory=list)
     _rule: str = ""
 
     @cached_property
     def material(self) -> Material:
-        """Keys, clock and events to make requests from."""
+        """The keys, clock and events from which requests are made."""
         key = self.stage.key
         signing, altered = self.stage.service.provider.signing, self.stage.service.playbook.altered
         own = self.stage.keys["webhook_key"]
@@ -124,7 +127,7 @@ class Session:
 
     @cached_property
     def waiting(self) -> Order:
-        """An order for genuine events. The receiver has received its first event."""
+        """An order for genuine events. The receiver has already received its first event."""
         order, first = self.stage.order("waiting"), self.history[0]
         order.live(first)
         self.send(first.event, order.event(first.event))
@@ -132,21 +135,21 @@ class Session:
 
     @cached_property
     def unpaid(self) -> Order:
-        """An order that is completed only in forged events."""
+        """An order that only forged events report as completed."""
         return self.stage.order("forged")
 
     @property
     def history(self) -> tuple[Step, ...]:
-        """The steps of an order."""
+        """The steps that an order goes through."""
         return self.stage.service.playbook.history
 
     def event(self) -> JsonObject:
-        """Return a genuine event with a fresh id, of an order that is not paid yet."""
+        """Return a genuine event with a fresh id, about an order that is not paid yet."""
         silent = [step for step in self.history if not step.action] or self.history[:1]
         return {**self.waiting.event(silent[-1].event), "id": self.stage.event_id()}
 
     def forged(self) -> JsonObject:
-        """Return a forged completion event, with a fresh id, of an order that was never paid."""
+        """Return a forged completion event, with a fresh id, for an order that was never paid."""
         playbook = self.stage.service.playbook
         shown = self.stage.call("GET", f"{playbook.path}{self.unpaid.id}")
         return self.stage.envelope(self.history[-1].event, {**shown, **playbook.forged})
@@ -155,20 +158,25 @@ class Session:
         self._rule, self.exchanges = rule, []
 
     def order(self, label: str = "") -> Order:
-        """Create an order, named after the rule."""
+        """Create an order and name it after the rule."""
         return self.stage.order(f"{self._rule}{label}")
 
     def claim(self, order: Order, history: str, *, paid_out: bool = True) -> None:
-        """Require the amount of an order in the books, or 0 if it was not paid out."""
+        """Require that the application's records contain the order's amount, or 0 if it was not paid out."""
         amount = order.amount if paid_out else Decimal(0)
         self.claims.append(Claim(self._rule, order.reference, amount, order.currency, history))
 
     def schedule(self) -> Schedule:
-        """Create a standing order, named after the rule, that has run twice. Raise `Unplayed`."""
+        """Create a recurring order, named after the rule, and let it run twice.
+
+        Raise `Unplayed` if the service has none.
+        """
         return run_twice(self.stage, f"certify-{self.stage.run}-{self._rule}")
 
     def claim_runs(self, schedule: Schedule, history: str) -> None:
-        """Require both runs of a standing order in the books, if they list any of it."""
+        """Require that the application's records contain both runs of a recurring order, if they contain any part of
+        it.
+        """
         due = schedule.amount, schedule.currency, history, schedule.names
         self.claims.append(Claim(self._rule, schedule.reference, *due, is_optional=True))
 
@@ -185,7 +193,7 @@ class Session:
         )
 
     def judge(self, cases: Iterator[Case]) -> None:
-        """Send requests in order. Genuine ones must be accepted, others refused. Raise `Broken`."""
+        """Send requests in order. Raise `Broken` if a genuine request is refused or another request is accepted."""
         for case in cases:
             exchange = self.transmit(case)
             (self.accepted if case.genuine else self.refused)(exchange)
@@ -194,13 +202,13 @@ class Session:
         return self._exchanged([(case.what, case.headers, case.body)])[0]
 
     def accepted(self, *exchanges: Exchange) -> None:
-        """Require 2xx. Raise `Broken`."""
+        """Raise `Broken` if the response is not 2xx."""
         for one in exchanges:
             if not one.ok:
                 raise Broken.by(one, _why_not_accepted(one))
 
     def refused(self, exchange: Exchange) -> None:
-        """Require 4xx. Raise `Broken`."""
+        """Raise `Broken` if the response is not 4xx."""
         status = exchange.status
         if status is not None and 400 <= status < 500:
             return
@@ -219,7 +227,7 @@ class Session:
 
 
 def _other_key(signature: Signature, key: str) -> str:
-    """Return the key with the prefix of the other environment."""
+    """Return the key with the prefix for the other environment."""
     prefixes = signature.key_prefixes
     own = signature.environment_of(key) or next(iter(prefixes))
     other = next(prefix for environment, prefix in prefixes.items() if environment != own)

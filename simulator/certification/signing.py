@@ -1,6 +1,7 @@
 """Requests that a receiver must accept or refuse, by rule.
 
-`rampsim certify` sends them. `contracts/webhook-vectors.json` has them as data for verifiers in any language.
+`rampsim certify` sends these requests. `contracts/webhook-vectors.json` contains them as data for verifiers in any
+language.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One request."""
+    """One request and the verdict that a receiver must reach."""
 
     rule: str
     what: str
-    """Describes it."""
+    """A description of the request."""
     headers: Headers
     body: bytes
     genuine: bool
-    """Whether a receiver must accept it."""
+    """Whether a receiver must accept the request."""
     reason: str
-    """The reason to accept or refuse it."""
+    """The reason why a receiver must accept or refuse the request."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Keys, clock and events to make requests from."""
+    """The keys, clock and events from which requests are made."""
 
     signing: Signing
     key: str
     """The receiver's webhook key."""
     other_key: str
-    """The key of the other environment."""
+    """The key for the other environment."""
     now_ms: Callable[[], int]
     """The receiver's clock."""
     event: Callable[[], JsonObject]
@@ -53,23 +54,23 @@ class Material:
     forged: Callable[[], JsonObject]
     """Returns an event about a payment that was never made."""
     altered: str
-    """A string field of the events' objects."""
+    """A string field in the objects of events."""
     slack_ms: int = 0
-    """Distance from the limit of the window at which timestamps are tried; 0 tries the limit itself."""
+    """How far from the limit of the time window the tested timestamps are. 0 tests the limit itself."""
 
     @property
     def timestamp(self) -> str:
-        """The timestamp header."""
+        """The name of the timestamp header."""
         return self.signing.signature.timestamp_header
 
     @property
     def signed(self) -> str:
-        """The signature header."""
+        """The name of the signature header."""
         return self.signing.signature.signature_header
 
     @property
     def stranger(self) -> str:
-        """The key of another account."""
+        """The webhook key of another account."""
         return f"{next(iter(self.signing.signature.key_prefixes.values()))}of_somebody_else"
 
     def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
@@ -80,7 +81,7 @@ class Material:
         self, rule: str, what: str, reason: str, *, body: bytes | None = None, key: str = "", ahead_ms: int = 0,
         signed: bytes | None = None,
     ) -> Case:  # fmt: skip
-        """Return a forged event. `key` and `signed` replace the key and the bytes of its signature."""
+        """Return a forged event. `key` and `signed` replace the key and the bytes used for its signature."""
         body = dumps(self.forged()) if body is None else body
         headers = signed_headers(
             self.signing.signature, key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed
@@ -136,7 +137,7 @@ def missing_timestamp(material: Material) -> Iterator[Case]:
     rule, reason = "missing-timestamp", "X-Timestamp is missing"
     yield _with(material.forgery(rule, "an event without X-Timestamp", reason), material.timestamp, None)
     for text in ("", "undefined", "None", "null"):
-        # What an absent header becomes in a program that does not check for it.
+        # The value that a program gets for a missing header if it does not check for one.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
         yield _with(_resigned(case, material, text), material.timestamp, None)
     case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
@@ -244,11 +245,14 @@ SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
     "unicode-body": unicode_body,
     "large-body": large_body,
 }
-"""The requests of each rule that depends only on the verifier."""
+"""The requests for each rule that depends only on the signature check."""
 
 
 def vectors_only(material: Material) -> Iterator[Case]:
-    """Yield cases for verifiers only. The service never sends them; their verdict follows from the same clause."""
+    """Yield cases for verifiers only.
+
+    The service never sends these requests, but the same clause determines the verdict.
+    """
     reason = "the signature is written in lower case"
     case = material.forgery("unknown-signature", "a signature in upper case", reason)
     yield _with(case, material.signed, _value(case, material.signed).upper())
@@ -271,7 +275,7 @@ def vectors_only(material: Material) -> Iterator[Case]:
 
 
 def _with(case: Case, name: str, value: str | None) -> Case:
-    """Return a case with another value of a header, or without the header if the value is None."""
+    """Return a case with a different value for a header, or without the header if the value is None."""
     headers = [(one, value if one == name else own) for one, own in case.headers]
     return replace(case, headers=tuple((one, own) for one, own in headers if own is not None))
 
@@ -281,7 +285,7 @@ def _value(case: Case, name: str) -> str:
 
 
 def _resigned(case: Case, material: Material, stamp: str) -> Case:
-    """Return a case whose signature covers another value of the timestamp header."""
+    """Return a case whose signature was made for another value of the timestamp header."""
     return _with(case, material.signed, material.signing.signature.sign(material.key, stamp, case.body))
 
 
@@ -290,7 +294,7 @@ def _with_object(event: JsonObject, **members: str) -> JsonObject:
 
 
 def _other_digits(digits: str) -> str:
-    """Return hexadecimal digits that all differ from the given ones."""
+    """Return hexadecimal digits that differ from the given digits in every position."""
     return "".join(f"{15 - int(digit, 16):x}" for digit in digits)
 
 

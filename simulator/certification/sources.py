@@ -1,6 +1,6 @@
-"""Reading the integrator's books: from a command, a URL, a CSV file, an SQLite database, or a Python function.
+"""Sources of the integrator's records: a command, a URL, a CSV file, an SQLite database, or a Python function.
 
-Other commands of the application run here, too: they create an order or settle missed events.
+This module also runs the application's other commands, which create an order or settle missed events.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ _NAMES = ("order", "state", "amount", "currency")
 _SHAPE = '{"order": "A-17", "state": "completed", "amount": "37.89", "currency": "USDC"}'
 
 Row = Mapping[str, object] | Sequence[object]
-"""A line of the books with the keys `order`, `state`, `amount`, `currency`, or a sequence in this order."""
+"""One record with the keys `order`, `state`, `amount`, `currency`, or a sequence in this order."""
 Function = Callable[[], Iterable[Row] | None]
 
 
 class Unusable(Exception):
-    """The value of an option does not work, for the reason in the message."""
+    """The value of an option is invalid, for the reason in the message."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the books."""
+    """One order in the integrator's records."""
 
     order: str
     state: str
     amount: Decimal
     """The amount that the customer received."""
     currency: str
-    """"" if it is not given."""
+    """The currency, or "" if it is not given."""
 
 
 def is_function(source: str) -> bool:
-    """Return True for a source of the form `MODULE:FUNCTION`."""
+    """Return True if a source has the form `MODULE:FUNCTION`."""
     return bool(_FUNCTION.fullmatch(source))
 
 
 def function(option: str, source: str) -> Callable[[], object]:
-    """Import `MODULE:FUNCTION`, also from the current directory. Raise `Unusable`."""
+    """Import `MODULE:FUNCTION`. The module may be in the current directory. Raise `Unusable` if the import fails."""
     here = os.getcwd()
     if here not in sys.path:
         sys.path.append(here)
@@ -74,18 +74,18 @@ def function(option: str, source: str) -> Callable[[], object]:
 
 
 def describe_error(error: Exception) -> str:
-    """Return an exception as one line, with the file and line that raised it."""
+    """Return a description of an exception in one line, with the file and line that raised it."""
     frames = extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
 
 
 def read_books(source: str, variables: Mapping[str, str]) -> list[Line]:
-    """Read the books from a source of `--books`. Raise `Unusable`.
+    """Read the integrator's records from the source given with `--books`. Raise `Unusable` if that fails.
 
-    A source is an HTTP URL, `sqlite:///FILE#SELECT …`, a file `….csv`, `MODULE:FUNCTION`, which runs in a subprocess,
-    or else a shell command, whose output is read. Commands and functions have `variables` in their environment, and
-    `$NAME` in a file name is replaced by one.
+    A source is an HTTP URL, `sqlite:///FILE#SELECT …`, a file `….csv`, `MODULE:FUNCTION` (runs in a subprocess), or a
+    shell command whose output is read. Commands and functions get `variables` as environment variables. In a file
+    name, `$NAME` is replaced by the value of that variable.
     """
     if source.startswith(("http://", "https://")):
         return parsed(_fetched(source))
@@ -109,11 +109,11 @@ except Unusable as error:
 for one in lines:
     print(json.dumps({"order": one.order, "state": one.state, "amount": str(one.amount), "currency": one.currency}))
 """
-"""Prints the lines of a function. Output of the function itself goes to standard error."""
+"""A script that prints the records that a function returns. Output from the function itself goes to standard error."""
 
 
 def returned(source: str) -> list[Line]:
-    """Return the lines of `MODULE:FUNCTION`, run in this process. Raise `Unusable`."""
+    """Run `MODULE:FUNCTION` in this process and return the records. Raise `Unusable` if that fails."""
     lines = called(source, function("--books", source))
     if lines is None:
         raise Unusable(f"--books: {source} returns None. Return a list of dicts like {_SHAPE}")
@@ -121,7 +121,7 @@ def returned(source: str) -> list[Line]:
 
 
 def called(name: str, books: Callable[[], object]) -> list[Line] | None:
-    """Return the lines of an integrator's function, or None if it returns None. Raise `Unusable`."""
+    """Return the records from an integrator's function, or None if it returns None. Raise `Unusable` if it fails."""
     try:
         rows = books()
         if rows is None:
@@ -146,7 +146,7 @@ except Unusable as error:
 
 
 def settle(source: str, variables: Mapping[str, str]) -> None:
-    """Run the integrator's job: a shell command, or `MODULE:FUNCTION` in a subprocess. Raise `Unusable`."""
+    """Run the integrator's job: a shell command, or `MODULE:FUNCTION` in a subprocess. Raise `Unusable` if it fails."""
     if is_function(source):
         run_python("--settle", _CALLS, source, variables)
     else:
@@ -154,7 +154,7 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def parsed(text: str) -> list[Line]:
-    """Parse JSON lines, a JSON array, or CSV with a header. Raise `Unusable`."""
+    """Parse JSON lines, a JSON array, or CSV with a header. Raise `Unusable` if the input has none of these forms."""
     text = text.removeprefix("\ufeff").strip()
     if not text:
         return []
@@ -249,7 +249,7 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
         )
     path = _path(given, variables)
     try:
-        # Read only, so that reading cannot change the books.
+        # Opened read-only, so that reading cannot change the records.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             cursor = database.execute(select)
             names = [column[0].lower() for column in cursor.description or ()]
@@ -262,12 +262,15 @@ def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
 
 
 def printed(option: str, command: str, variables: Mapping[str, str]) -> str:
-    """Return the output of a shell command with more environment variables. Raise `Unusable` if it fails."""
+    """Return the output of a shell command that runs with additional environment variables.
+
+    Raise `Unusable` if it fails.
+    """
     return _output(option, command, command, variables)
 
 
 def run_python(option: str, script: str, name: str, variables: Mapping[str, str]) -> str:
-    """Return the output of a Python script whose only argument is a name. Raise `Unusable` if it fails."""
+    """Return the output of a Python script. Its only argument is a name. Raise `Unusable` if the script fails."""
     return _output(option, [sys.executable, "-c", script, name], name, variables)
 
 

@@ -1,7 +1,7 @@
-"""The simulator behind a certification run, in which the payments of genuine events really happen.
+"""The simulator used in a certification run. The payments in genuine events really happen there.
 
-A receiver may read the object of an event, as the specification advises. So certify creates its payments in the world
-whose webhook key the receiver has: in a running simulator, or in one that it starts.
+A receiver may read the object of an event from the API, as the specification advises. So certify creates its payments
+in the world whose webhook key the receiver has, either in a running simulator or in one that it starts.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from simulator.service import LIVE_KEYS, TOOLING
 
 _PROBE_SECONDS = 2
 _OWN = "certify"
-"""A world of this name marks a simulator that a certification run has started."""
+"""A world with this name marks a simulator that was started by a certification run."""
 _CALL_SECONDS = 30
 _CALM_SECONDS = 0.15
 
 
 class NoStage(Exception):
-    """There is no usable simulator. `unreachable`: none is running."""
+    """There is no usable simulator. `unreachable`: no simulator is running."""
 
     def __init__(self, message: str, *, unreachable: bool = False) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class NoStage(Exception):
 
 
 class Unplayed(Exception):
-    """The service lacks something that a rule needs."""
+    """The service does not support a feature that a rule needs."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Service:
 
     @property
     def needed_world(self) -> str:
-        """Advice for an order that fails."""
+        """Advice to show if an order fails."""
         return f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores one"
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
-        """Return the amount and currency that an order delivers, or 0 and "" for orders without money."""
+        """Return the amount and currency that an order delivers, or 0 and "" if the order does not deliver money."""
         row = self.provider.money.orders.get(kind)
         if row is None:
             return Decimal(0), ""
@@ -80,51 +80,51 @@ class Order:
 
     stage: Stage
     reference: str
-    """Its name in the books."""
+    """The order's name in the application's records."""
     id: str
     amount: Decimal
     """The delivered amount."""
     currency: str
 
     def live(self, *steps: Step) -> None:
-        """Let steps of the order happen."""
+        """Run the order through steps."""
         for step in steps:
             if step.action:
                 self.stage.act(step.action, self.id)
 
     def event(self, kind: str) -> JsonObject:
-        """Return its latest event of a type."""
+        """Return the order's latest event with a type."""
         rows: list[JsonObject] = self.stage.control.get("/events", type=kind, object_id=self.id)["data"]
         return rows[-1]
 
 
 @dataclass
 class Stage:
-    """One environment of a world of a simulator."""
+    """One environment in a simulator's world."""
 
     control: ControlClient
     world: JsonObject
     environment: str
     key: str
-    """The webhook key of the receiver."""
+    """The receiver's webhook key."""
     run: str
-    """Makes the references of this run unique."""
+    """Makes this run's references unique."""
     description: str
     service: Service
     ordering: str | None = None
-    """The command by which the application creates an order, if it creates its own."""
+    """The command with which the application creates an order, if it creates orders itself."""
     _token: str | None = None
     _made: int = field(default=0)
 
     @property
     def keys(self) -> Mapping[str, str]:
-        """The base URL and the keys of the environment."""
+        """The environment's base URL and keys."""
         found: Mapping[str, str] = self.world["credentials"][self.environment]
         return found
 
     @property
     def other_key(self) -> str:
-        """The webhook key of the other environment."""
+        """The webhook key for the other environment."""
         other = next(name for name in self.world["credentials"] if name != self.environment)
         return str(self.world["credentials"][other]["webhook_key"])
 
@@ -146,7 +146,7 @@ class Stage:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables by which a command of the application finds the service."""
+        """Environment variables that tell the application's commands how to reach the service."""
         return {
             "SIMULATOR_URL": self.keys["base_url"],
             "SIMULATOR_PUBLIC_KEY": self.keys["public_key"],
@@ -155,7 +155,10 @@ class Stage:
         }
 
     def order(self, rule: str) -> Order:
-        """Create an order. Raise `NoStage` or `Unusable`."""
+        """Create an order.
+
+        Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
+        """
         playbook, reference = self.service.playbook, f"certify-{self.run}-{rule}"
         made = self._ordered() if self.ordering else playbook.order(self.call, reference)
         delivers = self.service.delivered(playbook.kind, made)
@@ -180,7 +183,7 @@ class Stage:
 
     @contextmanager
     def fault(self, fault: JsonObject) -> Iterator[str]:
-        """Create a fault for the length of a block and yield its id."""
+        """Create a fault for the duration of the block and yield the fault's id."""
         made = str(self.control.post("/faults", fault)["id"])
         try:
             yield made
@@ -188,7 +191,10 @@ class Stage:
             self.control.call("DELETE", f"/faults/{segment(made)}")
 
     def await_calm(self, fault: str, seconds: float) -> None:
-        """Wait until a fault has hit calls and hits no more for a moment, at most so many seconds."""
+        """Wait until a fault has applied to calls and has not applied again for a short time.
+
+        Wait at most `seconds`.
+        """
         deadline, hits, since = time.monotonic() + seconds, 0, time.monotonic()
         while time.monotonic() < deadline and (not hits or time.monotonic() - since < _CALM_SECONDS):
             time.sleep(0.02)
@@ -198,7 +204,7 @@ class Stage:
 
     @contextmanager
     def quiet(self, url: str) -> Iterator[None]:
-        """Deactivate scenarios, and drop the world's own webhooks to the receiver, for the length of a block."""
+        """For the duration of the block, deactivate scenarios and drop the world's own webhooks to the receiver."""
         scenarios = self.world["scenarios"]
         endpoints = [one["id"] for one in self.call("GET", "/webhooks?size=100")["data"] if one["url"] == url]
         self.control.put("/scenarios/active", {"names": []})
@@ -210,7 +216,7 @@ class Stage:
             yield
 
     def call(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
-        """Call the API with a token. Raise `NoStage` if it refuses."""
+        """Call the API with a token. Raise `NoStage` if the API refuses the call."""
         if self._token is None:
             self._token = self.service.playbook.sign_in(self._answer, self.keys)
         return self._answer(method, path, body, {"Authorization": f"Bearer {self._token}"})
@@ -222,7 +228,8 @@ class Stage:
         sent = {"Content-Type": "application/json", **marked("certify"), **(headers or {})}
         content = None if body is None else json.dumps(body).encode()
         try:
-            # The base URL comes from a server whose own host was checked, so its host is not checked again.
+            # The host in the base URL is not checked, because the base URL comes from a server whose own host was
+            # checked.
             client = SyncClient(self.keys["base_url"], any_host=True, live_keys=LIVE_KEYS)
             status, _, received = client.request(method, path, content, sent, _CALL_SECONDS)
         except NoResponse as error:
@@ -235,7 +242,10 @@ class Stage:
 
 
 def running_stage(url: str, webhook_key: str, token: str | None, service: Service) -> Stage:
-    """Return the world with a webhook key in a running simulator, or its world `default`. Raise `NoStage`."""
+    """Return the world with a webhook key in a running simulator, or the world `default`.
+
+    Raise `NoStage` if there is none.
+    """
     try:
         return _running_stage(url, webhook_key, token, service)
     except Unreachable as error:
@@ -270,7 +280,10 @@ def _usual_environment(service: Service) -> str:
 
 
 def is_simulator(url: str) -> bool:
-    """Return True if a simulator is running at an address, unless another certification run has started it."""
+    """Return True if a simulator is running at an address.
+
+    Ignore a simulator that another certification run has started.
+    """
     client = ControlClient(url, timeout_seconds=_PROBE_SECONDS)
     try:
         health = client.get("/health")
@@ -285,10 +298,10 @@ def is_simulator(url: str) -> bool:
 
 @asynccontextmanager
 async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
-    """Start a simulator for a block, at its default address, or on a free port if that is in use."""
+    """Start a simulator for the block, at its default address, or on a free port if the default port is in use."""
     parts = urlsplit(usual)
     host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
-    # Events of two runs must differ, because a receiver remembers event ids.
+    # Event ids must differ between runs, because a receiver remembers them.
     application = create_app(Config(clock="real", seed=wall_clock_ms(), scenarios=()))
     try:
         listener, taken = open_socket(host, port), False
@@ -303,7 +316,7 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
 
 
 def _marked(control: ControlClient) -> JsonObject:
-    """Mark a new simulator as started by this run, and return its world `default`."""
+    """Mark a new simulator as started by this run, and return the world `default`."""
     world: JsonObject = control.get("/worlds")["data"][0]
     control.post("/worlds", {"id": _OWN})
     return world
@@ -317,7 +330,7 @@ def _stage(
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of an address, which may be a base URL of the API."""
+    """Return the origin of an address. The address may be a base URL of the API."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -1,7 +1,7 @@
 """The command line: `rampsim` (also `python -m simulator`).
 
-Modules that are slow to load (pydantic, the rooms, uvicorn) are imported inside the commands that need them, so that
-`rampsim --help` is fast.
+Modules that are slow to import (pydantic, uvicorn, the provider's resource packages) are imported inside the commands
+that need them, so that `rampsim --help` is fast.
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "completion": lambda: completing.completion,
     },
 }
-"""The commands by section of the help and name. A command is loaded when it is called or shown in the help."""
+"""The commands by name, in the sections used in the help.
+
+A command is imported when it runs or is listed in the help.
+"""
 
 COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     name: command for commands in SECTIONS.values() for name, command in commands.items()
@@ -104,11 +107,11 @@ Exit codes:
 
 
 _AROUND_NAME = 4
-"""Columns to the left of a name, and between the name and its help."""
+"""The number of columns to the left of a name, and between the name and its help."""
 
 
 class _Commands(click.Group):
-    """The commands, loaded on demand. Refuses arguments and variables with real live keys."""
+    """The commands, imported on demand. Arguments and environment variables that contain real live keys are refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:

@@ -1,4 +1,4 @@
-"""Settings files on the command line: the option `--config`, and the source of a value."""
+"""Settings files on the command line: the option `--config`, and messages about where a value comes from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.cli.server.settings import CONFIG, Setting
 
 
 def settings_file_option(rows: Sequence[Setting]) -> Callable[[Any], Any]:
-    """Return the option `--config`. The file is read before other options and provides their defaults."""
+    """Return the option `--config`. The settings file is read before other options and provides their defaults."""
 
     def obey(context: click.Context, parameter: click.Parameter, given: str | None) -> None:
         _obey_file(context, given, {row.name for row in rows})
@@ -42,14 +42,16 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
 
 
 def file_of(context: click.Context) -> Any:
-    """Return the settings file of a command (`settings_file.SettingsFile`), or one without a path if there is none."""
+    """Return a command's settings file (`settings_file.SettingsFile`), or one without a path if there is no such
+    file.
+    """
     from simulator.cli.server import settings_file
 
     return context.meta.get(_FILE) or settings_file.NOTHING
 
 
 def with_source(context: click.Context, problem: str) -> str:
-    """Return the problem with its leading flag replaced by the source of the value: file and line, or variable."""
+    """Return the problem. Its leading flag is replaced by the source of the value: file and line, or variable."""
     flag = problem.partition(" ")[0].rstrip(":")
     name = flag.removeprefix("--").replace("-", "_")
     source = context.get_parameter_source(name) if flag.startswith("--") else None

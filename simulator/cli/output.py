@@ -1,7 +1,7 @@
 """Printing, exit codes and files for all commands.
 
-Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks it), so that text of servers and files is
-always cleaned of terminal control characters.
+Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks this), so that terminal control
+characters are always removed from strings that come from servers and files.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ _CLEAR = "\r\x1b[K"
 
 
 def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """Print a string without terminal control characters. `style` goes to `click.style`."""
+    """Print a string without terminal control characters. `style` is passed to `click.style`."""
     shown = plain(text)
     click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
 
 
 def say_painted(*parts: tuple[str, dict[str, Any]]) -> None:
-    """Print a line of strings, each with its own style, in colour even if the output is not a terminal."""
+    """Print one line that consists of strings with different styles.
+
+    It is coloured even if the output is not a terminal.
+    """
     click.echo("".join(click.style(plain(text), **style) for text, style in parts), color=True)
 
 
@@ -36,12 +39,12 @@ def show(value: Any, *, indent: int | None = 2) -> None:
 
 
 def say_page(text: str) -> None:
-    """Show a long string in the terminal's pager."""
+    """Show a long string in a terminal pager."""
     click.echo_via_pager(plain(text))
 
 
 def say_passing(text: str = "") -> None:
-    """Replace the current line of standard error. Without a string, clear it."""
+    """Replace the current line on standard error. Without an argument, clear the line."""
     click.echo(f"{_CLEAR}{plain(text)}", nl=False, err=True)
 
 
@@ -49,18 +52,18 @@ EXIT_REFUSED = 1
 EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 EXIT_INTERRUPTED = 130
-"""The exit code of shells for a program that SIGINT ended."""
+"""The exit code that shells use for a program ended by SIGINT."""
 
 
 def fail(lines: Iterable[str], code: int) -> NoReturn:
-    """Print errors to standard error and exit."""
+    """Print errors on standard error and exit."""
     for line in lines:
         say(f"rampsim: {line}", err=True)
     sys.exit(code)
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file. Exits with 2 if it cannot be written."""
+    """Write a file. If it cannot be written, exit with 2."""
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
@@ -68,7 +71,7 @@ def write_file(path: Path, text: str) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file. Exits with 2 if it cannot be read."""
+    """Return a file's content. If the file cannot be read, exit with 2."""
     try:
         return path.read_bytes()
     except OSError as error:

@@ -1,4 +1,7 @@
-"""Progress of long commands: one changing line at a terminal, otherwise (for explore) a line per tenth."""
+"""Progress of long commands.
+
+A terminal shows one changing line. Otherwise, `rampsim explore` prints a line for every tenth.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,18 @@ _EVERY_SECONDS = 0.2
 
 
 class Line:
-    """A line on standard error that shows the current step, at a terminal only."""
+    """A line on standard error that shows the current step. Printed only if standard error is a terminal."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
 
     def say(self, text: str) -> None:
-        """Replace the line."""
+        """Replace the text of the line."""
         if self._live:
             say_passing(text[: get_terminal_size().columns - 1])
 
     def above(self, text: str) -> None:
-        """Print a permanent line of output in place of this one."""
+        """Clear this line and print a permanent line of output."""
         self.clear()
         say(text)
 
@@ -46,7 +49,7 @@ class Progress:
         self._total, self._begun = total, time.monotonic()
 
     def found(self, text: str) -> None:
-        """Report a finding in its own line."""
+        """Print a finding on a separate line."""
         with self._turn:
             self._found += 1
             if self._live:

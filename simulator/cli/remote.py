@@ -1,4 +1,4 @@
-"""Shared parts of commands that use a running server: options, the address of the server, error messages."""
+"""Shared code for commands that use a running server: options, the server's address, error messages."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
 
 
 class Address(NamedTuple):
-    """The address of a server, and the setting that it comes from (`by`)."""
+    """A server's address, and the setting that it comes from (`by`)."""
 
     url: str
     by: str
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a server to a command. Its first argument becomes the client; refusals become error messages.
+    """Add the options for a server to a command. The command's first argument becomes the client.
 
-    A group also accepts the options, for the command below it (`_of_groups`), but does not connect to a server.
+    Refused requests become error messages. A command group also accepts the options, for the command below it
+    (`_of_groups`), but does not connect to a server.
     """
 
     @functools.wraps(command)
@@ -72,10 +73,10 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def address_of(given: str | None) -> Address:
-    """Return the address of the server for a command. `given` is the value of the option `--url`, whatever its source.
+    """Return the server's address for a command. `given` is the value of the option `--url`, whatever its source.
 
-    In this order: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` of the settings file, a server
-    started from here, the `host` and `port` of the settings file, the default address.
+    The first available source is used: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` in the
+    settings file, a server started from here, the `host` and `port` in the settings file, the default address.
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
@@ -107,7 +108,10 @@ def _checked(url: str, by: str) -> Address:
 
 
 def _started_here() -> Address | None:
-    """Return the server started from here, or None. Of several, the one at the default address, else exits with 2."""
+    """Return the server started from here, or None.
+
+    If there are several, return the server at the default address. If there is no such server, exit with 2.
+    """
     from simulator.cli.server import running
 
     servers = running.here()
@@ -124,7 +128,7 @@ def _started_here() -> Address | None:
 
 
 def where_it_was_looked(address: Address) -> list[str]:
-    """Return lines with the source of the address, and what to do if no server responds there."""
+    """Return lines that tell where the address comes from, and what to do if no server responds there."""
     if not address.by:
         why = ["this is the default address; no other is set, and no server was started in this directory or above"]
     else:
@@ -133,7 +137,10 @@ def where_it_was_looked(address: Address) -> list[str]:
 
 
 def _of_groups(context: click.Context) -> dict[str, str | None]:
-    """Return options given to a group (`rampsim clock --url URL advance`), which apply to the command below it."""
+    """Return the options given to a command group (`rampsim clock --url URL advance`).
+
+    They apply to the command below it.
+    """
     found: dict[str, str | None] = {}
     for above in filter(None, (context.parent, context)):
         for name in ("url", "world", "environment", "control_token"):
@@ -152,7 +159,7 @@ def is_address(url: str) -> bool:
 
 
 def refuse_foreign(url: str) -> None:
-    """Exit with 2 if the host is not trusted, before anything is sent."""
+    """If the host is not trusted, exit with 2 before anything is sent."""
     try:
         guard.check_host(url)
     except guard.ForeignHost as error:
@@ -160,7 +167,7 @@ def refuse_foreign(url: str) -> None:
 
 
 def in_words(refusal: clients.CallRefused) -> str:
-    """Return the message for a refused call, with the possible alternatives."""
+    """Return the message for a refused request, including possible alternatives."""
     error = refusal.error
     code = error.get("code", f"HTTP {refusal.status}")
     text = f"refused ({code}): {error.get('message', '')}"

@@ -1,4 +1,4 @@
-"""`rampsim compare`: recorded traffic of the real service against the simulator, to correct assumptions."""
+"""`rampsim compare`: compares recorded traffic from the real service with the simulator, to correct assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences between a recorded response and the simulated one, apart from ids and times."""
+"""Differences between a recorded response and the simulated response, except for ids and times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 
 
 Found: TypeAlias = Iterator[tuple[str, str, object, object]]
-"""Yields (kind, pointer, recorded, simulated) for each difference of two responses."""
+"""Yields (kind, pointer, recorded, simulated) for each difference between two responses."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Difference:
     """One difference."""
 
     entry: int
-    """Number of the call in the recording."""
+    """The number of the call in the recording."""
     call: str
     kind: str
     """One of status, code, param, shape, type, state, span, value."""
@@ -51,7 +51,7 @@ def is_time(value: object) -> TypeGuard[str]:
 
 
 def type_of(value: object) -> str:
-    """Return the JSON type. Strings that are timestamps or decimals have types of their own."""
+    """Return the JSON type of a value. Strings that are timestamps or decimals have separate types."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -76,7 +76,7 @@ def compare_answers(recorded: object, simulated: object, *, values: bool = False
 
 
 def error_of(answer: object) -> Mapping[str, object] | None:
-    """Return the error of a response, or None if it is not an error."""
+    """Return the error in a response, or None if the response is not an error."""
     error = answer.get("error") if isinstance(answer, dict) else None
     return error if isinstance(error, dict) and "code" in error else None
 

@@ -1,4 +1,4 @@
-"""Reading HAR 1.2 files, in which browsers, proxies and API clients export recorded traffic."""
+"""Reader for HAR 1.2 files, to which browsers, proxies and API clients export recorded traffic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = TypeVar("Kind")
 
 
 class HarError(Exception):
-    """The file is not a HAR file, or has no call of the service."""
+    """The file is not a HAR file, or it contains no call to the service."""
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,21 @@ class RecordedCall:
     at_ms: int
     method: str
     path: str
-    """Below the base URL."""
+    """The path relative to the base URL."""
     query: str
     headers: dict[str, str]
     body: Any
-    """Parsed JSON, or None without a body."""
+    """The body as parsed JSON, or None if there is no body."""
     raw_body: bytes
     status: int
     answer: object
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
-    """Return the calls of the service in order of time. `base`: its base URL, by default any that ends with /v1.
+    """Return the calls to the service, ordered by time. `base`: the service's base URL. By default, any URL ending
+    with /v1.
 
-    Raise `HarError` for an invalid file. The message names the entry and the field.
+    Raise `HarError` for an invalid file. The message contains the entry and the field.
     """
     if len(raw) > MAX_BYTES:
         raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")
@@ -65,7 +66,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
 
 
 def _member(value: object, name: str, kind: type[Kind], where: str) -> Kind:
-    """Return a required field of an object, checking its type."""
+    """Return a required field from an object. Raise `HarError` if it is missing or has the wrong type."""
     found = value.get(name) if isinstance(value, dict) else None
     if type(found) is kind:
         return found
@@ -153,7 +154,7 @@ def _content(content: JsonObject, where: str) -> bytes:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Return parsed JSON, or the string if the service would not accept it as JSON."""
+    """Return parsed JSON, or the string itself if the service would not accept it as JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:

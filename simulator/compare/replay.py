@@ -1,8 +1,8 @@
-"""Replaying recorded calls against a new simulator, with its own ids, tokens and times.
+"""Replays recorded calls against a new simulator, which has different ids, tokens and times.
 
-The clock of the replay follows the recording. Outside events are not recorded, so scenarios replace them, by default
-the autopilot. Before a call that shows an object, actions bring the object to its recorded status if a path of actions
-leads there. Only an unreachable status is a difference of state.
+The clock in the replay follows the recording. Outside events are not recorded, so scenarios replace them. The default
+scenario is the autopilot. Before a call that returns an object, actions change the object to its recorded status if
+that is possible. Only an unreachable status is reported as a difference in state.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Comparison:
     replayed: int = 0
     differences: list[Difference] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    """Calls that were not replayed, with the reasons."""
+    """Calls that were not replayed, with the reason for each."""
 
     def readable(self) -> str:
         lines = [difference.readable() for difference in self.differences]
@@ -58,7 +58,7 @@ class Comparison:
 async def compare(
     entries: Sequence[RecordedCall], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
 ) -> Comparison:
-    """Replay calls and compare the responses. `values`: compare amounts, rates and other strings, too."""
+    """Replay calls and compare the responses. `values`: also compare amounts, rates and other strings."""
     application = create_app(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
     replay = _Replay(application, values)
     try:
@@ -70,7 +70,7 @@ async def compare(
 
 
 class _Replay:
-    """The state of a replay: its ids and tokens by the recorded ones."""
+    """The state of a replay. Maps recorded ids and tokens to the simulator's ids and tokens."""
 
     def __init__(self, application: Application, values: bool) -> None:
         self.result = Comparison()
@@ -119,7 +119,7 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """Replace a recorded key pair by the simulator's, if the recorded one was accepted."""
+        """Replace a recorded key pair with the simulator's key pair, if the recorded one was accepted."""
         given = body.get("public_key")
         if isinstance(given, str):
             self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]
@@ -128,7 +128,7 @@ class _Replay:
         return {**body, **identity_of(self._world).credentials(self._world)[self._environment]}
 
     async def _token(self, recorded: str, status: int) -> str:
-        """Return the simulator's token for a recorded one. A refused token is returned unchanged."""
+        """Return the simulator's token that corresponds to a recorded token. A refused token is returned unchanged."""
         if status == 401:
             return recorded
         if recorded not in self._tokens:
@@ -138,7 +138,7 @@ class _Replay:
         return self._tokens[recorded]
 
     def _bring(self, entry: RecordedCall, reply: Reply) -> bool:
-        """Bring a shown object to its recorded status by actions. Return True if its status changed."""
+        """Perform actions that change an object to its recorded status. Return True if the status changed."""
         shown, recorded = reply.body, entry.answer
         if (
             entry.method != "GET"
@@ -160,7 +160,7 @@ class _Replay:
         return False
 
     def _perform(self, steps: Sequence[DriveAction]) -> bool:
-        """Perform the actions of a path atomically. Return False if one is illegal."""
+        """Perform a sequence of actions atomically. Return False if one is illegal."""
         cause = Cause("action", "compare", "recording")
         try:
             with self._world.change(cause):
@@ -173,7 +173,7 @@ class _Replay:
         return True
 
     def _learn(self, recorded: object, simulated: object) -> None:
-        """Map recorded ids and tokens to those at the same place of the simulated response."""
+        """Map recorded ids and tokens to the values in the same places in the simulated response."""
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
                 if name == "access_token" and isinstance(simulated.get(name), str):
@@ -207,7 +207,7 @@ def _with_code(status: int, answer: object) -> str:
 
 
 def _ids(entry: RecordedCall) -> list[str]:
-    """Return the ids in path, query and body of a call."""
+    """Return the ids in a call's path, query and body."""
     found = [part for part in entry.path.split("/") if is_id(part)]
     found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]
     return [*found, *_ids_in(entry.body)]

@@ -1,4 +1,4 @@
-"""The meaning of a difference: a broken promise, a wrong guess, or neither."""
+"""The meaning of a difference: a broken promise, a wrong guess, an addition, or rates, balances and outside events."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from simulator.contract.facts import Fact, facts_of, without_variants
 from simulator.contract.files import contract_document, operations_of
 
 Meaning: TypeAlias = Literal["promise", "guess", "addition", "world"]
-"""promise: it breaks a promise of the contract. guess: the simulator assumed it. addition: the service has more than
-the contract, which clients tolerate. world: rates, balances and outside events, which no contract defines."""
+"""promise: the difference breaks a promise in the contract. guess: a wrong assumption in the simulator. addition:
+something that the contract does not contain and that clients tolerate. world: rates, balances and outside events,
+which no contract defines.
+"""
 
 MEANINGS: dict[Meaning, str] = {
     "promise": "differ from a promise of the contract",
@@ -19,11 +21,11 @@ MEANINGS: dict[Meaning, str] = {
     "addition": "have more than the contract",
     "world": "are due to outside events",
 }
-"""The words of the summary, after a count."""
+"""The words that follow a count in the summary."""
 
 
 def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, recorded: object) -> Meaning:
-    """Return the meaning of a difference at `pointer` in a response with our `status`."""
+    """Return the meaning of a difference at `pointer` in a response. `status` is the simulator's status."""
     operation = _operation(method, path)
     if operation is None:
         return "guess"
@@ -46,7 +48,7 @@ def _promise(fact: Fact | None) -> Meaning:
 
 
 def _operation(method: str, path: str) -> str | None:
-    """Return the operation of a call. If several templates match, the one with the fewest parameters counts."""
+    """Return a call's operation. If several path templates match, the one with the fewest parameters is used."""
     matching = [
         (template.count("{"), operation["operationId"])
         for of, template, operation in operations_of(contract_document())
@@ -57,7 +59,7 @@ def _operation(method: str, path: str) -> str | None:
 
 @cache
 def _facts() -> dict[tuple[str, str], Fact]:
-    """Return facts by place and keyword. If variants of a union differ, the promised fact counts."""
+    """Return facts by path and keyword. If the variants of a union differ, a promised fact takes precedence."""
     found: dict[tuple[str, str], Fact] = {}
     for fact in facts_of(contract_document()).values():
         key = (without_variants(fact.place), fact.keyword)

@@ -1,7 +1,7 @@
-"""The test bench of laws: calls of the service, control of its world, and the tally of verdicts.
+"""The test bench for behavior rules (`Law`): calls to the service, control of its world, and the tally of verdicts.
 
-A law creates what it needs with `done`, which gives up on the law if the service refuses. It judges with `equal`,
-`holds`, `refused` and the like.
+A law creates the resources that it needs with `done`. If the service refuses, the law is not checked. A law records
+verdicts with `equal`, `holds`, `refused` and similar methods.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
 
 Need: TypeAlias = Literal["writes", "control", "environments", "hook"]
-"""A precondition of a law: calls that write; a world under control; its second environment; a URL for webhooks."""
+"""A precondition of a law: permission to make calls that write, a world that can be controlled, that world's second
+environment, or a URL for webhooks.
+"""
 
 WITHOUT: dict[Need, str] = {
     "writes": "the run only reads",
@@ -33,7 +35,7 @@ EventFaults: TypeAlias = Callable[[str, str], Iterable[tuple[str, str, bool]]]
 
 
 class SetupRefused(Exception):
-    """The service refused a request that a law needs before it can judge."""
+    """The service refused a request that a law needs before it can check anything."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(f"{answer.operation} returned {answer.short}")
@@ -41,11 +43,11 @@ class SetupRefused(Exception):
 
 
 class MissingData(Exception):
-    """The account lacks data that a law looks at."""
+    """The account lacks data that a law checks."""
 
 
 class Bench:
-    """One run of the laws against one service."""
+    """A run of all laws against one service."""
 
     def __init__(
         self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None,
@@ -53,7 +55,7 @@ class Bench:
     ) -> None:  # fmt: skip
         self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
         self.event_faults = event_faults
-        """Yields the contract's findings on an event: place, fault, and whether the place is promised."""
+        """Yields the contract violations in an event: path, fault, and whether the specification promises this path."""
         self.rule: Rule
         self.answer: Answer | None = None
 
@@ -76,7 +78,7 @@ class Bench:
 
     @property
     def hook(self) -> str:
-        """A URL that returns 200 to webhooks, for laws that need `hook`."""
+        """A URL that responds to webhooks with 200, for laws that need `hook`."""
         return self._hook or self.world.inbox()
 
     @cached_property
@@ -107,27 +109,30 @@ class Bench:
         self, operation: str, body: object = None, *, query: Mapping[str, object] | None = None,
         key: str | None = None, path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """Make a call that must succeed before anything can be judged. Raise `SetupRefused`."""
+        """Make a call that must succeed before anything can be checked. Raise `SetupRefused` if it fails."""
         answer = self.call(operation, body, query=query, key=key, path={**(path or {}), **ids})
         if not answer.ok:
             raise SetupRefused(answer)
         return answer
 
     def total(self, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> int:
-        """Return the total that a list states."""
+        """Return the total number of items that a list reports."""
         return int(self.done(operation, query={**(query or {}), "size": 1}, path=ids).number("pagination.total"))
 
     @staticmethod
     def fresh(word: str = "Conform") -> str:
-        """Return a string that is new to the account. It has a capital, so a service that folds case is noticed."""
+        """Return a string that is new to the account.
+
+        It contains a capital letter, to detect a service that ignores case.
+        """
         return f"{word}-{uuid4().hex[:12]}"
 
-    # Judging.
+    # Verdicts.
 
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
     ) -> bool:
-        """Enter one verdict. `after`: the calls that must precede the faulty one to repeat it."""
+        """Record one verdict. `after`: the calls that must precede the faulty call to reproduce the fault."""
         if held:
             self.tally.kept(self.rule)
         else:
@@ -135,12 +140,12 @@ class Bench:
         return held
 
     def equal(self, answer: Answer, place: str, wanted: object, *, after: tuple[Answer, ...] = ()) -> bool:
-        """Judge that the field at a place has a value. A missing field has another value."""
+        """Check that the field at a path has a value. A missing field is different from every value."""
         got = read(answer, place)
         return self.holds(got == wanted, answer, f"{place} is {shown(got)}, not {shown(wanted)}", place, after=after)
 
     def amounts(self, answer: Answer, due: Mapping[str, Decimal | int], *, after: tuple[Answer, ...] = ()) -> None:
-        """Judge amounts by place, whatever their number of decimals."""
+        """Check amounts by path. The number of decimals does not matter."""
         for place, wanted in due.items():
             got = answer.number(place)
             self.holds(got == wanted, answer, f"{place} is {got}, not {wanted}", place, after=after)
@@ -148,12 +153,12 @@ class Bench:
     def echoes(
         self, answer: Answer, body: Mapping[str, object], *names: str, after: tuple[Answer, ...] = ()
     ) -> None:  # fmt: skip
-        """Judge that fields of a response are as in the body of a request: all of them, unless some are named."""
+        """Check that fields in a response equal the fields in a request body. Without `names`, check all fields."""
         for name in names or body:
             self.equal(answer, name, body[name], after=after)
 
     def same(self, answer: Answer, other: Answer, *places: str) -> None:
-        """Judge that two responses agree at these places; without places, in all fields."""
+        """Check that two responses agree at these paths. Without paths, compare all fields."""
         for place in places or sorted({*answer.body, *other.body}):
             wanted = other.body.get(place, ABSENT) if not places else other.at(place)
             got = answer.body.get(place, ABSENT) if not places else read(answer, place)
@@ -161,7 +166,7 @@ class Bench:
             self.holds(got == wanted, answer, message, place, after=(other,))
 
     def like(self, answer: Answer, row: Shown, full: Shown) -> None:
-        """Judge that a row in one response has the same fields as the resource in another."""
+        """Check that a list item in one response has the same fields as the full resource in another."""
         for name in sorted({*row, *full}):
             got, wanted = row.get(name, ABSENT), full.get(name, ABSENT)
             self.holds(got == wanted, answer, f"{name} is {shown(got)} here and {shown(wanted)} there", name)
@@ -170,7 +175,7 @@ class Bench:
         self, answer: Answer, status: int, code: str | None = None, *, param: str | None = None,
         after: tuple[Answer, ...] = (),
     ) -> bool:  # fmt: skip
-        """Judge that a call was refused with this status, code and param."""
+        """Check that a call was refused with this status, code and param."""
         wanted = f"{status} {code}" if code else str(status)
         held = answer.status == status and (code is None or answer.code == code)
         if not self.holds(held, answer, f"returns {answer.short}, not {wanted}", "status", after=after):
@@ -207,11 +212,14 @@ def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[A
 
 
 LEAST_ID = 8
-"""Minimum length of an id. Shorter strings may occur in a request by chance."""
+"""The minimum length of an id. Shorter strings may occur in a request by chance."""
 
 
 def _lines(calls: Sequence[Answer]) -> Iterator[str]:
-    """Yield the shell commands that repeat a sequence of calls, with variables for shared keys and created ids."""
+    """Yield shell commands that repeat a sequence of calls.
+
+    Variables replace shared keys and the ids of created resources.
+    """
     variables: dict[str, str] = {}
     keys = [key for one in calls if (key := one.sent.headers.get("Idempotency-Key"))]
     for key in dict.fromkeys(keys) if len(calls) > 1 else ():

@@ -1,6 +1,6 @@
-"""Hooks of schemathesis for runs against the control interface.
+"""Hooks for schemathesis in runs against the control API.
 
-Responses in YAML are not parsed: they are long, and the contract does not describe their content. Parsing them took
+YAML responses are not parsed, because they are long and the contract does not describe their content. Parsing took
 three quarters of the run.
 """
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import schemathesis
 
-# The first deserializer of a media type counts, so all names are registered.
+# schemathesis uses the first deserializer for a media type, so all names are registered.
 _YAML = ("text/yaml", "text/x-yaml", "application/x-yaml", "text/vnd.yaml", "application/yaml")
 
 
 @schemathesis.deserializer(*_YAML)
 def unread(context: Any, response: Any) -> None:
-    """Ignore a document in YAML."""
+    """Ignore a YAML document."""

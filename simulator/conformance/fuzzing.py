@@ -1,4 +1,4 @@
-"""Runs of schemathesis in a subprocess: with the contract, and with the control interface's contract."""
+"""schemathesis runs in a subprocess, with the API contract or with the control API's contract."""
 
 from __future__ import annotations
 
@@ -35,22 +35,26 @@ LEFT_OUT = {
     "delete_world": "it deletes the world under test",
     "openapi_json": "it is too long for the record of a run",
 }
-"""Operations of the control interface that are not called, and the reasons."""
+"""Operations in the control API that are not called, with the reason for each."""
 
 
 class Unusable(Exception):
-    """The run is impossible, for the reason in the message."""
+    """The run is impossible. The message contains the reason."""
 
 
 async def fuzz(
     report: Report, contract: Path | None, shapes: ShapeJudge, rulebook: Rulebook,
     listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Run schemathesis with the contract against the target and enter its results. Raise `Unusable`."""
+    """Run schemathesis against the target with the API contract and record the results.
+
+    Raise `Unusable` if it cannot run.
+    """
     settings = report.settings
     arguments: list[str] = []
     if settings.mode == "read-only":
-        # Excluded rather than included: schemathesis would join what is included by method and by operation.
+        # Exclude operations instead of including them, because schemathesis combines inclusions by method and by
+        # operation.
         for method in ("POST", "PUT", "PATCH", "DELETE"):
             arguments += ["--exclude-method", method]
     for operation in settings.operations:
@@ -65,14 +69,14 @@ async def fuzz(
 
 
 async def fuzz_control(report: Report, origin: str, listener: ProgressListener[None] = SILENT) -> None:
-    """Run schemathesis with the control interface's contract against a new simulator. Raise `Unusable`."""
+    """Run schemathesis against a new simulator with the control API's contract. Raise `Unusable` if it cannot run."""
     settings = report.settings
     config = (
         f"seed = {settings.seed}\ncontinue-on-failure = true\nrequest-timeout = 30\n"
         f'suppress-health-check = ["all"]\nhooks = "simulator.conformance.control_hooks"\n'
         f'[cache]\nenabled = false\n[generation]\nmax-examples = {CONTROL_EXAMPLES}\ndatabase = "none"\n'
-        # Responses are judged from the record of the run. Refusals depend on the state of the world, which a schema
-        # does not express.
+        # Responses are checked afterwards, based on the recorded calls. Refusals depend on the world's state, which a
+        # schema does not describe.
         "[checks]\nenabled = false\n[checks.not_a_server_error]\nenabled = true\n"
     )
     arguments = [word for operation in LEFT_OUT for word in ("--exclude-operation-id", operation)]
@@ -91,12 +95,12 @@ async def _schemathesis(
     settings: ConformanceSettings, document: Path | None, url: str, config: str, phases: Sequence[str],
     arguments: Sequence[str], listener: ProgressListener[None],
 ) -> AsyncIterator[tuple[Shown, Path]]:  # fmt: skip
-    """Run schemathesis, by default with the contract of the API. Yield its summary and the file of its calls."""
+    """Run schemathesis, by default with the API contract. Yield its summary and the path of the file with its calls."""
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
         directory = Path(name)
         (directory / "schemathesis.toml").write_text(config)
         if document is None:
-            # Reading JSON takes a hundredth of the time of YAML.
+            # Reading JSON takes a hundredth of the time that YAML takes.
             document = directory / "contract.json"
             document.write_bytes(orjson.dumps(strict_document()))
         summary, calls = directory / "report.json", directory / "calls.ndjson"
@@ -124,7 +128,7 @@ _LOOK_EVERY_SECONDS = 0.5
 
 
 async def _follow(calls: Path, listener: ProgressListener[None]) -> None:
-    """Report the number of recorded calls until cancelled."""
+    """Report the number of recorded calls until the task is cancelled."""
     count = at = 0
     while True:
         listener.running(f"schemathesis: {count:,} calls")

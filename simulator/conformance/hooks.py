@@ -1,7 +1,8 @@
-"""Hooks of schemathesis, which loads this module by `contracts/schemathesis.toml`. The provider changes requests.
+"""Hooks for schemathesis, which loads this module through `contracts/schemathesis.toml`. The provider changes
+requests.
 
-Each Idempotency-Key is used once. With the contract's example as the key, all requests but the first would return 409
-`idempotency_conflict` and test nothing else.
+Each Idempotency-Key is used once. If every request used the example key from the contract, all requests except the
+first would return 409 `idempotency_conflict` and test nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Laws as rows: what is judged, the clause it rests on, and the function that judges it; and how laws are played.
+"""Behavior rules (laws) as data, and the code that runs them.
 
-A service is judged by its `Rulebook`. A law creates what it needs on a `Bench`. A rule that holds for all responses is
-checked on each response of the run.
+A law contains a title, the clause that supports it, and the function that checks it. A service is checked with its
+`Rulebook`. A law creates the resources that it needs on a `Bench`. A rule for all responses (`Always`) is checked
+with each response in the run.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.kernel.dataclass import dataclass
 
 Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
-"""Yields each place that is judged in a response, and the fault there or None."""
+"""Yields each path that is checked in a response, and the fault there or None."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A rule that is played. Its basis is a clause (a promise) or a decision (a guess)."""
+    """A rule that is checked with its own calls. Based on a clause (a promise) or on a decision (a guess)."""
 
     rule: Rule
     check: Callable[[Bench], None]
@@ -34,29 +35,29 @@ class Law:
 
 @dataclass(frozen=True)
 class Always:
-    """A rule that holds for every response."""
+    """A rule that applies to every response."""
 
     rule: Rule
     faults: Faults
 
 
 def promise(name: str, clause: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorate the function that judges a clause. Its docstring is the title in reports."""
+    """Decorator for a function that checks a clause. The function's docstring becomes the rule's title in reports."""
     return lambda check: Law(_rule(name, check, clause, promise=True), check, needs)
 
 
 def guess(name: str, assumption: str, *needs: Need) -> Callable[[Callable[[Bench], None]], Law]:
-    """Decorate the function that judges an assumption, given by the id of its decision."""
+    """Decorator for a function that checks an assumption. `assumption` is the id of the decision."""
     return lambda check: Law(_rule(name, check, assumption, promise=False), check, needs)
 
 
 def always_promise(name: str, clause: str) -> Callable[[Faults], Always]:
-    """Decorate the function that judges a clause in every response."""
+    """Decorator for a function that checks a clause in every response."""
     return lambda faults: Always(_rule(name, faults, clause, promise=True), faults)
 
 
 def always_guess(name: str, assumption: str) -> Callable[[Faults], Always]:
-    """Decorate the function that judges an assumption in every response."""
+    """Decorator for a function that checks an assumption in every response."""
     return lambda faults: Always(_rule(name, faults, assumption, promise=False), faults)
 
 
@@ -69,16 +70,16 @@ class Refusal:
     """A request that the service must refuse, and the error that it must return."""
 
     error: str
-    """Status and code: `422 unsupported_pair`."""
+    """The status and the code: `422 unsupported_pair`."""
     operation: str
     body: JsonObject | None = None
     """A valid body."""
     change: Mapping[str, object] = field(default_factory=dict)
-    """The values that make the body invalid, by dotted path. None removes the field."""
+    """The values that make the body invalid, by dotted path. The value None removes the field."""
     query: Mapping[str, object] | None = None
     path: Mapping[str, str] | None = None
     param: str | None = None
-    """The field that the error must name, if that is promised."""
+    """The field that the error's `param` must name, if the specification promises it."""
 
     def judge(self, bench: Bench) -> None:
         body = self.body
@@ -92,7 +93,7 @@ class Refusal:
 def refusals(
     name: str, basis: str, title: str, *rows: Refusal, needs: tuple[Need, ...] = ("writes",), promise: bool = True
 ) -> Law:
-    """Return a law whose requests must all be refused."""
+    """Return a law that requires the service to refuse all these requests."""
 
     def check(bench: Bench) -> None:
         for row in rows:
@@ -102,7 +103,7 @@ def refusals(
 
 
 def changed(body: JsonObject, place: str, value: object) -> JsonObject:
-    """Return a body with another value at a dotted path, or without that field if the value is None."""
+    """Return a body with a different value at a dotted path, or without that field if the value is None."""
     name, _, inner = place.partition(".")
     if inner:
         return {**body, name: changed(body[name], inner, value)}
@@ -116,21 +117,21 @@ class RequestHooks:
     before_call: Callable[[Any], None]
     """Change a request, a `schemathesis.Case`, before it is sent."""
     after_call: Callable[[Any, Any], None]
-    """Remember a response, `(case, response)`, that later requests may refer to."""
+    """Save a response, `(case, response)`, for later requests that refer to it."""
 
 
 @dataclass(frozen=True)
 class Rulebook:
-    """All rules for one service, in the order of reports."""
+    """All rules for one service, in the order used in reports."""
 
     laws: tuple[Law, ...]
     always: tuple[Always, ...]
     provide: Callable[[ControlledWorld], None]
     """Refill the account before each law."""
     assumed: tuple[AssumedPoint, ...]
-    """Points of promises that rest on assumptions."""
+    """The points where a promise depends on an assumption."""
     beyond_schemas: str
-    """Reasons for which the service may refuse a request that matches the contract, in a few words."""
+    """A short phrase with the reasons why the service may refuse a request that matches the contract."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -141,7 +142,7 @@ def play(
     bench: Bench, laws: Sequence[Law], provide: Callable[[ControlledWorld], None],
     listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Play the laws in order. A law that fails is entered in the tally; the next one is still played."""
+    """Check the laws in order. If a law fails, the failure is recorded and the next law is checked."""
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
         rule = row.rule
@@ -158,7 +159,7 @@ def play(
         except SetupRefused as refused:
             bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to judge"
             if bench.controlled:
-                # Nothing but this run acts on a controlled world, so a valid request has no reason to be refused.
+                # Only this run changes a controlled world, so the service has no reason to refuse a valid request.
                 bench.tally.breaks(SETUP, finding(SETUP, refused.answer, "status", f"{refused}"))
         except MissingData as missing:
             bench.tally.unjudged[rule.name] = str(missing)
@@ -172,14 +173,14 @@ def play(
                 rule.name, str(silent).partition(":")[0], "connection", rule.basis, str(silent), "", None, ""
             ))  # fmt: skip
         except CallRefused as impossible:
-            # A response of the service led to an action that is illegal in its world.
+            # The service's response led to an action that is illegal in the service's world.
             if bench.answer is None:
                 raise
             bench.tally.breaks(
                 rule, finding(rule, bench.answer, "", f"the response contradicts the world: {impossible}")
             )
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            # Laws read responses; one that cannot be read is the service's fault.
+            # Laws read responses. If a response cannot be read, the service is at fault.
             if bench.answer is None:
                 raise
             message = f"the response cannot be read ({type(error).__name__}: {error})"
@@ -192,7 +193,7 @@ SETUP = Rule(
 
 
 def observe(always: Sequence[Always], tally: Tally, answer: Answer) -> None:
-    """Judge one response by the rules that hold for all."""
+    """Check one response against the rules that apply to all responses."""
     for row in always:
         rule = row.rule
         try:
@@ -205,5 +206,5 @@ def observe(always: Sequence[Always], tally: Tally, answer: Answer) -> None:
             if not tally.has_shape(answer.operation, missing.place):
                 tally.breaks(rule, finding(rule, missing.answer, missing.place, str(missing)))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
-            # The shape is wrong, which the schema reports.
+            # The shape is wrong. The schema check reports this.
             continue

@@ -1,4 +1,4 @@
-"""Results of schemathesis, read from its reports and entered in the report of the run."""
+"""Results of schemathesis, read from its reports and added to the report of the run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.contract.files import contract_file, operation_ids
 from simulator.engine.text.json import Shown
 
 ENOUGH_EXAMPLES = 10
-"""With fewer examples a run may not create the data that some operations need."""
+"""With fewer examples, a run may not create the data that some operations need."""
 
 UNKNOWN_METHODS = "(unknown methods)"
 
@@ -43,21 +43,21 @@ CHECKS = {
         "get.after_create", "A new resource can be read.", "Endpoints"
     ),
 }  # fmt: skip
-"""The rules for the checks of schemathesis."""
+"""The rules that correspond to the checks in schemathesis."""
 
 ASSUMED_INVALID = Rule(
     "request.assumed_invalid_accepted", "An invalid request is refused (assumed).", "assumptions.md",
     promise=False,
 )  # fmt: skip
-"""The rule for requests that violate only an assumption."""
+"""The rule for requests that violate only assumed constraints."""
 
 
 def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge, rulebook: Rulebook) -> None:
-    """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
+    """Add schemathesis' summary (JSON report) and its list of calls (NDJSON report) to the report."""
     settings, tally = report.settings, report.tally
     if not summary["complete"]:
         report.troubles.append("schemathesis did not finish")
-    # The stateful phase has nothing to do if no selected operation links to another.
+    # The stateful phase does nothing if none of the selected operations links to another.
     lonely = "Missing Open API links" if settings.operations or settings.mode == "read-only" else None
     report.troubles += [_error(error) for error in summary["errors"] if error.get("title") != lonely]
     for kind, operations in summary["warnings"].items():
@@ -100,7 +100,7 @@ CONTROL_CLAUSE = "contracts/control.yaml"
 
 
 def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
-    """Enter shapes and internal errors in schemathesis' calls of the control interface."""
+    """Add invalid shapes and internal errors in schemathesis' calls to the control API."""
     failing = _promise("control.server_error", "No control call causes an internal error.", CONTROL_CLAUSE)
     rules = {word: _promise(f"control.{word}", title, CONTROL_CLAUSE) for word, title in TITLES.items()}
     report.tally.knows([failing, *rules.values()])
@@ -121,7 +121,7 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
 
 
 def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str, str]]]:
-    """Yield each call: operation, exchange, checks, and location and name of the invalid part, if known."""
+    """Yield each recorded call: operation, exchange, checks, and location and name of the invalid part, if known."""
     with calls.open(encoding="utf-8") as lines:
         for line in lines:
             if '"ScenarioFinished"' not in line[:40]:
@@ -137,7 +137,7 @@ def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str,
 
 
 def _answer_of(operation: str, call: Shown) -> Answer | None:
-    """Return the response of a recorded call, or None if there is none."""
+    """Return the response to a recorded call, or None if there was no response."""
     response = call.get("response")
     if not response:
         return None
@@ -168,7 +168,7 @@ def _error(error: Any) -> str:
 
 
 def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown], rulebook: Rulebook) -> str | None:
-    """Return why a warning can be ignored, or None if it cannot."""
+    """Return the reason why a warning can be ignored, or None if it must not be ignored."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (
             f"Valid requests were refused for reasons that no schema expresses: {rulebook.beyond_schemas}. "
@@ -189,7 +189,7 @@ def _explanation(settings: ConformanceSettings, kind: str, operations: list[Show
 
 
 def _depending_on_state() -> set[str]:
-    """Return the operations that may refuse valid requests according to schemathesis.toml."""
+    """Return the operations that may refuse valid requests, as listed in schemathesis.toml."""
     configured = {
         name
         for entry in tomllib.loads(contract_file("schemathesis.toml").decode())["operations"]

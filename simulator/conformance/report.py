@@ -1,4 +1,4 @@
-"""The report of a conformance run: for people, as JSON, and as JUnit for CI."""
+"""The report of a conformance run: as text, as JSON, and as JUnit for CI."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from simulator.engine.text.reports import Case, Failure, Suite, counted, json_re
 from simulator.kernel.dataclass import dataclass
 
 SHOWN_NAMES = 12
-"""Maximum number of names in one line of the readable report. The JSON report has all names."""
+"""The maximum number of names in one line of the text report. The JSON report contains all names."""
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """An operation that never succeeded in the run."""
+    """An operation that never succeeded during the run."""
 
     operation: str
     why: str
@@ -36,11 +36,11 @@ class Report:
     calls: int = 0
     unreached: list[Unreached] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """How often each operation returned each status, with the code of errors: `422 amount_too_low`."""
+    """How often each operation returned each status. Errors include the code: `422 amount_too_low`."""
     troubles: list[str] = field(default_factory=list)
-    """Why the run is incomplete: schemathesis errors and unexplained warnings."""
+    """The reasons why the run is incomplete: schemathesis errors and unexplained warnings."""
     notes: list[str] = field(default_factory=list)
-    """Explained warnings."""
+    """Warnings that can be ignored, with the explanation."""
 
     @property
     def passed(self) -> bool:
@@ -171,7 +171,9 @@ class Report:
         return lines
 
     def junit(self) -> str:
-        """Return a JUnit report with a case for each rule and one for each operation that must be reached."""
+        """Return a JUnit report with a test case for each rule and for each operation that must succeed at least
+        once.
+        """
         cases: list[Case] = []
         for name, rule in sorted(self.tally.rules.items()):
             found = "\n\n".join(_words(one) for one in self.tally.findings.values() if one.rule == name)
@@ -186,7 +188,7 @@ class Report:
 
 
 def _findings(title: str, findings: list[Finding]) -> list[str]:
-    """Return the lines of findings. A finding that many operations share is shown once."""
+    """Return the lines for the findings. A finding that many operations share is listed once."""
     if not findings:
         return []
     alike: dict[tuple[str, str, str], list[Finding]] = {}

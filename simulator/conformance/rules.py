@@ -1,4 +1,4 @@
-"""Rules, and the tally of how often each was kept or broken."""
+"""Rules, and the tally of how often each rule was satisfied or broken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r'("access_token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. A promise rests on a clause of the specification, a guess on an assumption."""
+    """One rule. A promise is based on a clause in the specification, a guess on an assumption."""
 
     name: str
     title: str
@@ -25,7 +25,10 @@ class Rule:
 
 @dataclass
 class Finding:
-    """One rule that is broken at one place of one operation: the first occurrence, and their number."""
+    """A rule that is broken at one path in one operation.
+
+    Contains the first occurrence and the number of occurrences.
+    """
 
     rule: str
     operation: str
@@ -40,32 +43,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class AssumedPoint:
-    """A point of a promise that an alternative of an assumption may change."""
+    """A point where a promise depends on an assumption, so that an alternative may change the behavior."""
 
     assumption: str
     covers: Callable[[Finding], bool]
-    """Whether a finding is the behaviour of an alternative of the assumption."""
+    """Whether a finding describes the behavior under an alternative to the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
-        """Return the broken rule as a guess."""
+        """Return the broken rule, converted to a guess."""
         title = f"{broken.title.removesuffix('.')} (assumed)."
         return Rule(f"{broken.name}.assumed", title, self.assumption, promise=False)
 
 
 @dataclass
 class Tally:
-    """The verdicts so far."""
+    """The verdicts collected so far."""
 
     secret: str = ""
-    """Masked in findings, as are tokens."""
+    """The secret key. Findings contain neither this key nor tokens."""
     rules: dict[str, Rule] = field(default_factory=dict)
     judged: dict[str, int] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
-    """Reasons for which rules could not be judged, by name."""
+    """The reasons why rules could not be checked, by rule name."""
     assumed: Sequence[AssumedPoint] = ()
-    """Points at which a broken promise is only a differing guess."""
+    """Points where a broken promise counts only as a wrong guess."""
 
     def knows(self, rules: Sequence[Rule]) -> None:
         self.rules |= {rule.name: rule for rule in rules}
@@ -75,13 +78,13 @@ class Tally:
         self.judged[rule.name] = self.judged.get(rule.name, 0) + times
 
     def breaks(self, rule: Rule, finding: Finding) -> None:
-        """Enter a finding, counted together with findings of the same rule, operation and place."""
+        """Record a finding. Findings with the same rule, operation and path are counted together."""
         point = next((one for one in self.assumed if one.covers(finding)), None) if rule.promise else None
         if point is not None:
             rule = point.rule(rule)
             finding.rule, finding.basis = rule.name, rule.basis
         self.kept(rule, finding.count)
-        # Bodies are in single quotes. The replacement closes them, so that the shell inserts the secret.
+        # Bodies are in single quotes. The replacement closes the quotes, so that the shell inserts the secret.
         finding.curl = self._masked(finding.curl, "'\"$RAMPSIM_SECRET_KEY\"'")
         finding.answer = self._masked(finding.answer, "***")
         self.broken[rule.name] = self.broken.get(rule.name, 0) + finding.count
@@ -90,7 +93,10 @@ class Tally:
             known.count += finding.count
 
     def has_shape(self, operation: str, place: str) -> bool:
-        """Return True if a place is known to have a wrong shape. A law that cannot read it is not a second fault."""
+        """Return True if a wrong shape was found at this path.
+
+        A law that cannot read the path then reports no second fault.
+        """
         return any(
             found.operation == operation and found.place == place and found.rule.startswith("shape.")
             for found in self.findings.values()
@@ -104,7 +110,7 @@ class Tally:
         return [found for found in self.findings.values() if self.rules[found.rule].promise is promises]
 
     def holding(self, *, promises: bool) -> int:
-        """Return the number of rules that were judged and always held."""
+        """Return the number of rules that were checked and never broken."""
         return sum(
             1
             for name, times in self.judged.items()

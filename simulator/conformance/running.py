@@ -40,15 +40,15 @@ class NoServer(Exception):
 
 
 class TokenRefused(Exception):
-    """The server refuses the key pair."""
+    """The server refused the key pair."""
 
 
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
-    """Start a simulator with a manual clock for a block, and yield its base URL."""
+    """Start a simulator with a manual clock for the block, and yield the simulator's base URL."""
     application = create_app(Config(clock="manual"))
     async with serving(application) as origin:
-        # Malformed requests are sent on purpose.
+        # Malformed requests are intentional.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         yield f"{origin}{BASE}"
 
@@ -56,7 +56,10 @@ async def own_simulator() -> AsyncIterator[str]:
 async def run(
     settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """Play the laws, then run schemathesis. Raise `Unusable`, `NoServer` or `TokenRefused`."""
+    """Check the laws, then run schemathesis.
+
+    Raise `Unusable`, `NoServer` or `TokenRefused` if the run is impossible.
+    """
     try:
         LIVE_KEYS.check(f"{settings.public_key} {settings.secret_key}", "The key pair")
     except LiveKey as error:
@@ -102,8 +105,8 @@ def _unreached(report: Report) -> Iterator[Unreached]:
 
 
 def _why(counts: Counter[str], *, reads: bool) -> str:
-    """Return why an operation never succeeded, by its responses."""
-    # Refusals of wrong tokens and bodies are intended, so they are not a reason.
+    """Return the reason why an operation never succeeded, based on its responses."""
+    # Refusals caused by wrong tokens and bodies are intended, so they do not count as a reason.
     telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
     if not counts:
         return "no part of this run called it"
@@ -120,7 +123,7 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Request a token before anything else, so that a wrong address or key pair has a clear message."""
+    """Request a token before any other call, so that a wrong address or key pair causes a clear error message."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     headers = {"Content-Type": "application/json"}
     try:
@@ -137,7 +140,10 @@ def ask_token(settings: ConformanceSettings) -> None:
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Play the laws against the report's target and enter the verdicts. Raise `MissingField` if there is no token."""
+    """Check the laws against the report's target and record the verdicts.
+
+    Raise `MissingField` if a response has no token.
+    """
     settings, tally = report.settings, report.tally
     answers: dict[str, Counter[str]] = defaultdict(Counter)
 

@@ -1,4 +1,4 @@
-"""A client of the service under test. Calls are named by their operation; responses remember their request."""
+"""A client for the service under test. Calls are identified by operation, and a response contains its request."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from simulator.kernel.dataclass import dataclass
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
-"""Maximum number of waits for a 429 before it counts as the response."""
+"""The maximum number of times to wait after a 429. The next 429 counts as the response."""
 
 FRESH_KEY = "$(date +%s)-$RANDOM"
-"""A fresh Idempotency-Key as any shell can generate it."""
+"""A shell expression for a fresh Idempotency-Key that works in any shell."""
 
 TOKEN = "POST /auth/token"
 """The operation that exchanges a key pair for a token."""
@@ -31,7 +31,7 @@ _FOLD = re.compile(r"\{([a-z_]+)\}")
 
 
 class MissingField(Exception):
-    """A response lacks a field that a law reads."""
+    """A field that a law reads is missing in a response."""
 
     def __init__(self, answer: Answer, place: str) -> None:
         super().__init__(f"the response has no {place}")
@@ -39,15 +39,15 @@ class MissingField(Exception):
 
 
 class NoAnswer(Exception):
-    """The connection broke, or the call timed out."""
+    """The connection failed, or the call timed out."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One request as it was sent."""
+    """One request, as it was sent to the service."""
 
     operation: str
-    """Its name in the contract: `POST /quotes`."""
+    """The operation's name in the contract: `POST /quotes`."""
     url: str
     headers: Mapping[str, str]
     body: bytes | None
@@ -57,9 +57,9 @@ class Sent:
         return self.operation.partition(" ")[0]
 
     def curl(self, variables: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the command that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
+        """Return a shell command that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
 
-        `variables`: shell variables to use instead of ids and keys.
+        `variables`: shell variables that replace ids and keys.
         """
         url = _filled(shlex.quote(self.url), variables)
         parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), url]
@@ -79,7 +79,7 @@ class Sent:
 
 
 def _filled(word: str, variables: Mapping[str, str]) -> str:
-    """Replace values in a quoted shell word by variables, outside of single quotes."""
+    """Replace values in a quoted shell word with variables, which are placed outside the single quotes."""
     for value, variable in variables.items():
         word = word.replace(value, f"'\"${variable}\"'" if word.startswith("'") else f'"${variable}"')
     return word
@@ -87,15 +87,15 @@ def _filled(word: str, variables: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response. Reading a missing field raises `MissingField`, which becomes a finding."""
+    """A response. Reading a missing field raises `MissingField`, which is reported as a finding."""
 
     sent: Sent
     status: int
     headers: Mapping[str, str]
-    """By name in lower case."""
+    """The response headers, by lowercase name."""
     raw: bytes
     body: Shown = field(default_factory=dict)
-    """The JSON object, empty if the body is not one."""
+    """The body as a JSON object, or an empty object if the body is not one."""
 
     @property
     def operation(self) -> str:
@@ -131,7 +131,7 @@ class Answer:
         return value
 
     def number(self, place: str) -> Decimal:
-        """Return the amount at a dotted path, sent as a string or a number."""
+        """Return the amount at a dotted path. The response may contain it as a string or as a number."""
         try:
             return Decimal(str(self.at(place)))
         except ArithmeticError:
@@ -147,7 +147,7 @@ class Answer:
 
     @property
     def items(self) -> list[Shown]:
-        """The rows of a list."""
+        """The items in a list."""
         rows = self.body.get("data")
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise MissingField(self, "data")
@@ -160,7 +160,7 @@ class Answer:
 
 
 class Service:
-    """Calls of one base URL with one key pair. It signs in by itself, again when a token has lapsed, and obeys 429."""
+    """Calls to one base URL with one key pair. Gets a token when needed or expired, and waits after a 429."""
 
     def __init__(
         self, base_url: str, public_key: str, secret_key: str, on_answer: Callable[[Answer], None] = lambda answer: None
@@ -168,13 +168,13 @@ class Service:
         self.base_url, self.public_key, self.secret_key = base_url.rstrip("/"), public_key, secret_key
         self._on_answer = on_answer
         self.patient = True
-        """Whether a 429 is waited for."""
-        # The service under test may be any, such as the provider's sandbox. `running.run` has checked the key pair.
+        """Whether to wait after a 429."""
+        # Any service may be under test, such as the provider's sandbox. `running.run` has checked the key pair.
         self._client = SyncClient(self.base_url, any_host=True, reuses=True)
         self._token: str | None = None
 
     def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
-        """Return another client: for another base URL, key pair or thread."""
+        """Return another client, for a different base URL, key pair or thread."""
         public, secret = keys or (self.public_key, self.secret_key)
         return Service(base_url or self.base_url, public, secret, self._on_answer)
 
@@ -186,9 +186,9 @@ class Service:
         key: str | None = None, token: str | None = None, raw: bytes | None = None,
         path: Mapping[str, str] | None = None, **ids: str,
     ) -> Answer:  # fmt: skip
-        """Send one call: `call("GET /quotes/{id}", id="qt_...")`. Raise `NoAnswer`.
+        """Make one call: `call("GET /quotes/{id}", id="qt_...")`. Raise `NoAnswer` if there is no response.
 
-        `token` replaces the client's token; "" sends none. `raw` is sent instead of `body`.
+        `token` replaces the client's token. "" sends no token. `raw` is sent in place of `body`.
         """
         given = {**(path or {}), **ids}
         target = _FOLD.sub(lambda found: quote(given[found[1]], safe=""), operation.partition(" ")[2])
@@ -232,15 +232,15 @@ class Service:
                 status, received, raw = self._client.request(sent.method, path, sent.body, headers, TIMEOUT_SECONDS)
                 break
             except NoResponse as error:
-                # The server may have closed an idle connection since its last use: one more try. But a request that
-                # timed out may have been carried out.
+                # The server may have closed an idle connection since it was last used, so try once more. Do not retry
+                # after a timeout, because the server may have processed the request.
                 if not first or error.timed_out:
                     raise NoAnswer(f"{sent.operation}: {error}") from None
         return Answer(sent, status, received, raw, parsed(raw))
 
 
 def parsed(raw: bytes) -> JsonObject:
-    """Return a JSON object with exact numbers, or an empty one for anything else."""
+    """Return a JSON object with exact numbers, or an empty object for any other body."""
     try:
         value = json.loads(raw, parse_float=Decimal)
     except ValueError:
@@ -249,7 +249,7 @@ def parsed(raw: bytes) -> JsonObject:
 
 
 def pages(service: Service, operation: str, query: Mapping[str, object] | None = None, **ids: str) -> Iterator[Answer]:
-    """Yield the pages of a list, up to an empty one or to total_pages."""
+    """Yield a list's pages until there is an empty page or total_pages is reached."""
     number = 1
     while True:
         answer = service.call(operation, query={"size": 100, **(query or {}), "page": number}, path=ids)

@@ -1,4 +1,4 @@
-"""The settings of a run, and the schemathesis configuration made from them."""
+"""The settings of a run, and the schemathesis configuration derived from them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from simulator.kernel.dataclass import dataclass
 
 Mode = Literal["read-only", "full"]
 Part = Literal["behaviour", "shapes", "control"]
-"""The parts of a run: laws, schemathesis with the contract, schemathesis with the control interface's contract."""
+"""The parts of a run: laws, schemathesis with the API contract, schemathesis with the control API's contract."""
 
 PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
 WEBHOOK_URL = "RAMPSIM_WEBHOOK_URL"
-"""Environment variables that pass values to the hooks."""
+"""Environment variables that pass values to the schemathesis hooks."""
 JUDGED_HERE = (
     "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance",
 )  # fmt: skip
-"""Checks of schemathesis that `shapes` replaces, because it reports place and provenance of each fault."""
+"""schemathesis checks that `shapes` replaces, because `shapes` reports each fault's path and provenance."""
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
@@ -31,7 +31,7 @@ class ConformanceSettings:
     """The settings of a run."""
 
     base_url: str
-    """Ends with /v1."""
+    """The base URL of the service under test, which ends with /v1."""
     public_key: str
     secret_key: str
     mode: Mode
@@ -40,20 +40,20 @@ class ConformanceSettings:
     rate_limit: str = "auto"
     phases: tuple[str, ...] = PHASES
     operations: tuple[str, ...] = ()
-    """operationIds; empty for all."""
+    """The operationIds to check, or empty for all."""
     webhook_url: str | None = None
     only: Part | None = None
     strict: bool = False
-    """Whether a differing guess fails the run."""
+    """Whether a wrong guess fails the run."""
     control_url: str | None = None
-    """Origin of the target's control interface, if this run may use it."""
+    """The origin of the target's control API, if this run may use it."""
     control_token: str | None = None
     own: bool = False
     """Whether the run started the simulator under test."""
 
     @property
     def plays_laws(self) -> bool:
-        """Whether laws are played. A run of some operations or phases is for schemathesis only."""
+        """Whether to check laws. A run limited to some operations or phases runs only schemathesis."""
         return self.only in (None, "behaviour") and not self.narrowed
 
     @property
@@ -62,7 +62,10 @@ class ConformanceSettings:
 
     @property
     def judges_control(self) -> bool:
-        """Whether the control interface is judged. It belongs to the simulator, so a target is not judged by it."""
+        """Whether to check the control API.
+
+        Only the simulator has this API, so it is not checked for another target.
+        """
         return self.own and self.only in (None, "control") and not self.narrowed
 
     @property
@@ -71,7 +74,7 @@ class ConformanceSettings:
 
 
 def compose(shipped: str, settings: ConformanceSettings) -> str:
-    """Return the shipped schemathesis.toml, changed for this run."""
+    """Return the included schemathesis.toml with the changes for this run."""
     document = tomllib.loads(shipped)
     document["seed"] = settings.seed
     document["rate-limit"] = settings.rate_limit
@@ -79,14 +82,14 @@ def compose(shipped: str, settings: ConformanceSettings) -> str:
     for name in JUDGED_HERE:
         document.setdefault("checks", {})[name] = {"enabled": False}
     if settings.mode == "read-only":
-        # Without this, the coverage phase tries unknown methods of each path, including ones that write.
+        # Without this, the coverage phase tries unknown methods on each path, including methods that write.
         document.setdefault("phases", {}).setdefault("coverage", {})["unexpected-methods"] = []
         document.setdefault("checks", {})["unsupported_method"] = {"enabled": False}
     return "".join(f"{json.dumps(name)} = {_inline(value)}\n" for name, value in document.items())
 
 
 def _inline(value: Any) -> str:
-    """Return a value as TOML with inline tables."""
+    """Return a value in TOML, with inline tables."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{json.dumps(name)} = {_inline(member)}" for name, member in value.items()) + "}"
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Responses compared with the contract.
+"""Comparison of responses with the contract.
 
-Each part of the contract has a provenance. A missing field is a broken promise if the specification has the field, and
-a differing guess if the contract only assumes it.
+Each part of the contract has a provenance. A missing field is a broken promise if the specification contains the
+field, and a wrong guess if the contract only assumes the field.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORDS = {
     "maxItems": "bounds", "exclusiveMinimum": "bounds", "exclusiveMaximum": "bounds", "anyOf": "variant",
     "oneOf": "variant",
 }  # fmt: skip
-"""Names of faults that differ from the JSON Schema keyword."""
+"""The fault name for each JSON Schema keyword that is not itself used as the fault name."""
 
 
 TITLES = {
@@ -53,23 +53,23 @@ class ShapeFault:
     """One difference between a response and the contract."""
 
     word: str
-    """A key of `TITLES`."""
+    """The kind of fault, a key in `TITLES`."""
     place: str
-    """Dotted path, with [] for any item of a list."""
+    """The dotted path, in which [] represents any item of a list."""
     promise: bool
     basis: str
     message: str
 
 
 class ShapeJudge:
-    """Compares responses with a contract in OpenAPI 3.1."""
+    """Compares responses with an OpenAPI 3.1 contract."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
         self._validators: dict[str, Draft202012Validator] = {}
 
     def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
-        """Yield the faults of a response of an operation, such as `POST /quotes`. Header names are in lower case."""
+        """Yield the faults in a response to an operation, such as `POST /quotes`. Header names must be lowercase."""
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower())
         if entry is None:
@@ -78,7 +78,7 @@ class ShapeJudge:
         if response is None:
             declared = ", ".join(sorted(entry["responses"]))
             message = f"returns {status}; declared are {declared}"
-            # The 2xx status of an operation may itself be assumed.
+            # The 2xx status of an operation may itself be an assumption.
             meant = next((self._resolved(row) for name, row in entry["responses"].items() if name[0] == "2"), {})
             promise, basis = _mark(meant) if 200 <= status < 300 else (True, "Errors")
             yield ShapeFault("status", "status", promise, basis, message)
@@ -108,7 +108,9 @@ class ShapeJudge:
             yield from self._of(error, media["schema"])
 
     def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
-        """Return whether all constraints of a parameter or field of the body are promised, and their basis."""
+        """Return whether all constraints on a parameter or body field are promised, and the clause or decision they
+        are based on.
+        """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower(), {})
         if location == "body":
@@ -122,7 +124,7 @@ class ShapeJudge:
         return _mark(node)
 
     def event_faults(self, kind: str, raw: str) -> Iterator[ShapeFault]:
-        """Yield the faults of the envelope of an event."""
+        """Yield the faults in an event's envelope."""
         entry = self._document.get("webhooks", {}).get(kind)
         if entry is None:
             yield ShapeFault("enum", "type", True, "Event types", f"{kind} is not an event type")
@@ -138,7 +140,7 @@ class ShapeJudge:
                 yield ShapeFault("header", name, *_mark(header), f"the header {name} is missing")
 
     def _validator(self, where: str) -> Draft202012Validator:
-        """Return the validator for the JSON body at a location of the contract."""
+        """Return the validator for the JSON body at a location in the contract."""
         known = self._validators.get(where)
         if known is None:
             from jsonschema_rs import Draft202012Validator
@@ -163,7 +165,7 @@ class ShapeJudge:
         return node
 
     def _of(self, error: ValidationError, schema: Mapping[str, Any]) -> Iterator[ShapeFault]:
-        """Yield the faults behind one error. For a union, these are the faults of the closest variant."""
+        """Yield the faults that cause one error. For a union, these are the faults in the closest variant."""
         kind: Any = error.kind
         if kind.name in ("anyOf", "oneOf") and getattr(kind, "context", None):
             for inner in min(kind.context, key=_unlikeness):
@@ -182,7 +184,7 @@ class ShapeJudge:
     def _fault(
         self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
     ) -> ShapeFault:
-        """Return a fault with the provenance of its place: the nearest mark on the path to it."""
+        """Return a fault with the provenance of its path: the nearest `x-provenance` annotation along the path."""
         node: Any = schema
         marked = schema
         for part in list(error.evaluation_path)[1:-1]:
@@ -199,14 +201,14 @@ class ShapeJudge:
 
 
 def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
-    """Return whether the specification guarantees this constraint, and the basis."""
+    """Return whether the specification guarantees this constraint, and the clause or decision it is based on."""
     if keyword in node.get("x-assumed", ()):
         return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
     return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
 
 
 def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
-    """Return a sort key for the distance to a variant. A variant of another `type` is the farthest."""
+    """Return a sort key for how much a value differs from a variant. A variant with another `type` differs most."""
     other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
     return other, len(errors)
 
@@ -229,11 +231,11 @@ def _rule(word: str, promise: bool) -> Rule:
 
 
 RULES = {(word, promise): _rule(word, promise) for word in TITLES for promise in (True, False)}
-"""Rules by the word of a fault and whether its place is promised."""
+"""Rules, by the name of the fault and whether the specification promises the affected path."""
 
 
 def judge_shape(tally: Tally, shapes: ShapeJudge, answer: Answer) -> None:
-    """Judge one response by the contract."""
+    """Compare one response with the contract."""
     for rule in RULES.values():
         tally.kept(rule)
     for fault in shapes.faults(answer.operation, answer.status, answer.headers, answer.raw):

@@ -17,7 +17,7 @@ INBOX = "conform-laws"
 
 
 class Delivery:
-    """One webhook request as received."""
+    """One webhook request that was received."""
 
     def __init__(self, headers: Mapping[str, str], raw: str) -> None:
         self.headers = {name.lower(): value for name, value in headers.items()}
@@ -46,13 +46,13 @@ class Delivery:
 
 
 class ControlledWorld:
-    """The world of the key pair under test."""
+    """The world that the key pair under test belongs to."""
 
     def __init__(self, url: str, world: Shown, token: str | None = None) -> None:
         self.url, self.shown, self._token = url, world, token
         self.control = ControlClient(url, str(world["id"]), token=token)
         self.environment, self.other_environment = world["credentials"]
-        """The environment under test, and the other one of the account."""
+        """The environment under test, and the account's other environment."""
 
     @property
     def webhook_key(self) -> str:
@@ -64,7 +64,7 @@ class ControlledWorld:
         return pair["public_key"], pair["secret_key"]
 
     def other_base(self, base_url: str) -> str:
-        """Return the base URL of the other environment at the origin of this one."""
+        """Return the base URL for the other environment on the same origin."""
         parts = urlsplit(base_url)
         return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials'][self.other_environment]['base_url']).path}"
 
@@ -78,7 +78,7 @@ class ControlledWorld:
         return answer
 
     def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
-        """Perform an action. `resource` of the result is the changed target."""
+        """Perform an action. `resource` in the result is the target after the action."""
         given = {"target": target} if target else {}
         answer: Shown = self.control.post(f"/actions/{action}", {**given, **parameters})
         return answer
@@ -94,7 +94,7 @@ class ControlledWorld:
         return str(self.control.get("/clock")["now"])
 
     def next_midnight(self) -> datetime:
-        """Return the next midnight UTC by the world's clock."""
+        """Return the next midnight in UTC according to the world's clock."""
         now = datetime.fromisoformat(self.now)
         return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
@@ -102,22 +102,22 @@ class ControlledWorld:
         self.control.post("/settle")
 
     def inbox(self, name: str = INBOX) -> str:
-        """Return the URL of a receiver that returns 200, or the statuses of `inbox_answers`."""
+        """Return the URL of a receiver that returns 200, or the statuses set with `inbox_answers`."""
         return f"{self.url}{inbox_path(str(self.shown['id']), name)}"
 
     def received(self, name: str) -> list[Delivery]:
-        """Return the deliveries of a receiver, oldest first."""
+        """Return the deliveries to a receiver, oldest first."""
         self.settle()
         rows: list[Shown] = self.control.get(f"/inbox/{segment(name)}", limit=1000)["data"]
         return [Delivery(row["headers"], row["body"]) for row in rows]
 
     def inbox_answers(self, name: str, *statuses: int) -> None:
-        """Set the next statuses of a receiver. The last one is repeated."""
+        """Set the next statuses that a receiver returns. The last status is repeated."""
         self.control.put(f"/inbox/{segment(name)}", {"respond": [*statuses]})
 
     @contextmanager
     def settings(self, **changed: object) -> Iterator[None]:
-        """Change settings of the world for the length of a block."""
+        """Change the world's settings for the duration of the block."""
         before = self.control.get("/settings")
         self.control.call("PATCH", "/settings", changed)
         try:
@@ -132,7 +132,10 @@ def timestamp(moment: datetime) -> str:
 
 @contextmanager
 def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
-    """Control the world of a key pair for a block, without its scenarios. Yield None if there is no such world."""
+    """For the block, control the world that a key pair belongs to, without scenarios.
+
+    Yield None if there is no such world.
+    """
     if url is None:
         yield None
         return

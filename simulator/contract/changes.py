@@ -1,8 +1,9 @@
-"""Changes between two contracts, each with a verdict: does it break clients of the older contract?
+"""Changes between two contracts, and whether each change breaks clients of the older contract.
 
-Removing or weakening something specified in a response breaks clients. Adding or loosening does not. Changes to
-assumptions do not break clients, except when a client of the older contract fails in any case: valid requests are
-refused or get another meaning, a success has another status, a closed enum of a response has a new value.
+A change breaks clients if it removes or weakens something that the specification promises in a response. Additions
+and loosened rules do not break clients. Changes to assumptions do not break clients either, unless every client of
+the older contract is affected: valid requests are refused or change their meaning, a success has a different status,
+or a closed enum in a response has a new value.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ Verdict: TypeAlias = Literal[
 ]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened", "changed", "widened"))
 _ALWAYS: frozenset[Verdict] = frozenset(("tightened", "changed", "widened"))
-"""Verdicts that break clients even for assumptions."""
+"""Verdicts that break clients even if the older contract only assumed the fact."""
 
 _PLACES = ("operation", "status", "event", "field", "variant")
-"""Facts that contain other facts. A variant only groups facts; its name has no meaning."""
+"""Keywords of facts that contain other facts. A variant only groups facts, and its name has no meaning."""
 _WHOLE = (*_PLACES, "code")
-"""Facts about existence, the same for requests and responses."""
+"""Keywords that state that something exists. The verdict is the same for requests and responses."""
 _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
     **{(side, keyword): ("removed", "added") for side in ("request", "answer") for keyword in _WHOLE},
     ("answer", "required"): ("weakened", "strengthened"),
     ("answer", "type"): ("weakened", "weakened"),
     ("answer", "nullable"): ("strengthened", "weakened"),
-    # Clients must accept new values, but a client that waits for a removed value waits forever.
+    # Clients must accept new values, but a client that waits for a value that was removed waits forever.
     ("answer", "enum"): ("removed", "added"),
     ("request", "required"): ("loosened", "tightened"),
     ("request", "type"): ("tightened", "loosened"),
@@ -51,7 +52,7 @@ _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
     ("request", DEFAULT): ("removed", "added"),
     ("request", SECURITY): ("tightened", "loosened"),
 }
-"""The verdicts on a removed and an added fact, by side and keyword. All other keywords restrict values."""
+"""The verdicts for a removed fact and for an added fact, by side and keyword. All other keywords are restrictions."""
 _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
     "request": ("loosened", "tightened"),
     "answer": ("weakened", "strengthened"),
@@ -60,7 +61,7 @@ _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One difference. `promised` is True if the older contract specified it rather than assumed it."""
+    """One difference. `promised` is True if the older contract specified the fact and did not just assume it."""
 
     place: str
     keyword: str
@@ -72,7 +73,7 @@ class Change:
 
     @property
     def breaks(self) -> bool:
-        """Whether a client of the older contract can fail."""
+        """Whether the change can break a client of the older contract."""
         return self.verdict in BREAKING and (self.promised or self._fails_clients)
 
     @property
@@ -81,7 +82,7 @@ class Change:
         return self.verdict in _ALWAYS or self.keyword == DEFAULT or is_success
 
     def readable(self) -> str:
-        """Return `get_quote 200 /rate: field removed (was rate; promise: Ramp quote)`."""
+        """Return one line: `get_quote 200 /rate: field removed (was rate; promise: Ramp quote)`."""
         was = [f"{name} {value}" for name, value in (("was", self.old), ("is", self.new)) if value is not None]
         kind = "promise" if self.promised else "guess"
         basis = f"{kind}: {self.basis}" if self.basis else kind
@@ -89,7 +90,7 @@ class Change:
 
 
 def changes(old: Schema, new: Schema) -> list[Change]:
-    """Return the differences of two OpenAPI documents, breaking changes first. A removed object is one change."""
+    """Return the differences between two OpenAPI documents, breaking changes first. A removed object is one change."""
     before, after = facts_of(old), facts_of(new)
     found = [
         *_one_sided(before, after, gone=True),
@@ -122,13 +123,13 @@ def readable(found: Sequence[Change]) -> str:
 
 
 def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
-    """Return the breaking changes that the changelog does not name in backticks. `*` matches anything."""
+    """Return the breaking changes that the changelog does not mention in backticks. `*` is a wildcard."""
     named = [re.escape(name).replace(r"\*", ".*") for name in re.findall(r"`([^`\n]+)`", changelog)]
     return [one for one in found if one.breaks and not any(re.fullmatch(name, one.place.strip()) for name in named)]
 
 
 def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
-    """Return the facts that `others` lacks, except facts inside an object that it lacks as a whole."""
+    """Return the facts that are missing in `others`, except facts inside an object that is missing completely."""
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     listing = {fact.place for fact in others.values() if fact.keyword == "enum"}
     closed = {fact.place for fact in others.values() if fact.is_closed}
@@ -156,7 +157,9 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
 
 
 def _is_admitted(requirement: Fact, others: Facts) -> bool:
-    """Return whether a caller with these schemes is still accepted, because another requirement needs no more."""
+    """Return True if a caller with these schemes is still accepted, because another requirement needs no more
+    schemes.
+    """
     brought = _schemes(requirement)
     ways = (fact for fact in others.values() if (fact.place, fact.keyword) == (requirement.place, SECURITY))
     return any(_schemes(way) <= brought for way in ways)
@@ -168,16 +171,16 @@ def _schemes(requirement: Fact) -> set[str]:
 
 
 def _inside(fact: Fact, lacking: set[str], *, but_required: bool) -> bool:
-    """Return whether the fact is inside an object that is missing as a whole.
+    """Return True if the fact is inside an object that is missing completely.
 
-    With `but_required`, a new required field of a request is also reported as required.
+    With `but_required`, a new required field in a request is reported separately as required.
     """
     own = fact.keyword in _PLACES or (but_required and fact.keyword == "required")
     return (not own and fact.place in lacking) or any(place in lacking for place in _around(fact.place))
 
 
 def _around(place: str) -> Iterator[str]:
-    """Yield the enclosing places, innermost first."""
+    """Yield the enclosing paths, innermost first."""
     while place:
         cut = max(place.rfind("/"), place.rfind(" "), place.rfind("<"))
         place = place[:cut].rstrip() if cut > 0 else ""
@@ -186,7 +189,7 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Return whether the added fact concerns something that the older contract specified."""
+    """Return True if the added fact is about something that the older contract specified."""
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:
@@ -196,7 +199,7 @@ def _was_promised(fact: Fact, older: Facts) -> bool:
 
 
 def _moved(before: Facts, after: Facts) -> list[Change]:
-    """Return changed bounds, defaults and forms. A changed form may refuse values that were valid."""
+    """Return changes to bounds, defaults and forms. A changed form may refuse values that were valid before."""
     result = []
     for key, fact in before.items():
         other = after.get(key)

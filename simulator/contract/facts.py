@@ -1,8 +1,8 @@
 """A contract as a flat list of facts, for comparison and lookup.
 
-A fact is one statement about one place: a field exists, is required, has a type or a possible value; an operation
-returns a status or code. A fact is promised if it is `x-provenance: specified` and its keyword is not in `x-assumed`.
-In a document without these marks, all facts are promised.
+A fact is a single statement about a location in the contract: a field exists, is required, has a type or a possible
+value, or an operation returns a status or code. A fact is promised if it has `x-provenance: specified` and its
+keyword is not listed in `x-assumed`. In a document without these annotations, all facts are promised.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simulator.kernel.dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["request", "answer"]
-"""The sender bound by the statement: `request` is the client, `answer` the service, including its events."""
+"""The party that must comply: `request` is the client, `answer` is the service, including its events."""
 
 BOUNDS = {
     "minimum": "lower",
@@ -32,21 +32,21 @@ BOUNDS = {
     "maxLength": "upper",
     "maxItems": "upper",
 }
-"""Numeric keywords, with the end of the range that they limit."""
+"""Numeric keywords, and the end of the range that each one limits."""
 FORMS = ("pattern", "format", "conditions")
-"""Keywords about the form of a value. It cannot be decided which of two is wider."""
+"""Keywords for the form of a value. It is not possible to decide which of two forms accepts more values."""
 DEFAULT = "default"
 SECURITY = "security"
 NO_SECURITY = "none"
 _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
-"""Facts that a union has if one variant has them. Other facts must be true of all variants."""
+"""Keywords of facts that apply to a union if they apply to one variant. Other facts must apply to all variants."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
 _RULES = "conditions"
-"""The temporary key for the conditions of a schema and of its `allOf` parts. Each condition applies."""
+"""The temporary key for the conditions in a schema and in its `allOf` parts. All these conditions apply."""
 _VARIANT = re.compile(r"<[^>]*>")
 _LISTED = ("required", "anyOf", "oneOf", "x-assumed", _RULES)
 _SAID = frozenset(("description", "title", "examples", "example", "default"))
-"""Keywords without effect on validation."""
+"""Keywords that do not affect validation."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,11 @@ class Fact:
     """One statement about a contract."""
 
     place: str
-    """Such as `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status` or
-    `event transaction.created /data/object/id`. Array items are `[]`, variants of a union are in `<>`."""
+    """The location that the statement is about.
+
+    Examples: `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status`, `event
+    transaction.created /data/object/id`. `[]` represents array items, and `<>` encloses union variants.
+    """
     keyword: str
     """`field`, `required`, `type`, `enum`, `pattern`, `maximum`, `status`, `code` …"""
     value: str | float
@@ -67,7 +70,10 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key for finding it in another contract. For bounds, forms and defaults, the value is ignored."""
+        """The key that identifies the fact in another contract.
+
+        For bounds, forms and defaults, the key does not include the value.
+        """
         return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS, DEFAULT) else str(self.value)
 
 
@@ -76,7 +82,7 @@ Facts: TypeAlias = dict[tuple[str, str, str], Fact]
 
 @dataclass(frozen=True)
 class _Marks:
-    """The provenance of a part of the contract, inherited by nested parts without marks."""
+    """The `x-provenance` annotations on a part of the contract. Nested parts without annotations inherit them."""
 
     promised: bool = True
     basis: str = ""
@@ -94,7 +100,7 @@ class _Reader:
     document: Schema
     facts: Facts = field(default_factory=dict)
     within: list[str] = field(default_factory=list)
-    """The references that are being followed, so that a recursive schema is read once."""
+    """The references being resolved. A recursive schema is read only once."""
 
     def add(
         self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks, *, is_closed: bool = False
@@ -124,12 +130,12 @@ class _Reader:
             self.response(f"{name} {status}", status, self.followed(response), marks)
 
     def requirements(self, operation: Schema) -> Sequence[Schema]:
-        """Return the security requirements of an operation; without authentication, one empty requirement."""
+        """Return an operation's security requirements. Without authentication, return one empty requirement."""
         listed: Sequence[Schema] = operation.get("security", self.document.get("security", ()))
         return listed or ({},)
 
     def security(self, requirement: Schema) -> str:
-        """Return a security requirement as a string, with the properties of its schemes instead of their names."""
+        """Return a security requirement as a string that contains the properties of its schemes, not their names."""
         known = self.document.get("components", {}).get("securitySchemes", {})
         needed = []
         for name, scopes in sorted(requirement.items()):
@@ -157,11 +163,11 @@ class _Reader:
             self.add(place, "code", code, "answer", own.of(about))
         for one in media:
             schema = one.get("schema", {})
-            # Every error has the same envelope. Its codes were added above.
+            # Every error has the same envelope. The error codes were added above.
             self.schema(f"{place} " if status < "4" else "error ", schema, "answer", own if status < "4" else _Marks())
 
     def codes(self, schema: Schema) -> Schema:
-        """Return the codes that the schema of an error envelope lists."""
+        """Return the error codes that an error envelope's schema lists."""
         for part in self.parts(schema):
             error = self.followed(part.get("properties", {}).get("error", {}))
             for inner in self.parts(error):
@@ -178,7 +184,7 @@ class _Reader:
             yield from self.parts(part)
 
     def merged(self, schema: Schema) -> Schema:
-        """Return a schema merged with its `allOf` parts. An enum keeps the values that all parts accept."""
+        """Return a schema merged with its `allOf` parts. A merged enum contains the values that all parts accept."""
         schema = self.followed(schema)
         whole = {name: member for name, member in schema.items() if name != "allOf" and name not in _CONDITIONS}
         rules = {name: schema[name] for name in _CONDITIONS if name in schema}
@@ -208,7 +214,7 @@ class _Reader:
         return whole
 
     def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
-        """Add all facts of a schema, its fields, items, parts and variants."""
+        """Add all facts about a schema, its fields, items, parts and variants."""
         reference = schema.get("$ref")
         if reference is None:
             self.fields(place, schema, side, marks)
@@ -257,7 +263,7 @@ class _Reader:
                 self.add(place, keyword, schema[keyword], side, marks)
 
     def options(self, schema: Schema) -> Iterator[Schema]:
-        """Yield the members of a union, including members of nested unions."""
+        """Yield the members of a union, including the members of nested unions."""
         for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
             inner = self.merged(option)
             if "properties" not in inner and ("anyOf" in inner or "oneOf" in inner):
@@ -266,7 +272,7 @@ class _Reader:
                 yield option
 
     def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> list[str]:
-        """Add the facts of all variants: common facts at `place`, the facts of a variant at `place<Name>`.
+        """Add the facts about all variants: common facts at `place`, and facts about one variant at `place<Name>`.
 
         `outer` applies to the whole union. Returns the variants without a name, which are conditions between fields.
         """
@@ -299,7 +305,7 @@ class _Reader:
 
 
 def _silent(union: str, fact: Fact, others: Facts) -> bool:
-    """Return whether a variant lacks the field of a fact, so that it does not contradict the fact."""
+    """Return True if a variant lacks the field that a fact is about. Then the variant does not contradict the fact."""
     field = fact.place.rpartition("/")[0] if fact.keyword == "required" else fact.place
     return field != union and (field, "field", field.rpartition("/")[2]) not in others
 
@@ -309,7 +315,7 @@ def _values_of(schema: Schema) -> list[Any]:
 
 
 def _plain(schema: object) -> str:
-    """Return the schema as a string without descriptions, for comparison."""
+    """Return the schema as a string, without descriptions, for comparison."""
 
     def bare(value: object) -> object:
         if isinstance(value, Mapping):
@@ -320,7 +326,7 @@ def _plain(schema: object) -> str:
 
 
 def facts_of(document: Schema) -> Facts:
-    """Return all facts of an OpenAPI document. Raises KeyError for an invalid reference."""
+    """Return all facts in an OpenAPI document. Raises KeyError if a reference is invalid."""
     reader = _Reader(document)
     for method, path, operation in operations_of(document):
         reader.operation(operation.get("operationId", f"{method} {path}"), operation)
@@ -334,5 +340,5 @@ def facts_of(document: Schema) -> Facts:
 
 
 def without_variants(place: str) -> str:
-    """Return a place without the names of variants."""
+    """Return a location without the names of variants."""
     return _VARIANT.sub("", place)

@@ -1,4 +1,4 @@
-"""The included contract files: next to the package in a checkout, inside it when installed."""
+"""The included contract files. They are next to the package in a checkout, and inside the package when installed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def contract_file(name: str) -> bytes:
 
 @cache
 def contract_document() -> dict[str, Any]:
-    """Return the open contract. The result is shared, so do not modify it."""
+    """Return the open contract. Do not modify the result, because it is shared."""
     document: dict[str, Any] = orjson.loads(contract_file("openapi.json"))
     return document
 
 
 class ContractError(Exception):
-    """Raised if a file is not an OpenAPI document."""
+    """The file is not an OpenAPI document."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read an OpenAPI document in YAML or JSON. Raises ContractError."""
+    """Read an OpenAPI document in YAML or JSON. If the file is not one, raise ContractError."""
     import yaml  # needed only for other contracts
 
     try:
@@ -49,12 +49,12 @@ def read_document(path: Path) -> dict[str, Any]:
 
 @cache
 def strict_document() -> dict[str, Any]:
-    """Return the strict contract. The result is shared, so do not modify it."""
+    """Return the strict contract. Do not modify the result, because it is shared."""
     return read_document(contracts_directory() / STRICT)
 
 
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield (method, path, operation) for each operation of a contract."""
+    """Yield (method, path, operation) for each operation in a contract."""
     for path, item in document["paths"].items():
         for method in _METHODS:
             if method in item:
@@ -62,7 +62,10 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
 
 
 def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Resolve `$ref`. Keywords next to the reference override its target. Raises KeyError for an invalid reference."""
+    """Resolve `$ref`.
+
+    Keywords next to the reference override keywords in its target. Raises KeyError if the reference is invalid.
+    """
     while isinstance(part.get("$ref"), str):
         target: Any = document
         for name in part["$ref"].removeprefix("#/").split("/"):
@@ -72,7 +75,7 @@ def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[st
 
 
 def operation_ids() -> dict[str, str]:
-    """Return the operationId of each operation, by method and path."""
+    """Return the operationId for each method and path."""
     return {
         f"{method} {path}": operation["operationId"] for method, path, operation in operations_of(contract_document())
     }

@@ -1,4 +1,4 @@
-"""The contract in a running simulator: documents, the reference page, and the TypeScript client."""
+"""The contract in a running simulator: OpenAPI documents, the reference page, and the TypeScript client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ operation = calls_under("Contract")
 
 
 def _document(file: str, name: str, summary: str, means: str) -> ControlOperation:
-    """Return the control call for a contract file, which is served with the address of this server."""
+    """Return the control operation for a contract file. The file is served with this server's address."""
 
     async def text(call: ControlCall) -> Raw[str]:
         return Raw(here(call, contract_file(file)))
@@ -135,13 +135,13 @@ def _every_page() -> bytes:
 
 @for_tools("GET /collection.json", "A Postman collection")
 async def collection_json(call: ControlCall) -> Raw[JsonObject]:
-    """A Postman collection with every operation once, which runs against this server."""
+    """A Postman collection that contains every operation once and runs against this server."""
     return Raw(here(call, contract_file("collection/every-operation.postman_collection.json")))
 
 
 @for_tools("GET /flows.arazzo.yaml", "Arazzo workflows", media_type=YAML)
 async def flows_arazzo_yaml(call: ControlCall) -> Raw[str]:
-    """Arazzo workflows for every flow that moves money, which run against this server."""
+    """Arazzo workflows for every flow that moves money. They run against this server."""
     return Raw(here(call, contract_file("flows.arazzo.yaml")))
 
 
@@ -155,7 +155,7 @@ async def rampsim_client_tgz(call: ControlCall) -> Raw[str]:
 
 @cache
 def packed_client() -> bytes:
-    """Return the npm package of the client, with the same bytes every time."""
+    """Return the client's npm package. The bytes are the same every time."""
     directory = contracts_directory() / "clients" / "typescript"
     package: JsonObject = loads((directory / "package.json").read_bytes())
     named = [directory / "package.json", *(directory / name for name in package["files"])]
@@ -176,7 +176,7 @@ _ENVELOPE = re.compile(rf'data-t=(\d+) data-s="{SIGNATURE}">([^<]*)<'.encode())
 
 
 def own_page(page: bytes, world: World) -> bytes:
-    """Return the page with the keys of the world's first environment, and its id in control calls."""
+    """Return the page with the keys for the world's first environment, and with the world's id in control requests."""
     environment = world.environments[0]
     pair, key = identity_of(world).credentials(world)[environment], webhook_key(world, environment)
     for usual, own in (("pk", pair["public_key"]), ("sk", pair["secret_key"]), ("whk", key)):
@@ -192,4 +192,4 @@ def own_page(page: bytes, world: World) -> bytes:
 
 
 PAGE_ROWS = (*page_rows("reference", _page), *for_tools.rows)
-"""Calls that the reference page and tools need. They are not part of the contract."""
+"""Requests that the reference page and tools need. They are not part of the contract."""

@@ -1,4 +1,5 @@
-"""The pages of the documentation: Markdown that a code host shows, served below `/_simulator/docs/`.
+"""The documentation pages. They are Markdown files that a code host can display, served below `/_simulator/docs/`.
 
-`contents.yaml` has the pages in order, each with what it is for. Nothing here runs before the first page is asked for.
+`contents.yaml` lists the pages in order, each with its purpose. Nothing in this package runs before a page is
+requested.
 """

@@ -1,4 +1,4 @@
-"""The frame of a page: navigation, table of contents, previous and next page."""
+"""The layout around a page: navigation, table of contents, previous and next page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.docs.library import INDEX, Page
 
 @cache
 def whole(path: str) -> bytes:
-    """Return the page of a path as HTML. Raises KeyError if there is none."""
+    """Return the page at a path as HTML. Raises KeyError if there is no such page."""
     page = library.pages_by_path()[path]
     rendered = markdown.render(page)
     order = list(library.all_pages())
@@ -48,5 +48,5 @@ def _template() -> jinja2.Template:
 
 
 def _link(page: Page) -> str:
-    """Return the path of a page below the root of the documentation."""
+    """Return a page's path relative to the root of the documentation."""
     return "" if page.path == INDEX else page.path

@@ -1,4 +1,4 @@
-"""The table of contents: sections, pages, and their summaries."""
+"""The documentation's table of contents: sections, pages, and their summaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.kernel.dataclass import dataclass
 
 DIRECTORY = Path(__file__).parent
 INDEX = "index"
-"""The start page, which is not in a section."""
+"""The start page, which does not belong to a section."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Page:
     """One page of the documentation."""
 
     path: str
-    """The path of the source below the directory, without `.md`."""
+    """The path of the source file relative to the docs directory, without `.md`."""
     says: str
-    """One sentence about the purpose of the page."""
+    """One sentence about the page's purpose."""
     search: str = ""
-    """Words that people search for and that the page itself may not use."""
+    """Words that people search for but that the page may not contain."""
 
     @property
     def file(self) -> Path:
@@ -36,7 +36,7 @@ class Page:
 
     @property
     def title(self) -> str:
-        """The first heading."""
+        """The page's first heading."""
         return next(line for line in self.source.splitlines() if line.startswith("# ")).removeprefix("# ")
 
 
@@ -66,12 +66,12 @@ def sections() -> tuple[Section, ...]:
 
 
 def _page(path: str, entry: str | Mapping[str, str]) -> Page:
-    """Read one entry of the contents: the sentence alone, or a mapping with `says` and `search`."""
+    """Return one entry from the contents. An entry is a sentence, or a mapping with `says` and `search`."""
     return Page(path, entry) if isinstance(entry, str) else Page(path, **entry)
 
 
 def all_pages() -> Iterator[Page]:
-    """Yield every page in reading order, index first."""
+    """Yield all pages in reading order, index first."""
     yield Page(INDEX, "All pages, by what you want to do.")
     for section in sections():
         yield from section.pages

@@ -1,6 +1,6 @@
-"""The overview for language models, as in llmstxt.org: `llms.txt`, and with all pages `llms-full.txt`.
+"""The overview for language models as defined by llmstxt.org: `llms.txt`, and `llms-full.txt` with all pages.
 
-Addresses are those of a server at its usual place; a running one puts its own there.
+The addresses are for a server at the default address. A running server inserts its own address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def short(operations: Iterable[Operation], test_values: Mapping[str, Mapping[str
 
 
 def full(first: str) -> str:
-    """Return `llms-full.txt`: `first` (`llms.txt`) with the full text of every page."""
+    """Return `llms-full.txt`: `first` (`llms.txt`) and the full content of every page."""
     parts = [first]
     for page in library.all_pages():
         parts.append(f"\n---\n\nSource: {_DOCS}/{page.path}.md\n\n{page.source.rstrip()}\n")

@@ -1,4 +1,4 @@
-"""Convert a page from Markdown to HTML, with the anchors of code hosts and the links of the server."""
+"""Converts a page from Markdown to HTML, with the same anchors as code hosts and with the server's links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTRACT_FILES = frozenset(
         *("control.yaml", "webhook-vectors.json"),
     }
 )
-"""The path prefix of contract files, which the server has below `/_simulator/`."""
+"""The path prefix of contract files. The server serves these files below `/_simulator/`."""
 
 _CONTRACTS = "../../contracts/"
 _ANCHOR = re.compile(r'<a id="([^"]+)">')
@@ -30,7 +30,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Heading:
-    """The level of the heading, 2 for `##`."""
+    """A heading. `level` is 2 for `##`."""
 
     level: int
     anchor: str
@@ -39,10 +39,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Passage:
-    """The plain text below a heading or anchor. The first passage of a page has no anchor."""
+    """The plain text below a heading or an anchor. The first passage on a page has no anchor."""
 
     anchors: tuple[str, ...]
-    """All anchors of the passage, its own first."""
+    """All anchors of the passage. The heading's own anchor comes first."""
     heading: str
     text: str
 
@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Rendered:
-    """A page as HTML, with its parts."""
+    """A page as HTML, together with its parts."""
 
     title: str
     html: str
@@ -61,11 +61,11 @@ class Rendered:
     passages: tuple[Passage, ...]
     anchors: frozenset[str]
     links: tuple[str, ...]
-    """The links in the form of the source."""
+    """The links as written in the source."""
 
 
 def render(page: Page) -> Rendered:
-    """Render a page of this package. Do not use it for input from users: HTML in the page is not escaped."""
+    """Render a page from this package. Do not use this for user input, because HTML in the page is not escaped."""
     tokens = _without_empty_heads(_parser().parse(_COMMENT.sub("", page.source)))
     links = tuple(_relinked(page, tokens))
     headings = _headed(tokens)
@@ -96,7 +96,7 @@ def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object
 
 
 def _without_empty_heads(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens without empty table headers, which Markdown requires."""
+    """Return the tokens without empty table headers. Markdown requires a header even if it is empty."""
     kept: list[Token] = []
     head: list[Token] | None = None
     for token in tokens:
@@ -139,7 +139,7 @@ def _text(inline: Token) -> str:
 
 
 def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the anchors in the source: `<a id="H14"></a>`."""
+    """Yield the explicit anchors in the source: `<a id="H14"></a>`."""
     for token in tokens:
         for part in [token, *(token.children or ())]:
             if part.type in ("html_inline", "html_block"):
@@ -147,7 +147,7 @@ def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
-    """Yield the passages of a page, each with its heading and anchors."""
+    """Yield the passages on a page, each with its heading and anchors."""
     anchors, heading = tuple[str, ...](), ""
     lines: list[str] = []
     for place, token in enumerate(tokens):
@@ -169,7 +169,7 @@ def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
 
 
 def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield every link of the source, and replace it in the tokens by the server's link."""
+    """Yield every link in the source. In the tokens, replace the link with the server's form of it."""
     for token in tokens:
         for child in token.children or ():
             if child.type == "link_open":
@@ -179,7 +179,7 @@ def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def served(path: str, link: str) -> str:
-    """Return the server's form of a link: the page without `.md`, or the address of a contract file."""
+    """Return the form of a link that the server uses: the page without `.md`, or the address of a contract file."""
     target, hash_, anchor = link.partition("#")
     if not target or "://" in target or target.startswith("mailto:"):
         return link

@@ -1,4 +1,4 @@
-"""Full-text search with SQLite. The index is created in memory at the first search."""
+"""Full-text search with SQLite. The index is created in memory on the first search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEIGHTS = {
     "reference/errors": 0.7,
     "reference/assumptions": 0.6,
 }
-"""Weight of hits by path prefix. Most searches are about how to do something."""
+"""The weight of results by path prefix. Most searches are about how to do something."""
 _WORD = re.compile(r"\w+")
 _SMALL = set(
     re.findall(
@@ -29,11 +29,11 @@ _SMALL = set(
         "this to was with",
     )
 )
-"""Stop words. `where`, `when` and `what` are names here, so they are not included."""
+"""Stop words. `where`, `when` and `what` are not stop words, because they are names in this documentation."""
 
 
 class Hit(TypedDict):
-    """One result. `path` is such as `reference/rules#quotes-expiry`, `text` is the context of the match."""
+    """One result. `path` is, for example, `reference/rules#quotes-expiry`. `text` is the context of the match."""
 
     path: str
     title: str
@@ -43,7 +43,7 @@ class Hit(TypedDict):
 
 @cache
 def _passages() -> tuple[tuple[Page, str, tuple[Passage, ...]], ...]:
-    """Return every page with title and passages. Cached, because rendering takes half a second."""
+    """Return every page with its title and passages. Cached, because rendering takes half a second."""
     rendered = ((page, render(page)) for page in all_pages())
     return tuple((page, made.title, made.passages) for page, made in rendered)
 
@@ -59,7 +59,7 @@ def _index() -> sqlite3.Connection:
         weight = next((number for start, number in _WEIGHTS.items() if page.path.startswith(start)), 1.0)
         for one in passages:
             path = f"{page.path}#{one.anchor}" if one.anchor else page.path
-            # Words of the path and synonyms find the whole page. Sections are found by their own text.
+            # Words in the path and synonyms match the whole page. The content of a section matches only that section.
             words = "" if one.anchor else f"{page.path} {page.search}"
             index.execute(
                 "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?)",
@@ -69,7 +69,8 @@ def _index() -> sqlite3.Connection:
 
 
 def search(words: str, most: int = MOST) -> list[Hit]:
-    """Return passages with all words or prefixes, best first. If there are none, return passages with any of them.
+    """Return passages that contain all words or prefixes, best first. If there are none, passages that contain any of
+    them.
 
     "How are retries timed" searches for `retries` and `timed`.
     """
@@ -90,6 +91,6 @@ def _found(query: str, name: str, most: int) -> list[Hit]:
 
 
 def passage(name: str) -> Iterator[tuple[Page, Passage]]:
-    """Yield the passages with this anchor: a rule, a decision, an error code, a command."""
+    """Yield the passages with this anchor, such as a rule, a decision, an error code or a command."""
     for page, _, passages in _passages():
         yield from ((page, one) for one in passages if name in one.anchors)

@@ -1,4 +1,4 @@
-"""The documentation in a running server. It contains no data of worlds, so it needs no token."""
+"""The documentation in a running server. The pages contain no data from worlds, so no token is required."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _RECIPES = Path(__file__).parent / "recipes"
 _QUERY: Query = {"q": any_text("Words or prefixes.")}
 _TEXT = "text/plain; charset=utf-8"
 _DEPTHS = (1, 2, 3)
-"""Possible depths of a file below its recipe."""
+"""The possible depths of a file below its recipe."""
 _HEADERS = {"x-content-type-options": "nosniff"}
 MOST_CHARACTERS = 200
 """The longest search query."""
 
 
 async def home(call: ControlCall) -> Response:
-    """Redirect to the index with a slash, so that relative links of the pages work."""
+    """Redirect to the index with a trailing slash, so that relative links on the pages work."""
     return RedirectResponse("docs/")
 
 
@@ -43,7 +43,7 @@ async def index_source(call: ControlCall) -> Response:
 
 
 async def page(call: ControlCall) -> Raw[str] | Response:
-    """A page, or its source if the path ends with `.md`."""
+    """A documentation page, or its Markdown source if the path ends with `.md`."""
     path = f"{call.path['section']}/{call.path['page']}"
     name = path.removesuffix(".md")
     return await _page(call, path) if name == path else _source(call, name)
@@ -58,7 +58,7 @@ def _source(call: ControlCall, path: str) -> Response:
 
 
 async def recipe(call: ControlCall) -> Response:
-    """A file of a recipe."""
+    """A file from a recipe."""
     name = "/".join(call.path.values())
     file = _recipe_files().get(name)
     if file is None:
@@ -68,7 +68,7 @@ async def recipe(call: ControlCall) -> Response:
 
 @cache
 def _recipe_files() -> Mapping[str, Path]:
-    """Return the files of the recipes by path. Nothing else is served."""
+    """Return the recipe files by path. No other files are served."""
     return {
         file.relative_to(_RECIPES).as_posix(): file
         for file in sorted(_RECIPES.glob("*/**/*"))
@@ -77,7 +77,7 @@ def _recipe_files() -> Mapping[str, Path]:
 
 
 async def found(call: ControlCall) -> Raw[JsonObject]:
-    """The passages of the documentation with the words of `q`, best first."""
+    """The documentation passages that contain the words in `q`, best first."""
     words = call.query.get("q", "")
     if len(words) > MOST_CHARACTERS:
         raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
@@ -135,4 +135,4 @@ DOCS_ROWS: tuple[ControlOperation, ...] = (
         for depth, below in ((depth, "/".join(f"{{part{number}}}" for number in range(depth))) for depth in _DEPTHS)
     ),
 )
-"""The pages show only the well-known keys of the world `default`."""
+"""The pages contain only the well-known keys of the world `default`."""

@@ -1,7 +1,8 @@
-"""Explore: run an integrator's own tests under one fault at a time and judge each run by the simulator's ledger.
+"""Explore: run an integrator's own tests under one fault at a time, and check each run against the simulator's
+ledger.
 
-`sites` finds in a run without faults where something can go wrong. `catalogue` lists the fault classes, and `plans`
-combines the two. `runs` executes them: pytest tests inside worker processes (`within_pytest`), any other command in a
-process for each run. `aftermath` is the part after each test. `judgement` compares the money with the run without
-faults, and `reports` publishes the result.
+`sites` analyzes a run without faults and finds the places where something can go wrong. `catalogue` lists the fault
+classes, and `plans` combines sites and fault classes. `runs` executes the plan: pytest tests run inside worker
+processes (`within_pytest`), and any other command runs in one process for each run. `aftermath` is the phase after
+each test. `judgement` compares the money with the run without faults, and `reports` publishes the result.
 """

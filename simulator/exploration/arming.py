@@ -1,4 +1,4 @@
-"""Fault classes and the values they are made of."""
+"""Fault classes and the types that they use."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from simulator.exploration.runs.tasks import Document
 from simulator.kernel.dataclass import dataclass
 
 Step = Mapping[str, Any]
-"""An action with its parameters, `{"action": ..., ...}`; in a rule also `after`."""
+"""An action with its parameters, `{"action": ..., ...}`. In a rule it can also contain `after`."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """One occurrence in a test: the n-th of its sort.
+    """A place in a test where a fault can be injected: the n-th call, delivery or transaction of its kind.
 
-    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or the
-    type of the transaction. `facts`: what a fault needs to know; `world` is the index of the test's world that has the
-    site, and counters such as `skip` refer to that world. `cause`: the type of the event that a call reacted to, or ""
-    for the test's own calls.
+    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or
+    the transaction type. `facts`: the data that a fault needs. `world` is the index of the test's world that contains
+    the site, and counters such as `skip` count within that world. `cause`: the type of the event that a call reacted
+    to, or "" for the test's own calls.
     """
 
     kind: str
@@ -37,9 +37,10 @@ class Site:
 class Arming:
     """The faults, rules and actions for one site, as JSON.
 
-    `faults` are added before the test, in order of precedence. The hits of those from `counted` on show whether the
-    fault happened. `rules` form a scenario above all others. `instead`: steps that replace an action that the test
-    itself calls for. `mend`: actions that repair what an integrator cannot.
+    `faults` are added before the test, in order of precedence. `counted` is the index of the first fault whose hits
+    show whether the fault happened. `rules` form a scenario that takes precedence over all others. `instead`: steps
+    that replace an action that the test itself requests. `mend`: actions that repair effects that an integrator
+    cannot repair.
     """
 
     faults: tuple[Document, ...] = ()
@@ -54,7 +55,7 @@ class Arming:
 class FaultClass:
     """One fault class. `arm` returns None if the site does not match.
 
-    `strikes`: the call or delivery itself fails while the service continues; otherwise a third party acts
+    `strikes`: True if the call or delivery itself fails while the service continues, False if a third party acts
     differently.
     """
 
@@ -63,24 +64,24 @@ class FaultClass:
     arm: Callable[[Site], Arming | None]
     strikes: bool = True
     seconds: float = 0.0
-    """The extra real seconds that a run takes."""
+    """The number of real seconds that the fault adds to a run."""
 
 
 def match(site: Site) -> Document:
-    """Return the `match` of a site's operation."""
+    """Return the `match` field for a site's operation."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 
 def answered(status: int, code: str, **more: Any) -> Document:
-    """Return a refusal as the response of a fault."""
+    """Return an error response for a fault to return."""
     return {"status": status, "code": code, **more}
 
 
 def happens(action: str, **parameters: Any) -> Callable[[Site], Document]:
-    """Return an outside event that is the same at every site."""
+    """Return a function that returns the same outside event for every site."""
     return lambda site: {"action": action, "parameters": parameters}
 
 
 def rule(on: str, site: Site, *steps: Step) -> Document:
-    """Return a rule for the order of a site."""
+    """Return a scenario rule for the order at a site."""
     return {"on": on, "where": {"id": site.facts["id"]}, "do": list(steps)}

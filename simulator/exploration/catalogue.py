@@ -1,6 +1,6 @@
-"""The fault classes: the sites each one matches, and how it is armed there.
+"""The fault classes: which sites each one matches, and which faults it injects there.
 
-Classes that know about money belong to the provider.
+The provider defines the classes that depend on how money works.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from simulator.service import TOOLING
 # --- calls ---------------------------------------------------------------------------------------------------------
 
 LATE_SECONDS = 6.0
-"""Longer than the timeout of most clients."""
+"""Longer than the timeouts of most clients."""
 UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
 def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Callable[[Site], Arming | None]:
-    """A fault of one call. `reads`: including calls that change nothing; `signs_in`: including token exchanges."""
+    """A fault in one call. `reads`: include calls that change nothing. `signs_in`: include token exchanges."""
 
     def arm(site: Site) -> Arming | None:
         if (site.facts["method"] == "GET" and not reads) or (not site.facts["token"] and not signs_in):
@@ -31,7 +31,7 @@ def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Ca
 
 
 def _surprising(**members: Any) -> Callable[[Site], Arming | None]:
-    """An unexpected field or value in the response, from this call of the operation on."""
+    """An unexpected field or value in the response, starting with this call of the operation."""
 
     def arm(site: Site) -> Arming | None:
         if not site.facts["token"]:
@@ -66,7 +66,7 @@ def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
 
 
 def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
-    """Every delivery of this event type from this one on. An event keeps its mutation in all its deliveries."""
+    """Every delivery of this event type, starting with this one. All deliveries of an event have the same mutation."""
 
     def arm(site: Site) -> Arming | None:
         return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))

@@ -40,15 +40,16 @@ from simulator.testing.servers.server import Server, serve
 
 NO_TESTS = "no tests were collected: name their files or directory in the command, as for pytest"
 _LIMIT_SECONDS = 15.0
-"""The minimum time before a test counts as hung."""
+"""The minimum time after which a test counts as hung."""
 _SLOWER = 5.0
-"""The multiple of a test's time without faults after which it counts as hung."""
+"""A test counts as hung when it takes this many times as long as without faults."""
 
 
 class Hosts(NamedTuple):
-    """The servers for the worlds of the runs. A process that explores repeatedly can pass running ones.
+    """Functions that start the servers for the runs' worlds. A process that explores repeatedly can pass running
+    servers.
 
-    `serve`: starts the server of tests that pytest runs. `stage`: starts the server of a worker for any other
+    `serve`: starts the server for tests that pytest runs. `stage`: starts the server for a worker that runs any other
     command.
     """
 
@@ -58,9 +59,9 @@ class Hosts(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of an exploration. `budget`, and `limit` for each test, are in seconds.
+    """The options of an exploration. `budget` and `limit` are in seconds; `limit` applies to each test.
 
-    `replay` names the only run to make, if any.
+    `replay` is the id of the only run to execute, if any.
     """
 
     command: Sequence[str]
@@ -76,9 +77,9 @@ class Settings:
 
 
 class Baseline(NamedTuple):
-    """A test without faults. `difference`: the first difference between its two runs, or "" if they are equal.
+    """A test without faults. `difference`: the first difference between the two runs, or "" if they are equal.
 
-    `limit`: the seconds after which it counts as hung.
+    `limit`: the number of seconds after which the test counts as hung.
     """
 
     evidence: Document
@@ -86,7 +87,7 @@ class Baseline(NamedTuple):
     seconds: float
     limit: float = _LIMIT_SECONDS
     masks: Masks = Masks()
-    """The random values in it."""
+    """The random values in the test."""
 
     @property
     def by_reference(self) -> bool:
@@ -101,17 +102,20 @@ class Explored(NamedTuple):
     baselines: Mapping[str, Baseline]
     judged: Sequence[Judged]
     left_out: int
-    """The number of planned runs that did not fit the budget."""
+    """The number of planned runs that exceeded the budget."""
 
     @property
     def findings(self) -> list[Judged]:
-        """Return the findings, the most severe first: passing tests before others, then by verdict."""
+        """Return the findings, most severe first.
+
+        Tests that pass are listed before other tests, then the verdict decides.
+        """
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
 
     @property
     def causes(self) -> list[Cause]:
-        """Return each defect with the findings that show it, the most severe first."""
+        """Return each defect with the findings that reveal it, most severe first."""
         return causes_of(self.findings)
 
 
@@ -119,7 +123,7 @@ Listener: TypeAlias = ProgressListener[Judged]
 
 
 def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
-    """Explore a suite. Raises SuiteBroken if it fails without faults, StopExploring if an option does not work."""
+    """Explore a test suite. Raises SuiteBroken if it fails without faults, StopExploring if an option is invalid."""
     begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
@@ -156,7 +160,7 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
-    """Return a run with its arming. A run known by its site only is armed there again."""
+    """Return a run with its `Arming`. If only the site is known, arm the fault class at that site again."""
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
     made = CLASSES[run.fault]
@@ -195,7 +199,7 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
 
 
 def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | None) -> dict[str, Baseline]:
-    """Run each test twice without faults. Raises SuiteBroken if tests fail; skipped tests are omitted."""
+    """Run each test twice without faults. Raises SuiteBroken if tests fail. Skipped tests are omitted."""
     tasks = [
         Task(test, f"{name}-b{number}-{half}", None, limit or 4 * _LIMIT_SECONDS, story=True)
         for number, test in enumerate(tests)
@@ -223,7 +227,7 @@ def _hung(task: Task) -> str:
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Return notes for the author of a suite: tests that show nothing, and why."""
+    """Return notes for the suite's author: which tests cannot reveal anything, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
         yield f"{_named(skipped, tests)} skipped, so explore says nothing about them"
@@ -236,7 +240,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Return the classes without a site in any test."""
+    """Yield a note that lists the fault classes that match no site in any test, if there are any."""
     left = [name for name in classes if name not in planned]
     if left:
         find = "fault class has" if len(left) == 1 else "fault classes have"
@@ -287,7 +291,7 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 
 
 def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
-    """Return what the books have wrong although nothing went wrong."""
+    """Return the errors in the integrator's records that occur without any fault."""
     found = []
     for test, one in baselines.items():
         verdict = judge_baseline(one.evidence)
@@ -306,7 +310,7 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
 def _runs(
     runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, listener: Listener, *, told: bool
 ) -> list[Judged]:
-    """Make and judge runs. `told`: with a history for each run, and not only for findings."""
+    """Execute the runs and determine their verdicts. `told`: include a history for each run, not only for findings."""
     tasks = [
         Task(
             run.test,
@@ -343,7 +347,7 @@ _NOTHING: Document = {
     "not_genuine": [],
     "timeline": [],
 }
-"""The result of a run whose process died."""
+"""The result of a run whose process crashed."""
 
 
 def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:

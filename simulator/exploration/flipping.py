@@ -1,7 +1,8 @@
-"""The suite under one alternative assumption at a time, and the tests that change.
+"""Runs of the suite under one alternative assumption at a time, and the tests whose result changes.
 
-The simulator makes an assumption where the specification is silent, and the real service may behave differently. A test
-whose outcome changes under an alternative depends on a question that only the real service can answer.
+Where the specification is silent, the simulator makes an assumption, and the real service may behave differently. If
+a test's result changes under an alternative, the test depends on a question that only the operator of the real
+service can answer.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _NOTHING_ASKED = (
     "find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
     "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
 )
-"""The note if no alternative could have changed anything."""
+"""The note for the case that no alternative could have changed anything."""
 
 
 class Flip(NamedTuple):
-    """One alternative of an assumption, by name."""
+    """One alternative to an assumption. Both are identified by name."""
 
     id: str
     alternative: str
@@ -40,17 +41,17 @@ class Flip(NamedTuple):
 
     @property
     def changes(self) -> str:
-        """Describe the changes in words."""
+        """Return a description of the changes."""
         return self.switch.alternatives[self.alternative]
 
     @property
     def text(self) -> str:
-        """Return the value for `--assume`."""
+        """Return the alternative as a value for `--assume`."""
         return f"{self.id}={self.alternative}"
 
 
 class Changed(NamedTuple):
-    """A test with another outcome. `outcome`: failed, hung or skipped. `failure`: the reason in one line."""
+    """A test whose result changed. `outcome`: failed, hung or skipped. `failure`: the reason in one line."""
 
     test: str
     outcome: str
@@ -59,9 +60,9 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Flipped:
-    """The result of all alternatives tried. `changed` lists only those that change a test.
+    """The result for all alternatives that were tried. `changed` lists only alternatives that change a test.
 
-    `settled`: assumptions that were switched in all runs, the baseline included, by id.
+    `settled`: the alternatives that were used in all runs, including the baseline, by assumption id.
     """
 
     settings: Settings
@@ -73,12 +74,14 @@ class Flipped:
 
     @property
     def questions(self) -> list[Switch]:
-        """Return the questions for the real service, one for each assumption with an alternative that matters."""
+        """Return the questions about the real service, one for each assumption with an alternative that changes a
+        test.
+        """
         return list({flip.id: flip.switch for flip in self.changed}.values())
 
 
 def settled() -> dict[str, str]:
-    """Return the assumptions that SIMULATOR_ASSUME has settled already. Raises StopExploring if it is malformed."""
+    """Return the assumptions that SIMULATOR_ASSUME sets. Raises StopExploring if the variable is malformed."""
     known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     if problems:
         raise StopExploring("SIMULATOR_ASSUME: " + "; ".join(problems))
@@ -86,9 +89,10 @@ def settled() -> dict[str, str]:
 
 
 def flips(known: Collection[str] = ()) -> list[Flip]:
-    """Return all alternatives: the most likely one of each assumption first, then the second most likely ones.
+    """Return all alternatives. The most likely alternative to each assumption comes first, then the second most
+    likely ones.
 
-    `known`: ids of assumptions that need no answer any more.
+    `known`: ids of assumptions whose answer is known.
     """
     switches = [switch for switch in TOOLING.alternatives().values() if switch.id not in known]
     columns = zip_longest(*([Flip(switch.id, name) for name in switch.alternatives] for switch in switches))
@@ -96,10 +100,10 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 
 
 def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, every: Sequence[Flip] = ()) -> Flipped:
-    """Run every test under each alternative, or under the given ones.
+    """Run every test under each alternative, or under the given alternatives only.
 
-    A budget omits whole alternatives, because one that only some tests ran under says nothing about the suite.
-    Raises SuiteBroken if the suite fails without any, StopExploring if an option does not work.
+    A budget omits whole alternatives, because running only some tests under an alternative would not describe the
+    suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an option is invalid.
     """
     known = settled()
     with crew_of(settings) as (crew, tests):
@@ -119,9 +123,9 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
 
 
 def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:
-    """Return the first whole alternatives that fit the budget together.
+    """Return as many alternatives, in order, as fit into the budget.
 
-    Raises StopExploring if not even one fits.
+    Raises StopExploring if the first one does not fit.
     """
     if budget is None or not each:
         return every
@@ -138,7 +142,7 @@ def _changed(
     name: str,
     listener: ProgressListener[None],
 ) -> dict[Flip, list[Changed]]:
-    """Return the tests with another outcome, in catalogue order. Each is run again to exclude chance."""
+    """Return the tests whose result changed, in catalogue order. Each test is run again to exclude coincidence."""
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:
         return [

@@ -1,4 +1,4 @@
-"""The runs of a plan: fault classes times the sites they match."""
+"""The runs in a plan: each fault class at each site that it matches."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Run:
 
 
 def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str] = tuple(CLASSES)) -> list[Run]:
-    """Return the runs of a plan, from the evidence of the tests without faults.
+    """Return the runs in a plan, based on evidence from the tests without faults.
 
-    `quick`: each class once for each operation, event type or transaction type, in the first test that has it.
-    `pair`: in each test, the first and the last occurrence, for calls per event that they react to: the read after the
-    final event matters more often than the first one. `full`: every occurrence. Under `pair`, a class that takes real
-    time is planned as under `quick`, unless classes are named.
+    `quick`: run each class once for each operation, event type or transaction type, in the first test that contains
+    it. `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that
+    they react to, because the read after the final event matters more often than the first one. `full`: use every
+    occurrence. In a `pair` plan, a class that takes real time is planned as in `quick`, unless classes are specified.
     """
     found: list[Run] = []
     seen: set[tuple[str, str]] = set()
@@ -60,38 +60,38 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
 
 def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
-    """Return the run of a test with a fault class armed at a site."""
+    """Return the run that injects a fault class at a site in a test."""
     return Run(_id(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
 
 
 def _id(*parts: str) -> str:
-    """Return the name of a run, stable as long as test, fault and site are."""
+    """Return an id for a run that depends only on the test, the fault and the site."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
-    """Estimate the time of runs from their tests' time without faults. Waiting runs are parallel to the others."""
+    """Estimate how long runs take, based on how long their tests take without faults. Waiting runs are concurrent."""
     works = sum(seconds[run.test] for run in runs)
     return _lasting(works, sum(CLASSES[run.fault].seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
-    """Return the time that so many seconds of work and of waiting take."""
+    """Return how long the given seconds of work and of waiting take."""
     works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 
 
 def waiting(workers: int) -> int:
-    """Return how many runs may wait for a late response at a time, in parallel to so many working ones.
+    """Return how many runs may wait for a late response at once, in parallel with the given number of working runs.
 
-    Waiting takes no processor time, but each run is a process that costs memory and a second of processor time to
-    start. With one worker there is one run at a time.
+    Waiting takes no processor time, but each run is a process that uses memory and takes a second of processor time
+    to start. With one worker, runs are sequential.
     """
     return 3 * workers if workers > 1 else 1
 
 
 NONE = "none"
-"""The name used instead of a fault class for defects without any fault."""
+"""The name used in place of a fault class for defects that occur without a fault."""
 
 
 def without_fault(test: str) -> Run:
@@ -99,10 +99,10 @@ def without_fault(test: str) -> Run:
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
-    """Return the runs that fit a budget of seconds, in order; never more than are expected to fit.
+    """Return the runs that fit into a budget in seconds, in order. Their expected time does not exceed the budget.
 
-    Each class comes first, then each class at each operation, event type or transaction type, then the same in each
-    test. A run that no longer fits is skipped for later ones that do.
+    Each class comes first, then each class for each operation, event type or transaction type, then the same in each
+    test. A run that does not fit is skipped, and later runs that fit are included.
     """
     if budget is None:
         return list(runs)

@@ -1,4 +1,7 @@
-"""Proof that a patch fixes a finding: reproduced in a copy of the suite, and gone after the patch."""
+"""Proof that a patch fixes a finding.
+
+The finding is reproduced in a copy of the suite and does not occur after the patch.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ from simulator.exploration.runs.running import StopExploring, SuiteBroken
 from simulator.kernel.dataclass import dataclass
 
 _INSTALLED = (".venv", "venv", "node_modules")
-"""Directories of installed packages. A copy has links to them."""
+"""Directories of installed packages. A copy contains links to them."""
 _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The run of a finding without and with a patch. `after` is None if the finding was not reproduced.
+    """The run for a finding, without and with a patch. `after` is None if the finding was not reproduced.
 
-    `avoided`: with the patch the last step of the fault never happens. For example a retry first looks for the order,
-    so no idempotency key is left to lapse. `after` is then judged by the earlier steps.
+    `avoided`: with the patch, the fault's last step never happens. For example, a retry first looks for the order, so
+    no idempotency key can expire. Then only the earlier steps determine `after`.
     """
 
     before: Explored
@@ -55,11 +58,12 @@ class Proof:
 
 
 def prove(settings: Settings, patch: Path) -> Proof:
-    """Replay a finding in a copy of the current directory, before and after applying the patch to it.
+    """Replay a finding in a copy of the current directory, before and after the patch is applied to the copy.
 
-    Inside a git repository all of it is copied, and the patch may name its files from the top or from the current
-    directory. The directory itself does not change. Raises SuiteBroken, or StopExploring, the latter also for a patch
-    that does not apply and for arguments that lead from the copy back to the directory.
+    Inside a git repository, the whole repository is copied, and paths in the patch may be relative to the top or to
+    the current directory. The original directory does not change. Raises SuiteBroken or StopExploring. StopExploring
+    is also raised for a patch that does not apply and for arguments that lead from the copy back to the original
+    directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
     top = _top(here)
@@ -81,7 +85,7 @@ def prove(settings: Settings, patch: Path) -> Proof:
 
 
 def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
-    """Return the proof; if needed with one more run that counts all steps of the fault, not only the last."""
+    """Return the proof. If needed, run the test once more and count all steps of the fault, not only the last step."""
     run, proof = settings.replay, Proof(before, after)
     if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
         return proof
@@ -90,13 +94,13 @@ def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
 
 
 def _top(here: Path) -> Path:
-    """Return the top of the git repository, or the directory itself."""
+    """Return the top directory of the git repository, or the directory itself outside a repository."""
     done = _git(here, "rev-parse", "--show-toplevel")
     return Path(done.stdout.strip()).resolve() if done.returncode == 0 else here
 
 
 def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in a directory, ignoring any repository that contains the temporary directory."""
+    """Run git in a directory. Ignore a repository that contains the temporary directory."""
     try:
         return subprocess.run(
             ["git", *words],
@@ -110,7 +114,7 @@ def _git(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def _fits(patch: Path, bases: Iterable[Path]) -> Path:
-    """Return the directory from which a patch applies. Raises StopExploring if there is none."""
+    """Return the directory in which a patch applies. Raises StopExploring if there is none."""
     said = ""
     for base in bases:
         done = _git(base, "apply", "--check", str(patch))
@@ -121,7 +125,7 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 
 
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
-    """Refuse arguments with the absolute path of the directory, because they would run there and not in the copy."""
+    """Raise StopExploring for arguments with the original directory's absolute path, because they would run there."""
     hooks = (settings.hooks.settle, settings.hooks.books)
     words = [*settings.command, *(str(hook) for hook in hooks if hook is not None)]
     for word in words:
@@ -134,7 +138,7 @@ def _refuse_ways_back(settings: Settings, top: Path) -> None:
 
 
 def _copied(top: Path, copy: Path) -> None:
-    """Copy a tree, with links to installed packages."""
+    """Copy a directory tree. Installed packages are linked."""
     ignored = shutil.ignore_patterns(*_LEFT_BEHIND, *_INSTALLED)
     shutil.copytree(top, copy, ignore=ignored, symlinks=True)
     for directory, names, _ in os.walk(top):
@@ -145,7 +149,7 @@ def _copied(top: Path, copy: Path) -> None:
 
 @contextlib.contextmanager
 def _imported_from(top: Path, copy: Path) -> Iterator[None]:
-    """Make Python import from the copy before the directory, even for an editable installation."""
+    """Make Python import from the copy before the original directory, even for an editable installation."""
     given = os.environ.get("PYTHONPATH")
     paths = [path for path in (given or "").split(os.pathsep) if path]
     inside = [copy / Path(path).resolve().relative_to(top) for path in paths if _is_inside(path, top)]

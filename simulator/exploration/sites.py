@@ -1,4 +1,4 @@
-"""Sites where something can go wrong: calls, deliveries and transactions of a run without faults, by ordinal."""
+"""Sites where something can go wrong: numbered calls, deliveries and transactions in a run without faults."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The test kit: worlds, receivers and Hypothesis strategies for integrators' own tests.
 
-The simulator itself does not need it. Under pytest, the fixtures `world`, `webhooks` and `simulator` are available
-without any import. Elsewhere:
+The simulator itself does not need the test kit. Under pytest, the fixtures `world`, `webhooks` and `simulator` are
+available without an import. Without pytest, use:
 
     from simulator.testing import world
 
@@ -9,7 +9,7 @@ without any import. Elsewhere:
         w.client.post("/quotes", json={...})
         w.advance("31m")
 
-The extra `testing` installs its dependencies: `pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
+The extra `testing` installs the dependencies: `pip install "./rampsim-0.1.0-py3-none-any.whl[testing]"`.
 """
 
 from importlib import import_module
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def _home_of(name: str) -> ModuleType:
-    """Return the module of a public name. Raises AttributeError for an unknown name."""
+    """Return the module that defines a public name. Raises AttributeError for an unknown name."""
     if name in ("ActionRefused", "NotReached", "SimulatorError"):
         from simulator.testing import errors
 

@@ -1,4 +1,4 @@
-"""The ledger of an account as a test reads it, with amounts as Decimal."""
+"""The ledger of an account, parsed for tests with amounts as Decimal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __tracebackhide__ = hides_traceback
 
 
 class Sum(TypedDict):
-    """The sum of one account in one currency; see `Ledger.accounts`."""
+    """The sum of one ledger account in one currency. See `Ledger.accounts`."""
 
     currency: str
     account: str
@@ -25,7 +25,7 @@ class Sum(TypedDict):
 
 
 class Posting(TypedDict):
-    """One side of an entry. A negative `amount` is taken from the account."""
+    """One side of an entry. A negative `amount` is a debit."""
 
     account: str
     currency: str
@@ -35,8 +35,8 @@ class Posting(TypedDict):
 class Entry(TypedDict):
     """One movement of money. Its postings sum to zero in each currency.
 
-    `resource_id` is the transaction or deposit that caused it, or None for opening balances and balances set by an
-    action.
+    `resource_id` is the id of the transaction or deposit that caused the entry. It is None for opening balances and
+    for balances that an action sets.
     """
 
     number: int
@@ -48,29 +48,29 @@ class Entry(TypedDict):
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of an account in one environment. All accounts of a currency sum to zero.
+    """The ledger of an account in one environment. For each currency, the sum over all ledger accounts is zero.
 
-    `accounts`: the sum of each account by currency (`KES`, `USDC.celo`). `available` and `held` are the account's own.
-    `clearing` holds the money that a payer or depositor has sent for a ramp, `fees` are the service's, and `world` is
-    the external side. Accounts of other platform users show what they received from this account and sent to it.
-    `entries`: every movement, oldest first.
+    `accounts`: the sum of each ledger account by currency (`KES`, `USDC.celo`). `available` and `held` belong to the
+    account holder. `clearing` contains money that a payer or depositor has sent for a ramp, `fees` contains the
+    service's fees, and `world` is the external side. Ledger accounts of other platform users show the amounts they
+    received from this account and sent to it. `entries`: every movement, oldest first.
     """
 
     accounts: list[Sum]
     entries: list[Entry]
 
     def amount(self, account: str, currency: str) -> Decimal:
-        """Return the sum of an account in a currency, or 0 if it has no entries."""
+        """Return the sum of a ledger account in a currency, or 0 if there are no entries."""
         found = (row["amount"] for row in self.accounts if (row["account"], row["currency"]) == (account, currency))
         return next(found, Decimal(0))
 
     def of(self, resource_id: str) -> list[Entry]:
-        """Return the movements of a transaction or deposit."""
+        """Return the entries for a transaction or deposit."""
         return [entry for entry in self.entries if entry["resource_id"] == resource_id]
 
 
 def ledger_of(shown: LedgerBooks) -> Ledger:
-    """Parse the ledger that the control interface returns."""
+    """Parse the ledger that the control API returns."""
     return Ledger(
         accounts=[{**row, "amount": Decimal(row["amount"])} for row in shown["accounts"]],
         entries=[
@@ -85,9 +85,9 @@ def ledger_of(shown: LedgerBooks) -> Ledger:
 
 
 def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
-    """Return the available balance of an asset on a network, or of a fiat currency (network None).
+    """Return the available balance of an asset on a network, or of a fiat currency if `network` is None.
 
-    Raises SimulatorError for an asset that cannot exist: a typo would otherwise look like an empty account.
+    Raises SimulatorError for an unknown asset, because a typo would otherwise look like an empty account.
     """
     currency = symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}"
     amount = ledger.amount("available", currency)
@@ -100,7 +100,7 @@ def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
 
 
 def totals(ledger: Ledger) -> Mapping[str, Decimal]:
-    """Return the sum over all accounts of each currency: zero."""
+    """Return the sum over all ledger accounts for each currency. Each sum is zero."""
     sums: dict[str, Decimal] = {}
     for row in ledger.accounts:
         sums[row["currency"]] = sums.get(row["currency"], Decimal(0)) + row["amount"]

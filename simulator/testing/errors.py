@@ -1,4 +1,4 @@
-"""Errors between a test and the simulator."""
+"""Errors that the simulator returns to a test."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class SimulatorError(Exception):
-    """A refusal by the simulator, or a failed connection. Base class of all errors of the test kit.
+    """The simulator refused a request, or the connection failed. Base class of all errors of the test kit.
 
     `status` is the HTTP status, or None if there was no response. `code`, `message`, `param` and `allowed` (the
-    actions that are legal instead) come from the error envelope.
+    actions that are legal in the current state) come from the error envelope.
     """
 
     def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
@@ -30,12 +30,15 @@ class SimulatorError(Exception):
 
 
 def hides_traceback(caught: pytest.ExceptionInfo[BaseException]) -> bool:
-    """Return True if an error needs no traceback. As `__tracebackhide__`, it makes pytest hide the kit's frames."""
+    """Return True if an error needs no traceback.
+
+    Assign this function to `__tracebackhide__` to make pytest hide the test kit's frames.
+    """
     return isinstance(caught.value, SimulatorError | AssertionError)
 
 
 class NotReached(SimulatorError):
-    """An `advance(until=...)` ended without its condition. `receipt` describes the time that passed."""
+    """`advance(until=...)` ended before its condition was met. `receipt` describes what happened until then."""
 
     @property
     def receipt(self) -> Mapping[str, Any]:
@@ -44,11 +47,11 @@ class NotReached(SimulatorError):
 
 
 class ActionRefused(SimulatorError):
-    """An action is illegal in the present state or for this object. `allowed` lists the legal actions."""
+    """An action is illegal in the current state or for this resource. `allowed` lists the legal actions."""
 
 
 class Unreachable(SimulatorError):
-    """No simulator responds at the address. The message names the address, the reason and a remedy."""
+    """No simulator responds at the address. The message contains the address, the reason and a remedy."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(
@@ -58,7 +61,10 @@ class Unreachable(SimulatorError):
 
 
 def error_of(status: int, body: object) -> SimulatorError:
-    """Return the exception for a refusal, from its HTTP status and parsed body `{error: {code, message, ...}}`."""
+    """Return the exception for a refused request.
+
+    It is based on the HTTP status and the parsed body `{error: {code, message, ...}}`.
+    """
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return SimulatorError(
@@ -75,7 +81,7 @@ def error_of(status: int, body: object) -> SimulatorError:
 
 
 def _problem(row: Mapping[str, object]) -> str:
-    """Format one problem of a scenario with its location."""
+    """Return a string that describes one problem in a scenario, with its location."""
     place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
     path = f"{row['path']}: " if row.get("path") else ""
     return f"  {place}{path}{row.get('message', '')}"
@@ -95,5 +101,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """Return the error for a missing library of the extra; `what` names the feature that needs it."""
+    """Return the error for a missing library of the extra. `what` is the feature that needs the library."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

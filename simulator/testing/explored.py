@@ -1,4 +1,4 @@
-"""The run of `rampsim explore` that this test process belongs to, if any."""
+"""The `rampsim explore` run that this test process belongs to, if any."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ _made: Counter[str] = Counter()
 
 
 def own_world() -> str:
-    """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or ""."""
+    """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or "" if the URL does not contain
+    one.
+    """
     found = _BASE_OF_A_WORLD.fullmatch(os.environ.get("SIMULATOR_URL", ""))
     return found["id"] if found else ""
 
 
 def run() -> str:
-    """Return the id of the run that injects faults into every world created here, or "" outside a run.
+    """Return the id of the `rampsim explore` run that injects faults into every world created here, or "" outside
+    such a run.
 
-    In a run, all worlds are on the run's server, and a test can create any number of them.
+    In a run, all worlds are on the run's server, and a test can create any number of worlds.
     """
     return own_world() if os.environ.get("SIMULATOR_PLAN") else ""
 
 
 def is_at(url: str) -> bool:
-    """Return True if this is the server of the run."""
+    """Return True if the run's server is at this address."""
     return bool(run()) and os.environ["SIMULATOR_URL"].startswith(f"{url}/")
 
 
 def world_id(test: str) -> str:
-    """Return the id of a test's next world. It depends on the run and the test only, not on the process."""
+    """Return the id of a test's next world. The id depends only on the run and the test, not on the process."""
     _made[test] += 1
     return f"{hashlib.sha256(test.encode()).hexdigest()[:8]}-{_made[test]}-{run()}"

@@ -1,4 +1,4 @@
-"""Faults as a test handles them."""
+"""The handle of an injected fault, for tests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ __tracebackhide__ = hides_traceback
 
 
 class Fault:
-    """A fault in force. As a context manager it is removed at the end of the block; `hits` still works afterwards.
+    """An active fault. Use it as a context manager to remove the fault at the end of the block. `hits` still works
+    after that.
 
-    `info` is the fault as the control interface returns it. `warnings` says why it might never apply in this world.
+    `info` is the fault as the control API returns it. `warnings` explains why the fault might never apply in this
+    world.
     """
 
     def __init__(self, world: SeenWorld, info: MadeFault) -> None:
@@ -30,9 +32,9 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """Return how often the fault has applied, including after its removal.
+        """Return how often the fault has applied. The number stays available after removal.
 
-        Raises SimulatorError if the fault was lost: the world was restored, or all faults were deleted.
+        Raises SimulatorError if the fault no longer exists because the world was restored or all faults were deleted.
         """
         if self._hits is not None:
             return self._hits
@@ -44,12 +46,12 @@ class Fault:
         return hits
 
     def _hits_now(self) -> int | None:
-        """Return how often the fault has applied, or None if it is not in force."""
+        """Return how often the fault has applied, or None if it is not active."""
         rows = self._world.control("GET", "/faults")["data"]
         return next((int(row["hits"]) for row in rows if row["id"] == self.id), None)
 
     def remove(self) -> None:
-        """Remove the fault. Does nothing if it is already gone."""
+        """Remove the fault. Does nothing if the fault no longer exists."""
         if self._hits is not None:
             return
         hits = self._hits_now()
@@ -73,7 +75,7 @@ def make_fault(
     match: str | Mapping[str, object] | None,
     members: Mapping[str, object],
 ) -> Fault:
-    """Add a fault: for calls (`what` or `match`), from a preset (`what`), or from its members alone.
+    """Add a fault to API requests (`what` or `match`), from a preset (`what`), or from its fields.
 
     Raises SimulatorError with `param` if the fault is malformed.
     """
@@ -99,7 +101,7 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def _is_a_name(what: str) -> bool:
-    """Return True if a string is a preset name, known or unknown. Other strings describe calls."""
+    """Return True if a string has the form of a preset name. Other strings describe API requests."""
     return re.fullmatch(r"\w+(-\w+)*", what) is not None and what.upper() not in _METHODS
 
 

@@ -1,4 +1,4 @@
-"""The clock of a test process, frozen at the simulated time of a world."""
+"""The test process's clock, frozen at a world's simulated time."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
 _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
-"""Modules that keep real time if they use `from time import monotonic` or `perf_counter`, because they wait by it.
+"""Modules that keep real time if they import `monotonic` or `perf_counter` by name, because they use it for timeouts.
 
-pytest measures the duration of each test phase with it.
+pytest uses it to measure the duration of each test phase.
+
 """
 
 
 class Freezing(Generic[WorldT]):
-    """Frozen time for a world, from construction until `end` or the end of the block."""
+    """Frozen time for a world, starting with construction and lasting until `end` or the end of the block."""
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:
         self._world = world
         self.has_block = False
-        """Whether a block ends it."""
+        """Whether freezing ends with a `with` block."""
         with ExitStack() as held:
             held.enter_context(_held(world, using))
             self._held = held.pop_all()
@@ -49,16 +50,17 @@ class Freezing(Generic[WorldT]):
 
 
 def freeze(world: WorldT, using: Library | None = None) -> Freezing[WorldT]:
-    """Freeze the time of this process at the simulated time. Each move of the world's clock moves both.
+    """Freeze this process's time at the simulated time. When the world's clock advances, the frozen time advances
+    too.
 
-    Freezing starts with the call and ends with the block (`with world.freeze(): ...`). Without a block it ends with the
-    test or the world, or with `end()`.
+    Freezing starts immediately. In a block (`with world.freeze(): ...`) it ends with the block. Without a block it
+    ends with the test or the world, or when you call `end()`.
 
-    `using`: freezegun or time-machine; by default the first one installed. While time is frozen, webhooks carry
+    `using`: freezegun or time-machine. The default is the first one installed. While time is frozen, webhooks carry
     simulated timestamps (setting `webhook_timestamp`). While a `Receiver` handles a delivery during an `advance`, the
-    test's time is the time of that delivery, so a verifier that calls `time.time()` accepts genuine webhooks.
-    The world needs a manual clock: SimulatorError otherwise. ImportError if no library is installed.
-    Real time continues for waiting code: asyncio and trio event loops, httpx timeouts, `Receiver.wait_for`.
+    test's time is the time of that delivery, so a verifier that calls `time.time()` accepts genuine webhooks. Raises
+    SimulatorError if the world does not have a manual clock, and ImportError if no library is installed. Waiting code
+    keeps real time: asyncio and trio event loops, httpx timeouts, `Receiver.wait_for`.
     """
     return Freezing(world, using)
 
@@ -92,7 +94,8 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
             def follow_delivery(now: datetime) -> None:
                 nonlocal held_at
                 with moving:
-                    # A slow receiver may need the moment before an advance ends, and reports it afterwards.
+                    # A slow receiver may ask for the time of a delivery before an advance ends, and report its result
+                    # afterwards.
                     if now > held_at and follow_delivery in world.on_delivery:
                         move(now)
                         held_at = now
@@ -111,12 +114,12 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
 
 
 def _stamp(world: SeenWorld, clock: str) -> None:
-    """Set the clock that stamps webhooks."""
+    """Set the clock that provides the timestamps of webhooks."""
     world.control("PATCH", "/settings", {"webhook_timestamp": clock})
 
 
 def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManager[Move]]:
-    """Freeze time at a moment and return the function that moves it."""
+    """Freeze time and return the function that changes the frozen time."""
     holders = {"freezegun": _freezegun, "time-machine": _time_machine}
     if using is not None and using not in holders:
         raise ValueError(f"freeze: using is 'freezegun' or 'time-machine', not {using!r}")
@@ -133,8 +136,8 @@ def _freezegun(now: datetime) -> Iterator[Move]:
 
     frozen = freezegun.freeze_time(now, ignore=list(_KEEP_REAL))
     with _loops_by_real_time(), frozen as factory:
-        # freezegun's `ignore` means two things: modules that keep what they have imported, and callers that get real
-        # time. The second would affect tests run by trio and applications called from here.
+        # freezegun's `ignore` has two effects: the listed modules keep what they have imported, and callers in them
+        # get real time. The second effect would also apply to tests run by trio and to applications called from here.
         api.ignore_lists[-1] = tuple(name for name in api.ignore_lists[-1] if name not in _KEEP_REAL)
         yield factory.move_to
 
@@ -143,14 +146,14 @@ def _freezegun(now: datetime) -> Iterator[Move]:
 def _loops_by_real_time() -> Iterator[None]:
     """Keep the event loops of all threads on real time while time is frozen.
 
-    freezegun has `real_asyncio` for this, but applies it last. Until then a loop in another thread, such as the test's
-    own server, would plan timers in frozen time and wait for them in real time, possibly for years.
+    freezegun has `real_asyncio` for this purpose, but applies it last. Until then, a loop in another thread, such as
+    the test's own server, would schedule timers in frozen time and wait for them in real time, possibly for years.
     """
     from unittest.mock import patch
 
     monotonic = real_monotonic()
     with ExitStack() as patches:
-        # asyncio has a `time` of its own once somebody has used `real_asyncio`.
+        # asyncio has its own `time` attribute after `real_asyncio` was used once.
         for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop):
             patches.enter_context(patch.object(kind, "time", lambda _loop: monotonic()))
         yield

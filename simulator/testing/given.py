@@ -1,4 +1,4 @@
-"""Arguments of tests, converted for the control interface: resources, times, durations, files."""
+"""Conversion of test arguments for the control API: resources, times, durations, files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 Target = str | Mapping[str, object]
-"""A resource: its id, or the whole resource as a response shows it."""
+"""A resource: its id, or the whole resource from a response."""
 
 
 def id_of(target: Target) -> str:
-    """Return the id of a resource given as an id or as a whole. Raises ValueError if it has no id."""
+    """Return the id of a resource, which can be an id or a whole resource.
+
+    Raises ValueError if the resource has no id.
+    """
     if isinstance(target, str):
         return target
     found = target.get("id")
@@ -22,7 +25,7 @@ def id_of(target: Target) -> str:
 
 
 def ids_in(until: Mapping[str, object]) -> dict[str, object]:
-    """Return the condition of an advance with resources replaced by their ids."""
+    """Return the condition of an advance with each resource replaced by its id."""
     return {
         name: id_of(value) if name in ("resource", "object_id") and isinstance(value, str | Mapping) else value
         for name, value in until.items()
@@ -33,7 +36,10 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def timestamp(moment: str | date) -> str:
-    """Return a time for the control interface; a date is its midnight. Raises ValueError for a naive datetime."""
+    """Return a time in the format of the control API.
+
+    A date becomes midnight. Raises ValueError for a naive datetime.
+    """
     if not isinstance(moment, datetime):
         return f"{moment}T00:00:00Z" if _DAY.fullmatch(str(moment)) else str(moment)
     if moment.tzinfo is None:
@@ -42,7 +48,7 @@ def timestamp(moment: str | date) -> str:
 
 
 def span_of(span: str | float | timedelta) -> str | float:
-    """Return a duration for the control interface."""
+    """Return a duration in the format of the control API."""
     return f"{span // timedelta(milliseconds=1)}ms" if isinstance(span, timedelta) else span
 
 

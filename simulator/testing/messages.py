@@ -1,4 +1,4 @@
-"""Messages of the test kit: what happened in a world, and what happened instead of the expected event."""
+"""Messages of the test kit. They describe what happened in a world when an expected event did not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CAME_SHOWN = 20
 
 
 def not_exactly_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
-    """Describe why there is not exactly one event, and list the events there are."""
+    """Return the message for a search that did not find exactly one event. It lists the events that exist."""
     about = f" about {object_id}" if object_id else ""
     if found:
         return "\n".join([f"There are {len(found)} events {type}{about}, not one:", *_lines(found)])
@@ -37,7 +37,7 @@ def _lines(events: list[Envelope]) -> Iterable[str]:
 
 
 def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached) -> NotReached:
-    """Return the error of an advance whose condition never held, with what happened instead."""
+    """Return the error for an advance whose condition was never met. The error describes what happened instead."""
     receipt, fired = error.receipt, error.receipt.get("fired", 0)
     lines = [_awaited(goal) + ": " + _why(error.message)]
     lines.append(
@@ -73,13 +73,13 @@ def _awaited(goal: Mapping[str, object]) -> str:
 
 
 def _why(message: str) -> str:
-    """Return the server's reason without the condition, which the message already names."""
+    """Return the server's reason without the condition, because the message already contains the condition."""
     why = message.partition(" while waiting for ")[0]
     return why[:1].lower() + why[1:] + "."
 
 
 def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
-    """Describe the state of a resource and its legal actions."""
+    """Return a description of a resource's state and its legal actions."""
     try:
         story = world.resource(subject)
     except SimulatorError:
@@ -90,7 +90,7 @@ def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
 
 
 class Receiving(Protocol):
-    """The parts of a receiver that these messages need."""
+    """The attributes of a receiver that these messages use."""
 
     environment: str
     endpoint_id: str | None
@@ -100,7 +100,7 @@ class Receiving(Protocol):
 
 
 def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None, timeout: float) -> str:
-    """Return the failure message of `Receiver.wait_for`."""
+    """Return the failure message for `Receiver.wait_for`."""
     about = f" of {object_id}" if object_id else ""
     lines = [f"No {type}{about} arrived within {timeout:g} seconds."]
     came = list(receiver.received)
@@ -175,9 +175,9 @@ _LINES = 40
 
 
 def timeline(world: SeenWorld) -> str:
-    """Return calls and their effects in order, the newest last, then faults in force and advice.
+    """Return requests and their effects in order, the newest last, then active faults and advice.
 
-    It shows at most 40 lines of events and the number of lines omitted.
+    Includes at most 40 lines of events and states the number of omitted lines.
     """
     happened: Timeline = world.control("GET", "/timeline", query={"limit": _LINES})
     faults: FaultList = world.control("GET", "/faults")
@@ -192,7 +192,7 @@ def timeline(world: SeenWorld) -> str:
 
 
 def _happened(timeline: Timeline) -> Iterator[str]:
-    """Yield one line for each entry. Time and day appear when they change."""
+    """Yield one line for each entry. The time and the day are included when they change."""
     if not timeline["data"]:
         yield "  nothing happened"
     if timeline["earlier"]:
@@ -211,7 +211,7 @@ def _happened(timeline: Timeline) -> Iterator[str]:
 
 
 def _line(entry: TimelineEntry) -> str:
-    """Format an entry: the call on the left, its effect on the right."""
+    """Format an entry with the request on the left and its effect on the right."""
     signs = {"call": "", "control": "* ", "move": "    ", "event": "    ", "delivery": "    webhook "}
     return signs[entry["what"]] + entry["text"]
 
@@ -227,7 +227,7 @@ def _faults(faults: FaultList) -> Iterator[str]:
 
 
 def _advice(found: list[Finding]) -> Iterator[str]:
-    """Yield advice, the most severe first, with one remedy for all findings of a kind."""
+    """Yield advice, the most severe first, with one remedy for all findings of the same kind."""
     kinds: dict[tuple[int, str], list[Finding]] = {}
     for row in found:
         kinds.setdefault((_GRAVEST.index(row["severity"]), row["kind"]), []).append(row)

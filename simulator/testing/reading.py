@@ -1,4 +1,4 @@
-"""The read-only view of a world: identity, time, and what happened in it."""
+"""A read-only view of a world: its identity, its time, and what happened in it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ __tracebackhide__ = hides_traceback
 
 
 class SeenWorld:
-    """The read-only members of a world. `World` adds the members that change it."""
+    """The read-only attributes of a world. `World` adds the methods that change the world."""
 
     def __init__(self, link: Link, info: WorldObject) -> None:
         self.link = link
         self.info: WorldObject = info
-        """The world object of the control interface when the world was created or last restored."""
+        """The world as the control API returned it when the world was created or last restored."""
         self.on_advance: list[Callable[[datetime], None]] = []
-        """Called with the new simulated time after a test moves the clock."""
+        """Called with the new simulated time after a test advances the clock."""
         self.on_delivery: list[Callable[[datetime], None]] = []
-        """Called with the simulated time before a receiver of the test handles a delivery, in the receiver's thread."""
+        """Called with the simulated time before one of the test's receivers handles a delivery.
+
+        Runs in the receiver's thread.
+        """
         self.patience_seconds: float | None = None
-        """The time limit of its control calls in seconds, or None for no limit."""
+        """The time limit for control requests in seconds, or None for no limit."""
 
     # Identity
 
@@ -51,17 +54,17 @@ class SeenWorld:
 
     @property
     def url(self) -> str:
-        """The origin of its server."""
+        """The origin of the world's server."""
         return self.link.url
 
     @property
     def dashboard_url(self) -> str:
-        """The URL of its dashboard."""
+        """The URL of the world's dashboard."""
         return f"{self.link.url}/_simulator/dashboard?world={quote(self.id)}"
 
     @property
     def keys(self) -> Keys:
-        """The sandbox credentials: `.public_key`, `.secret_key`, `.webhook_key`."""
+        """The credentials for the sandbox: `.public_key`, `.secret_key`, `.webhook_key`."""
         return Keys(**next(iter(self.info["credentials"].values())))
 
     @property
@@ -70,12 +73,12 @@ class SeenWorld:
 
     @property
     def base_url(self) -> str:
-        """The base URL of the API in the sandbox: `http://HOST:PORT/v1`."""
+        """The base URL of the API for the sandbox: `http://HOST:PORT/v1`."""
         return self.keys.base_url
 
     @property
     def production_url(self) -> str:
-        """The base URL of the simulated production."""
+        """The base URL of the API for the simulated production environment."""
         return self.production_keys.base_url
 
     # Time and history
@@ -86,7 +89,10 @@ class SeenWorld:
         return datetime.fromisoformat(self.control("GET", "/clock")["now"])
 
     def events(self, type: str | None = None, object_id: Target | None = None, **filters: object) -> list[Envelope]:
-        """Return the envelopes of all events, oldest first, subscribed or not; optionally of one type or resource."""
+        """Return the envelopes of all events, oldest first, including events without a subscriber.
+
+        Filters: event type, resource.
+        """
         about = None if object_id is None else id_of(object_id)
         found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
         return found
@@ -105,14 +111,14 @@ class SeenWorld:
         return found
 
     def advice(self, **filters: object) -> list[Finding]:
-        """Return findings about the traffic, the latest last. Filters: `severity`, `kind`, `limit`."""
+        """Return findings about the API requests, the latest last. Filters: `severity`, `kind`, `limit`."""
         found: list[Finding] = self._list("/advice", filters)
         return found
 
     def resource(self, id: Target) -> ResourceStory:
-        """Return a resource and its history:
+        """Return a resource and its history.
 
-        `resource`, `state`, `history` (transitions and causes), `allowed` (actions), …
+        Fields: `resource`, `state`, `history` (transitions and causes), `allowed` (actions), …
         """
         story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
         return story
@@ -122,9 +128,9 @@ class SeenWorld:
         return ledger_of(self.control("GET", "/ledger", environment=environment))
 
     def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
-        """Return the available balance of an asset:
+        """Return the available balance of an asset.
 
-        `world.balance("USDC", "CELO")`. SimulatorError for an unknown asset.
+        For example `world.balance("USDC", "CELO")`. Raises SimulatorError for an unknown asset.
         """
         sums = ledger_of(self.control("GET", "/ledger", query={"entries": 0}, environment=environment))
         return available(sums, symbol, network)
@@ -140,9 +146,10 @@ class SeenWorld:
         query: Mapping[str, object] | None = None,
         environment: str | None = None,
     ) -> Any:
-        """Make any control call for which this class has no member: `world.control("GET", "/emails")`.
+        """Send any control request for which this class has no method.
 
-        `path` is below /_simulator. Returns the parsed response, or None.
+        For example `world.control("GET", "/emails")`. `path` is relative to /_simulator. Returns the parsed response,
+        or None.
         """
         headers = None if environment is None else {"X-Simulator-Environment": environment}
         return self.link.control(

@@ -6,9 +6,9 @@
     @given(strategies.bodies("create_quote"))
     def test_a_quote_is_stored(body): ...
 
-All values match the contract's schema. Most request bodies are acceptable: amounts are within every limit of a fresh
-account, addresses have valid checksums, phone numbers are valid. Referenced beneficiaries and quotes must exist, so
-replace their ids. Needs the package hypothesis.
+All values match the contract's schema, and the API accepts most request bodies: amounts are within every limit of a
+fresh account, addresses have valid checksums, phone numbers are valid. Referenced beneficiaries and quotes must
+exist, so replace their ids. Requires the package hypothesis.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, exclude_ca
 
 
 def identifiers(prefix: str) -> SearchStrategy[str]:
-    """Ids with a prefix, such as `qt_` or `ben_`: well-formed, but of no resource."""
+    """Ids with a prefix, such as `qt_` or `ben_`. They are well-formed, but no resource has them."""
     return st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=20, max_size=20).map(prefix.__add__)
 
 
@@ -49,21 +49,21 @@ def idempotency_keys() -> SearchStrategy[str]:
 
 
 def amounts(currency: str) -> SearchStrategy[str]:
-    """Amounts of a currency as decimal strings, within the limits of a fresh account."""
+    """Amounts in a currency as decimal strings, within the limits of a fresh account."""
     least, greatest, decimals = _SAMPLES.amounts[currency]
     return st.decimals(least, greatest, places=min(decimals, 6)).map(lambda amount: f"{amount:f}")
 
 
 def addresses(network: str) -> SearchStrategy[str]:
-    """Addresses on stellar, celo or bitcoin with valid checksums."""
+    """Addresses on stellar, celo or bitcoin, with valid checksums."""
     size, make = _SAMPLES.addresses[network]
     return st.binary(min_size=size, max_size=size).map(make)
 
 
 def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
-    """Mobile numbers of a country (KE, TZ, NG, ZA, ZM; None for any of them) in international format.
+    """Mobile numbers in international format for a country (KE, TZ, NG, ZA, ZM, or None for any of these).
 
-    No number ends in 0001, 0002, 0003 or 0009, which are test values of the simulator.
+    No number ends in 0001, 0002, 0003 or 0009, because these are the simulator's test values.
     """
     if country is None:
         return st.sampled_from(sorted(_SAMPLES.phones)).flatmap(phone_numbers)
@@ -73,7 +73,7 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
 
 @cache
 def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
-    """Request bodies of an operation. KeyError for an unknown operation or one without a body."""
+    """Request bodies for an operation. Raises KeyError if the operation is unknown or has no request body."""
     document = strict_document()
     for item in document["paths"].values():
         for operation in item.values():
@@ -85,14 +85,14 @@ def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
 
 @cache
 def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
-    """Parsed envelopes of an event as a receiver gets them. KeyError for an unknown type."""
+    """Parsed envelopes of an event type, as a receiver gets them. Raises KeyError for an unknown type."""
     document = strict_document()
     media = document["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
     return _Maker(document).make(media["schema"])
 
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
-    """Move the amount into the limits of its currency and keep the currency."""
+    """Replace the amount with one that is within the limits for its currency."""
     currency = _SAMPLES.currency_of(body)
     if currency is None or "amount" not in body:
         return body
@@ -104,11 +104,14 @@ def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Impossible(Exception):
-    """No value matches a schema."""
+    """No value can match the schema."""
 
 
 class _Maker:
-    """Builds strategies from schemas. Field names choose values that a pattern does not describe."""
+    """Builds strategies from schemas.
+
+    For fields whose pattern is not precise enough, the field name determines the values.
+    """
 
     def __init__(self, document: Schema) -> None:
         self._document = document
@@ -137,7 +140,7 @@ class _Maker:
         return makers[types](schema, name)
 
     def _whole(self, schema: Schema) -> Schema:
-        """Return a schema merged with its references and parts."""
+        """Return a schema with its references and `allOf` parts merged into it."""
         if "$ref" in schema:
             return self._whole(followed(self._document, schema))
         if "allOf" not in schema:
@@ -148,7 +151,7 @@ class _Maker:
         return merged
 
     def _both(self, one: Schema, other: Schema) -> Schema:
-        """Merge two schemas, of which the second is narrower. Raises _Impossible if nothing matches both."""
+        """Merge two schemas. The second one is narrower. Raises _Impossible if no value matches both."""
         for keyword in ("anyOf", "oneOf"):
             if keyword in one:
                 return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}
@@ -194,7 +197,7 @@ class _Maker:
 
 
 def _common_type(one: str | list[str], other: str | list[str]) -> str | list[str]:
-    """Return the types that both schemas allow. Raises _Impossible if there is none."""
+    """Return the types that both schemas allow. Raises _Impossible if there are none."""
     some, rest = ([kinds] if isinstance(kinds, str) else kinds for kinds in (one, other))
     both = [kind for kind in some if kind in rest]
     if not both:
@@ -230,7 +233,7 @@ def _string(schema: Schema, name: str) -> SearchStrategy[str]:
 def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
     """Return strings that match a pattern.
 
-    Cached, because few patterns occur in hundreds of places and parsing is slow.
+    Cached, because a few patterns occur in hundreds of schemas and parsing is slow.
     """
     found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0"))
     # `$` matches before a trailing line feed in Python, but not in JSON Schema.
@@ -238,7 +241,7 @@ def _matching(pattern: str, least: int, most: int) -> SearchStrategy[str]:
 
 
 def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:
-    """Return values chosen by field name if the pattern describes only their form."""
+    """Return values that depend on the field name, for fields whose pattern describes only the form."""
     if name == "timezone":
         return st.sampled_from(_SAMPLES.zones)
     if pattern is None:

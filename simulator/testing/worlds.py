@@ -1,4 +1,4 @@
-"""`World`: one isolated simulation as a test sees it, over any link to a server."""
+"""`World`: one isolated simulation for a test, over any connection to a server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ __tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
-    """A receiver as its world sees it. `receivers` imports this module, so the class itself cannot be named here."""
+    """A receiver, limited to what its world uses.
+
+    `receivers` imports this module, so this module cannot import the class.
+    """
 
     def detach(self) -> None: ...
 
@@ -42,28 +45,30 @@ class Detachable(Protocol):
 class World(SeenWorld):
     """One isolated simulation: its clients, its clock, outside events, and what happened.
 
-    Members that call the server raise SimulatorError for a refusal of the control interface, with its `code`,
-    `message` and `param`. A resource can be passed as its id or as a whole. As a context manager, the world ends with
-    the block.
+    Methods that call the server raise SimulatorError with `code`, `message` and `param` if the control API refuses
+    the request. A resource can be passed as an id or as a whole. As a context manager, the world is deleted at the
+    end of the block.
     """
 
     def __init__(self, link: Link, info: WorldObject, server: object | None = None) -> None:
         super().__init__(link, info)
         self.server = server
-        """The Server that created it, or None."""
+        """The Server that created the world, or None."""
         self.before_end: list[Callable[[World], None]] = []
-        """Called before the world or a fork of it ends or is restored, while its history is still readable."""
+        """Called before the world or a fork of it is deleted, reset or restored, while its history is still
+        available.
+        """
         self.receivers: list[Detachable] = []
-        """Its open webhook receivers."""
+        """The world's open webhook receivers."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
         self._frozen: list[Freezing[World]] = []
         self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
         self.has_ended = False
-        """Whether this object has deleted it."""
+        """Whether this object has deleted the world."""
         self.outlives = False
-        """Whether it continues after `delete`, so that somebody can look at it."""
+        """Whether the world stays available after `delete`, so that you can inspect it."""
 
     def __repr__(self) -> str:
         return f"<World {self.id} at {self.url}>"
@@ -78,22 +83,22 @@ class World(SeenWorld):
 
     @cached_property
     def client(self) -> httpx.Client:
-        """An API client on `base_url` that authenticates itself:
+        """An API client for `base_url` that authenticates automatically.
 
-        `world.client.get("/profile")`. Closed with the world.
+        For example `world.client.get("/profile")`. It is closed with the world.
         """
         return self._client("sandbox", self.keys)
 
     @cached_property
     def production(self) -> httpx.Client:
-        """The same client on `production_url`."""
+        """Like `client`, but for `production_url`."""
         return self._client("production", self.production_keys)
 
     @cached_property
     def async_client(self) -> httpx.AsyncClient:
-        """The client for asyncio and trio: `await world.async_client.get("/profile")`.
+        """Like `client`, but for asyncio and trio: `await world.async_client.get("/profile")`.
 
-        It keeps no connection, so any event loop can use it and no code has to close it.
+        The client keeps no connection open, so you can use it in any event loop and need not close it.
         """
         return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
 
@@ -122,13 +127,14 @@ class World(SeenWorld):
         horizon: str | float | timedelta | None = None,
         wait: bool = False,
     ) -> AdvanceReceipt:
-        """Move the clock. Everything due on the way happens, webhooks included, before this returns. Pass exactly one
-        way:
+        """Advance the clock. Everything that is due until then happens before this method returns, including
+        webhooks.
 
-        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a time or a date. `until`: a
-        condition, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon`
-        ahead (ten years); NotReached if it never holds. `wait`: for receivers that respond slowly. Returns the
-        receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
+        Pass exactly one of `by`, `to` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a
+        timedelta. `to`: a time or a date. `until`: a condition, `{"resource": id, "status": "completed"}` or
+        `{"event": type, "object_id": id}`, which must be met within `horizon` (default: ten years). Otherwise raises
+        NotReached. `wait`: set this for receivers that respond slowly. Returns the receipt: `from`, `now`, `fired`
+        (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)
         body = {
@@ -153,7 +159,7 @@ class World(SeenWorld):
         return receipt
 
     def _follow_clock(self) -> None:
-        """Report the simulated time to listeners, after a call that may have moved the clock."""
+        """Report the simulated time to listeners after a request that may have advanced the clock."""
         if self.on_advance:
             with contextlib.suppress(SimulatorError):  # the call has failed for the same reason
                 self._report_advanced(self.control("GET", "/clock")["now"])
@@ -164,17 +170,18 @@ class World(SeenWorld):
                 hear(datetime.fromisoformat(now))
 
     def freeze(self, using: Library | None = None) -> Freezing[World]:
-        """Freeze the test's own time at `now`, starting with this call. `advance` moves both. See `freezing.freeze`.
+        """Freeze the test's own time at `now`, starting immediately. `advance` advances both clocks. See
+        `freezing.freeze`.
 
-        As a context manager it ends with the block, otherwise with the test or the world. While a `Receiver` handles a
-        delivery during an `advance`, the test's time is the time of that delivery.
+        As a context manager, freezing ends with the block, otherwise with the test or the world. While a `Receiver`
+        handles a delivery during an `advance`, the test's time is the time of that delivery.
         """
         frozen = freezing.freeze(self, using)
         self._frozen.append(frozen)
         return frozen
 
     def unfreeze(self) -> None:
-        """Unfreeze the test's own time, if `freeze` without a block froze it for this world or its forks."""
+        """Unfreeze the test's own time if `freeze` was called without a block for this world or its forks."""
         for fork in self._forks:
             fork.unfreeze()
         for frozen in reversed(self._frozen):
@@ -188,18 +195,18 @@ class World(SeenWorld):
     ) -> ActionAnswer:
         """Cause an outside event: `world.act("payment_arrives", onramp)`.
 
-        `environment`: where an action without a target applies, by default the sandbox. Raises ActionRefused if the
-        action is illegal now; its `allowed` lists the legal ones. Returns `{action, target, at, resource, events}`
-        with the resource afterwards.
+        `environment`: where an action without a target applies. The default is the sandbox. Raises ActionRefused if
+        the action is illegal now. The error's `allowed` lists the legal actions. Returns `{action, target, at,
+        resource, events}`, where `resource` is the state after the action.
         """
         body = parameters if target is None else {"target": id_of(target), **parameters}
         answer: ActionAnswer = self.control("POST", f"/actions/{quote(name, safe='')}", body, environment=environment)
         return answer
 
     def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
-        """Walk to an event, on a given resource or on one that is found or created.
+        """Run the steps that lead to an event, for a given resource or for one that is found or created.
 
-        Return the event and the steps to it.
+        Return the event and the steps.
         """
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         try:
@@ -209,16 +216,17 @@ class World(SeenWorld):
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
-        """Activate exactly these scenarios; later ones win. With none, only service rules apply.
+        """Activate exactly these scenarios. Later scenarios take precedence. Without arguments, only service rules
+        apply.
 
-        Each is a name, the path of a YAML file, or a whole document. Raises SimulatorError with every problem of a
-        file.
+        Each scenario is a name, the path of a YAML file, or a whole document. Raises SimulatorError that lists every
+        problem in a file.
         """
         names = [self._uploaded(one) for one in names_or_paths]
         self.control("PUT", "/scenarios/active", {"names": names})
 
     def _uploaded(self, given: str | Path | Mapping[str, object]) -> str:
-        """Return the name of a scenario, uploading it if needed."""
+        """Return the name of a scenario. Uploads the scenario if needed."""
         path = None if isinstance(given, Mapping) else scenario_file(given)
         if path is None and not isinstance(given, Mapping):
             return str(given)
@@ -233,7 +241,7 @@ class World(SeenWorld):
         return name
 
     def begin_with(self, *scenarios: str | Path | Mapping[str, object]) -> None:
-        """Activate scenarios now and again after each reset."""
+        """Activate scenarios immediately and again after each reset."""
         self._begun_with = scenarios
         self.scenario(*scenarios)
 
@@ -245,19 +253,23 @@ class World(SeenWorld):
         match: str | Mapping[str, object] | None = None,
         **members: object,
     ) -> Fault:
-        """Inject a fault, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
+        """Inject a fault until you remove it, or for a block: `with world.fault("GET /quotes", drop=True)`.
 
-        `what`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`, which is `match`; or the name of a
-        preset, `"webhook-forged"` (`rampsim faults presets` lists them). Or `webhook={...}`: the deliveries. The other
-        members are those of `POST /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, … They narrow or
-        change a preset: `world.fault("refused-503", match="/quotes", times=1)`.
+        `what` describes the API requests to match, as `"POST /quotes"` or `{"method": ..., "path": ...}` (same as
+        `match`), or is the name of a preset, such as `"webhook-forged"` (`rampsim faults presets` lists all presets).
+        `webhook={...}` matches webhook deliveries instead. The other fields are the fields of `POST
+        /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, … They narrow or change a preset:
+        `world.fault("refused-503", match="/quotes", times=1)`.
         """
         return make_fault(self, what, match, members)
 
     # History
 
     def event(self, type: str, object_id: Target | None = None) -> Envelope:
-        """Return the only event of a type (and resource). AssertionError lists the events there are otherwise."""
+        """Return the only event of a type (and resource).
+
+        If there is not exactly one, raises AssertionError with a list of events.
+        """
         found = self.events(type, object_id)
         if len(found) != 1:
             raise AssertionError(
@@ -266,35 +278,41 @@ class World(SeenWorld):
         return found[0]
 
     def settle(self) -> DeliveryCount:
-        """Wait until no webhook attempt is in flight. Return `{deliveries}`, the number that finished meanwhile."""
+        """Wait until no webhook attempt is in flight.
+
+        Return `{deliveries}`, the number of attempts that finished meanwhile.
+        """
         count: DeliveryCount = self.control("POST", "/settle")
         return count
 
     def detach_applications(self) -> None:
-        """Settle, then detach every application from the receivers of this world and its forks."""
+        """Wait for attempts in flight, then detach all applications from the receivers of this world and its forks."""
         for receiver in list(self.receivers):
             receiver.detach()
         for fork in self._forks:
             fork.detach_applications()
 
     def timeline(self) -> str:
-        """Return a short history of the world, the newest entry last, as a failing test prints it."""
+        """Return a short history of the world, newest entry last. A failing test prints this history."""
         return messages.timeline(self)
 
     # Snapshots
 
     def snapshot(self, name: str | None = None) -> SnapshotEntry:
-        """Save the state: `{id, name, at, world}`."""
+        """Save the world's state. Return `{id, name, at, world}`."""
         entry: SnapshotEntry = self.control("POST", "/snapshots", {} if name is None else {"name": name})
         return entry
 
     def restore(self, snapshot: Target) -> None:
-        """Go back to a snapshot of this world. Clients authenticate again on their own."""
+        """Go back to a snapshot of this world. Clients authenticate again automatically."""
         self._report_end()
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
-        """Restart the world as it was created, with the same seed and keys. Clients authenticate again on their own."""
+        """Restart the world in its initial state, with the same seed and keys.
+
+        Clients authenticate again automatically.
+        """
         self._report_end()
         self._put_back(self.control("POST", "/reset"))
         if self._begun_with is not None:
@@ -311,9 +329,9 @@ class World(SeenWorld):
             tell(self)
 
     def fork(self, snapshot: Target | None = None, **body: object) -> World:
-        """Create a world with its own keys that continues from here or from a snapshot. It ends with this one.
+        """Create a world with its own keys that continues from the current state or from a snapshot.
 
-        `body`: further members of `POST /_simulator/worlds`.
+        The fork is deleted together with this world. `body`: additional fields for `POST /_simulator/worlds`.
         """
         kept = self.snapshot() if snapshot is None else snapshot
         made: WorldObject = self.link.control("POST", "/worlds", {**body, "from_snapshot": id_of(kept)})
@@ -323,7 +341,7 @@ class World(SeenWorld):
         return fork
 
     def delete(self) -> None:
-        """End the world and its forks, and close their clients. Does nothing if it has ended."""
+        """Delete the world and its forks, and close their clients. Does nothing if the world has been deleted."""
         for fork in self._forks:
             fork.delete()
         self.close()

@@ -1,1 +1,1 @@
-"""Commands that start, wait for and open a server; its settings."""
+"""Commands that start a server, wait for it or open it, and the server's settings."""

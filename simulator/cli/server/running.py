@@ -1,7 +1,8 @@
-"""Registry of running servers: `rampsim serve` writes a note while it listens, and other commands read it.
+"""Registry of running servers. `rampsim serve` writes a note while it runs, and other commands read the note.
 
-The note is in `.rampsim/servers`, next to the settings file, or at the root of the repository, or in the working
-directory. Commands search their directory and the directories above, up to the root of the repository.
+The note is in `.rampsim/servers`, which is next to the settings file if there is one, otherwise at the root of the
+repository, otherwise in the working directory. Commands search their directory and the directories above, up to the
+root of the repository.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from simulator.engine.clients import guard
 
 DIRECTORY = Path(".rampsim") / "servers"
 _SECONDS = 1.0
-"""The time limit for connecting. On one machine a connection is immediate."""
+"""The time limit for connecting. On the same machine, connecting is immediate."""
 
 
 class Running(NamedTuple):
-    """A server from a note."""
+    """A server described by a note."""
 
     url: str
     pid: int
@@ -33,9 +34,9 @@ class Running(NamedTuple):
 
 @contextmanager
 def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
-    """Write the note of a server for the duration of the block. Failure to write it is ignored."""
+    """Write the note about a server for the duration of the block. If the note cannot be written, nothing happens."""
     parts = urlsplit(origin)
-    # A server that listens on all addresses is reachable on loopback.
+    # A server that listens on all addresses can be reached on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
     url = f"http://[{host}]:{parts.port}" if ":" in host else f"http://{host}:{parts.port}"
     directory = _home(settings_file) / DIRECTORY
@@ -63,7 +64,7 @@ def _home(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """Return the servers that were started here and still listen. Deletes notes of other servers."""
+    """Return the servers that were started here and still accept connections. Delete notes about other servers."""
     for directory in upwards(Path.cwd()):
         notes = sorted((directory / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:

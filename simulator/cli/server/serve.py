@@ -1,4 +1,4 @@
-"""`rampsim serve`: run the server until it is interrupted."""
+"""`rampsim serve`: runs the server until it is interrupted."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def serve(
             signals.append(server)
         if end_with_stdin:
             _end_with_stdin(server)
-        # With --end-with-stdin, the server belongs to the program that started it, so other commands must not find it.
+        # With --end-with-stdin, the server belongs to the program that started it, so other commands must not find
+        # the server.
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
@@ -108,7 +109,8 @@ def _refuse(problems: list[str]) -> NoReturn:
 def _quick_start() -> Iterator[None]:
     """Disable the garbage collector and pydantic's plugin search while the server is built.
 
-    Without the collector, this takes a sixth less time. Pydantic would look for plugins in every package.
+    Disabling the collector saves a sixth of the time. Without this setting, pydantic would look for plugins in every
+    installed package.
     """
     import gc
     import os
@@ -163,7 +165,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
 
 
 def _spans_of(runtime: Any) -> AbstractContextManager[None]:
-    """Send spans to a collector if OpenTelemetry's variables name one."""
+    """Send spans to a collector if the OpenTelemetry environment variables specify one."""
     import os
 
     if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
@@ -174,7 +176,7 @@ def _spans_of(runtime: Any) -> AbstractContextManager[None]:
 
 
 async def _open_store(runtime: Any, origin: str) -> None:
-    """Load the worlds of the store. Exits if the store cannot be opened."""
+    """Load the worlds from the store. Exit if the store cannot be opened."""
     if runtime.persistence is None:
         return
     from simulator.engine.durable.backend import StoreError
@@ -192,11 +194,11 @@ async def _open_store(runtime: Any, origin: str) -> None:
 
 
 _ENDING_SECONDS = 5.0
-"""The time limit for shutting down. A shutdown takes a tenth of it."""
+"""The time limit for shutting down. A normal shutdown takes a tenth of this time."""
 
 
 def _end_with_stdin(server: Any) -> None:
-    """Read standard input in a thread, and stop the server when it ends."""
+    """Read standard input in a thread, and stop the server at the end of the input."""
     import os
     import threading
     import time
@@ -213,11 +215,12 @@ def _end_with_stdin(server: Any) -> None:
 
 @contextmanager
 def _signals() -> Iterator[list[Any]]:
-    """Make SIGINT and SIGTERM stop the server in the yielded list, or the startup if it is empty, with exit code 0.
+    """Handle SIGINT and SIGTERM. They stop the server in the yielded list, or the startup if the list is empty, with
+    exit code 0.
 
-    While the server runs, uvicorn handles both signals. Afterwards it raises them again for the previous handler.
-    Without this handler, the process would then end as if it had been killed. A second SIGINT exits immediately, as in
-    a running server (`EndingServer`), because closing the store may take long.
+    While the server is running, uvicorn handles both signals and afterwards raises them again for the previous
+    handler. Without this handler, the process would then end as if it had been killed. A second SIGINT exits
+    immediately, as in a running server (`EndingServer`), because closing the store may take a long time.
     """
     import os
     import signal

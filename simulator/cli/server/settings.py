@@ -1,4 +1,5 @@
-"""The settings of the command line, one row each. Flag, variable, key and documentation come from the row.
+"""The settings for the command line. Flag, environment variable, key and documentation are derived from one
+`Setting`.
 
 A flag overrides its variable, the variable overrides the settings file, and the file overrides the default.
 """
@@ -20,13 +21,13 @@ class Setting(NamedTuple):
     meaning: str
     default: str | None = None
     otherwise: str = ""
-    """A description of the default if `default` is None."""
+    """A description of the default value, used if `default` is None."""
     sort: Sort = "text"
     metavar: str | None = None
     place: bool = False
-    """Whether the value names a file. A path in a settings file is relative to the file's directory."""
+    """Whether the value is a file path. In a settings file, it is relative to the file's directory."""
     keyed: bool = True
-    """Whether a settings file may contain it."""
+    """Whether a settings file may contain this setting."""
 
     @property
     def key(self) -> str:
@@ -40,7 +41,7 @@ class Setting(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """The environment variable: SIMULATOR_RATE_LIMIT for --rate-limit."""
+        """The environment variable, for example SIMULATOR_RATE_LIMIT for --rate-limit."""
         return f"SIMULATOR_{self.name.upper()}"
 
     def option(self, **more: Any) -> Callable[[Any], Any]:
@@ -192,7 +193,7 @@ SERVE = (
         keyed=False,
     ),
 )
-"""The settings of `rampsim serve`."""
+"""The settings for `rampsim serve`."""
 
 CLIENT = (
     Setting(
@@ -204,7 +205,7 @@ CLIENT = (
     Setting("--environment", "Environment to use, sandbox or production.", otherwise="sandbox"),
     Setting("--control-token", "Control token, if the server requires one."),
 )
-"""The settings of commands that use a running server."""
+"""The settings for commands that use a running server."""
 
 CONFIG = Setting(
     "--config",

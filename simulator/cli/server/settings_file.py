@@ -1,4 +1,4 @@
-"""The settings file: `rampsim.toml`, or `[tool.rampsim]` of a `pyproject.toml`. Problems have line numbers."""
+"""The settings file: `rampsim.toml`, or `[tool.rampsim]` in a `pyproject.toml`. Errors include line numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WANTED = {
 
 
 class WrongSettings(Exception):
-    """Raised for an invalid settings file. `problems` has one line per problem."""
+    """The settings file is invalid. `problems` has one line for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -35,14 +35,14 @@ class WrongSettings(Exception):
 
 
 class SettingsFile(NamedTuple):
-    """The values of a settings file and their lines, by parameter name."""
+    """The values in a settings file and their line numbers, by parameter name."""
 
     path: Path | None
     values: Mapping[str, Any]
     lines: Mapping[str, int]
 
     def place_of(self, name: str) -> str:
-        """Return `FILE:LINE` of a parameter, or an empty string without a file."""
+        """Return `FILE:LINE` for a parameter, or an empty string if there is no file."""
         return f"{_shown(self.path)}:{self.lines.get(name, 1)}" if self.path else ""
 
 
@@ -50,7 +50,7 @@ NOTHING = SettingsFile(None, {}, {})
 
 
 def upwards(start: Path) -> Iterator[Path]:
-    """Yield a directory and its parents, up to the root of its repository."""
+    """Yield a directory and its parents, up to the root of the repository."""
     for directory in (start, *start.parents):
         yield directory
         if (directory / ".git").exists():
@@ -59,11 +59,14 @@ def upwards(start: Path) -> Iterator[Path]:
 
 _LONGEST_SHOWN = 100
 _HIGHEST = 10**30
-"""The largest accepted number. Python refuses to print much larger ones."""
+"""The largest accepted number. Python refuses to print numbers that are much larger."""
 
 
 def find(start: Path) -> Path | None:
-    """Return the nearest settings file, or None. In one directory, rampsim.toml has priority over pyproject.toml."""
+    """Return the nearest settings file, or None.
+
+    In the same directory, rampsim.toml takes precedence over pyproject.toml.
+    """
     for directory in upwards(start):
         if (directory / NAME).is_file():
             return directory / NAME
@@ -76,7 +79,10 @@ def find(start: Path) -> Path | None:
 
 
 def read(given: str | None) -> SettingsFile:
-    """Return the file of this name, or the nearest one. Returns NOTHING if there is none, or for `none`."""
+    """Return the settings file with this name, or the nearest one.
+
+    Return NOTHING if there is none or the name is `none`.
+    """
     if given == "none":
         return NOTHING
     path = find(Path.cwd()) if given is None else Path(given)
@@ -128,7 +134,7 @@ def read(given: str | None) -> SettingsFile:
 
 
 def _brief(value: object) -> str:
-    """Return a value for a message. Hexadecimal numbers may exceed Python's limit for printing."""
+    """Return a value for a message. Numbers written in hexadecimal may exceed Python's limit for printing."""
     try:
         shown = repr(value)
     except (ValueError, RecursionError):
@@ -137,7 +143,7 @@ def _brief(value: object) -> str:
 
 
 def _real_keys(where: str, value: object) -> list[str]:
-    """Return the error for a value that contains a real live key, if it does."""
+    """Return the error for a value that contains a real live key, or an empty list."""
     try:
         LIVE_KEYS.check(str(value), where)
     except LiveKey as error:
@@ -146,7 +152,7 @@ def _real_keys(where: str, value: object) -> list[str]:
 
 
 def _as_option(row: Setting, value: Any, directory: Path) -> Any:
-    """Return a value for the option, or None if it has the wrong type."""
+    """Return a value in the form that the option expects, or None if it has the wrong type."""
     if row.sort == "switch":
         return value if isinstance(value, bool) else None
     if row.sort == "list":
@@ -165,7 +171,7 @@ def _as_option(row: Setting, value: Any, directory: Path) -> Any:
 
 
 def _placed(text: str, directory: Path) -> str:
-    """Return a path of a settings file relative to the directory of that file."""
+    """Return a path from a settings file, resolved relative to that file's directory."""
     if directory == Path.cwd():
         return text
     if text.startswith("sqlite:///"):
@@ -175,7 +181,7 @@ def _placed(text: str, directory: Path) -> str:
 
 
 def _lines(text: str, is_project: bool) -> dict[str, int]:
-    """Return the line of each key and each table."""
+    """Return the line number of each key and each table."""
     lines: dict[str, int] = {}
     is_inside = not is_project
     for number, line in enumerate(text.splitlines(), 1):
@@ -201,7 +207,7 @@ def _meant(key: str) -> str:
 
 
 def _shown(path: Path | None) -> str:
-    """Return the path relative to the working directory if possible."""
+    """Return the path, relative to the working directory if possible."""
     try:
         return str(Path() if path is None else path.absolute().relative_to(Path.cwd()))
     except ValueError:

@@ -51,7 +51,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
 
 
 def _why_not(url: str, timeout_seconds: float) -> str | None:
-    """Return the reason why the server is not ready, or None if it is."""
+    """Return the reason why the server is not ready, or None if it is ready."""
     try:
         answer: Any = clients.ControlClient(url, timeout_seconds=timeout_seconds).get("/ready")
     except clients.Unreachable as error:

@@ -1,4 +1,4 @@
-"""`rampsim mcp`: tools for coding agents over the Model Context Protocol."""
+"""`rampsim mcp`: serves tools for coding agents over the Model Context Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim assumptions`: the assumptions that can be switched, and how to settle each."""
+"""`rampsim assumptions`: lists the assumptions that can be switched, and how to verify each one."""
 
 from __future__ import annotations
 

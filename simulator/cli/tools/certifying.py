@@ -1,4 +1,4 @@
-"""`rampsim certify`: test a webhook receiver, rule by rule."""
+"""`rampsim certify`: tests a webhook receiver rule by rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOOKS = (
     "returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, "
     "amount, currency FROM orders'."
 )
-"""The help of `--books`, here and in explore."""
+"""The help for `--books`, used here and in explore."""
 
 
 @click.command()
@@ -103,7 +103,7 @@ def certify(
 
 
 class _Progress(ProgressListener["Result"]):
-    """Prints the head of the report, the current rule, and each result."""
+    """Prints the report's first lines, the current rule, and each result."""
 
     def __init__(self, line: Line) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""`rampsim compare`: compare recorded traffic with the simulator, or one contract with another."""
+"""`rampsim compare`: compares recorded traffic with the simulator, or one contract with another."""
 
 from __future__ import annotations
 

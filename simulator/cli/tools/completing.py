@@ -1,7 +1,7 @@
 """`rampsim completion`: shell scripts, and the names that they complete.
 
-Names come from the running server, or from the package if there is none. Errors are ignored: a message or a wait would
-disturb typing.
+Names come from the running server, or from the package if no server is running. Errors are ignored, because messages
+and delays would disturb typing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import click
 from simulator.cli.output import say
 
 _SECONDS = 0.5
-"""The time limit for the server."""
+"""The time limit for a response from the server."""
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -51,7 +51,7 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """Return the rows of a list of the server, or no rows if it does not respond quickly."""
+    """Return the items in a list from the server, or no items if the server does not respond quickly."""
     from simulator.cli.server import running
     from simulator.engine.clients import address
     from simulator.engine.clients import control as clients
@@ -72,7 +72,7 @@ def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
 
 
 def _with_parents(context: click.Context) -> list[click.Context]:
-    """Return the contexts, outermost first."""
+    """Return a context and its parents, outermost first."""
     return [*([] if context.parent is None else _with_parents(context.parent)), context]
 
 

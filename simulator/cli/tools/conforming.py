@@ -1,4 +1,4 @@
-"""`rampsim conform`: check the simulator, or another server of the API, against the contract."""
+"""`rampsim conform`: checks the simulator, or another server that implements the API, against the contract."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def conform(
 
 
 class _Progress(ProgressListener[None]):
-    """Shows the current law or the number of calls."""
+    """Shows the rule being checked or the number of calls."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
@@ -144,7 +144,7 @@ def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) 
 
 
 def _own_control(target: str | None) -> str | None:
-    """Return the control address of a target on loopback, or None for another target."""
+    """Return the control API's address for a target on loopback, or None for other targets."""
     parts = urlsplit(target or "")
     return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
 

@@ -1,4 +1,4 @@
-"""`rampsim docs`: the documentation in a terminal, without a server."""
+"""`rampsim docs`: shows the documentation in a terminal, without a server."""
 
 from __future__ import annotations
 

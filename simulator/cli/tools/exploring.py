@@ -1,4 +1,4 @@
-"""`rampsim explore`: run an integrator's tests under faults and check the money."""
+"""`rampsim explore`: runs an integrator's tests under faults and checks the money."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXIT_SUITE_FAILS = 4
 EXIT_BY_SIGNAL = 128
-"""Added to the number of the signal, as in shells."""
+"""Added to the signal number to get the exit code, as in shells."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -169,7 +169,7 @@ class _RunProgress(ProgressListener["Judged"]):
             self._progress.ran()
 
     def _is_known(self, one: Judged) -> bool:
-        """Return whether an earlier run had the same cause."""
+        """Return True if an earlier run had the same cause."""
         from simulator.exploration.judgement.causes import key_of
 
         cause = key_of(one)
@@ -179,7 +179,7 @@ class _RunProgress(ProgressListener["Judged"]):
 
 
 class _FlipProgress(ProgressListener[None]):
-    """Prints the progress of runs with flipped assumptions."""
+    """Prints the progress of runs with alternative assumptions."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress, self._tests = progress, 1
@@ -202,7 +202,7 @@ _OF_FAULTS = ("plan", "books", "settle")
 
 
 def _nothing_about_faults() -> None:
-    """Refuse options that need faults together with --assumptions, and warn about options without effect."""
+    """Refuse `--assumptions` in combination with options that need faults, and warn about options without effect."""
     context = click.get_current_context()
     given = [
         name
@@ -219,7 +219,7 @@ def _nothing_about_faults() -> None:
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the requested classes in the order of the catalogue."""
+    """Return the requested fault classes in catalogue order."""
     from simulator.engine.text.strict import did_you_mean
 
     if given is None:
@@ -235,7 +235,7 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _seconds(option: str, given: str | None) -> float | None:
-    """Return a duration such as 10m in seconds, or None if it is not given."""
+    """Return the number of seconds in a duration such as 10m, or None if there is no duration."""
     from simulator.kernel.clock import parse_duration
 
     if given is None:

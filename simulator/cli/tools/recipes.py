@@ -1,4 +1,4 @@
-"""`rampsim recipe`: files of the package for CI, containers and other languages."""
+"""`rampsim recipe`: files for CI, containers and other languages that the package includes."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "recipes"
 _SHOWN_LINES = 400
-"""A longer file, such as generated types, is listed without its content."""
+"""A file longer than this, such as generated types, is listed without its content."""
 _NAME = click.argument("name")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A folder of files, with their destinations in a project."""
+    """A folder of files, with the location of each file in a project."""
 
     name: str
     about: str
     folder: Path
     files: Mapping[str, str]
-    """Destination in a project by path in the folder."""
+    """The location in a project for each path in the folder."""
 
     def text(self, file: str) -> str:
         return (self.folder / file).read_text("utf-8")
 
 
 def recipes() -> dict[str, Recipe]:
-    """Return the recipes of the package, by name.
+    """Return the recipes in the package, by name.
 
-    `recipes.json` has the summary of each recipe and the destinations of its files. The folder has the name of the
-    recipe, or is the named folder in `contracts/`. It contains a README.md.
+    `recipes.json` contains the summary of each recipe and the locations of its files. The folder has the same name as
+    the recipe, or is the specified folder in `contracts/`. It contains a README.md.
     """
     from simulator.contract.files import contracts_directory
 

@@ -1,4 +1,4 @@
-"""`rampsim scenario`: check, list, run and create scenario files, without a running server.
+"""`rampsim scenario`: checks, lists, runs and creates scenario files without a running server.
 
 `run` starts its own server on a free port, so that webhooks use real connections.
 """
@@ -110,7 +110,7 @@ def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | No
 
 
 def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
-    """Return the scenario files by name or path. Exits with 2 if one does not exist, with 1 if one is invalid."""
+    """Return scenario files by name or path. Exit with 2 if a file does not exist, with 1 if a file is invalid."""
     from simulator.engine.scenario.files.loader import Loader, ScenarioError
     from simulator.host import Simulator
 
@@ -132,7 +132,7 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
 
 
 async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, token: str) -> list[RunResult]:
-    """Run the files in order and print each timeline. Raises ConnectionError if no server responds at `url`."""
+    """Run the files in order and print each timeline. If no server responds at `url`, raise ConnectionError."""
     from contextlib import AsyncExitStack
 
     from simulator.engine.clients.asynchronous import HttpClient

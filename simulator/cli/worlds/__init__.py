@@ -1,1 +1,1 @@
-"""Commands that look at and steer the worlds of a running server."""
+"""Commands that inspect and control the worlds on a running server."""

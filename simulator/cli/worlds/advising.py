@@ -1,4 +1,4 @@
-"""`rampsim advice`: findings for people, as JSON, as GitHub annotations, as JUnit; a baseline of known findings."""
+"""`rampsim advice`: findings as text, JSON, GitHub annotations or JUnit, and a baseline of known findings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row: TypeAlias = Mapping[str, Any]
 SEVERITIES = ("info", "warning", "error")
 _WIDTH = 100
 _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
-"""GitHub's names of the severities."""
+"""The names that GitHub uses for the severities."""
 
 
 @click.command()
@@ -104,7 +104,10 @@ def _write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def _known(path: Path) -> set[str]:
-    """Return the ids of a baseline. An id is derived from kind and subject, so it is stable between runs."""
+    """Return the finding ids in a baseline.
+
+    An id is derived from kind and subject, so it does not change between runs.
+    """
     try:
         return {str(row["id"]) for row in json.loads(path.read_text("utf-8"))["known"]}
     except OSError as error:
@@ -160,7 +163,10 @@ def _github(found: Sequence[Row]) -> Iterable[str]:
 
 
 def _junit(found: Sequence[Row]) -> str:
-    """Return a report in which each finding is a failed case, or one passed case if there are none."""
+    """Return a report in which each finding is a failed test case.
+
+    Without findings, the report has one passed test case.
+    """
     cases = []
     for row in found:
         said = [row["message"], row.get("why", ""), row["what_to_do"], row["clause"], *row["requests"][-3:]]

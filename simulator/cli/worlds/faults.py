@@ -1,4 +1,4 @@
-"""`rampsim faults`: faults on the wire. The options of `add` come from the models of faults."""
+"""`rampsim faults`: faults in calls and webhooks. The options of `add` are derived from the fault models."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from simulator.engine.faults import presets
 
 
 class _Member(NamedTuple):
-    """A field of a fault as an option."""
+    """A fault field as a command-line option."""
 
     within: str
-    """The nested object with the field, or an empty string."""
+    """The name of the nested object that contains the field, or an empty string."""
     schema: Mapping[str, Any]
     meaning: str
 
 
 class _Add(click.Command):
-    """A command whose options are the fields of faults, read on demand."""
+    """A command whose options are the fields of a fault. The fields are loaded on demand."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not any(param.name == "times" for param in self.params):
@@ -113,7 +113,10 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
 
 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
-    """Name the missing option of an error response. The server's message would name a JSON field instead."""
+    """Exit with an error that names the missing option for an error response.
+
+    The server would name a JSON field instead.
+    """
     lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
     if lacking:
         example = "--status 503 --code service_unavailable"
@@ -159,7 +162,7 @@ def list_presets() -> None:
 
 
 def _members(is_webhook: bool) -> dict[str, _Member]:
-    """Return the fields of call faults or webhook faults. Names are unique among the nested objects."""
+    """Return the fields for call faults or for webhook faults. A name occurs in only one of the nested objects."""
     from simulator.engine.faults import models as models
 
     model = models.WebhookFault if is_webhook else models.InterfaceFault
@@ -198,7 +201,7 @@ def _meanings(model: type) -> Mapping[str, str]:
 
 
 def _options() -> Iterator[click.Option]:
-    """Yield an option for each field. The help of a field of both kinds of faults describes both."""
+    """Yield an option for each field. If both kinds of faults have the field, its help describes both meanings."""
     calls, webhooks = _members(is_webhook=False), _members(is_webhook=True)
     for name in dict.fromkeys((*calls, *webhooks)):
         both = [side[name] for side in (calls, webhooks) if name in side]

@@ -1,4 +1,4 @@
-"""Commands that inspect a running server: resources, calls, events, deliveries, search, coverage, recording."""
+"""Commands that inspect a running server: resources, API requests, events, deliveries, search, coverage, recording."""
 
 from __future__ import annotations
 

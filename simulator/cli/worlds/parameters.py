@@ -1,7 +1,7 @@
-"""The parameters of an action on the command line: `--failure-code payout_failed` becomes a JSON value.
+"""Parameters for an action on the command line: `--failure-code payout_failed` becomes a JSON value.
 
-The type of a value comes from the action's JSON Schema, not from its form: "50" stays a string if the schema has a
-string.
+The action's JSON Schema determines the type of a value, not the form of the value: "50" stays a string if the schema
+expects a string.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import click
 
 
 def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
-    """Return the target and the parameters by name. The value of a parameter without one is None."""
+    """Return the target and the parameters by name. A parameter without a value is None."""
     words = list(rest)
     target = words.pop(0) if words and not words[0].startswith("--") else None
     given: dict[str, str | None] = {}
@@ -34,7 +34,7 @@ def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
 
 
 def parameters_of(schema: Mapping[str, Any], given: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the values with the types of the action's schema."""
+    """Return the values, converted to the types in the action's schema."""
     return {name: _value(name, text, _types(schema, name)) for name, text in given.items()}
 
 
@@ -55,7 +55,10 @@ def _value(name: str, text: str | None, types: set[str]) -> Any:
 
 
 def _types(schema: Mapping[str, Any], name: str) -> set[str]:
-    """Return the JSON types of a parameter in all schemas of the action; empty if it is unknown."""
+    """Return the JSON types of a parameter in all schemas for the action.
+
+    The result is empty for an unknown parameter.
+    """
     parts = [one.get("properties", {}).get(name) for one in schema.get("anyOf") or [schema]]
     return {kind for part in parts if part is not None for kind in _types_of(part)}
 

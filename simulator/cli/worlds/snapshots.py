@@ -1,4 +1,4 @@
-"""`rampsim snapshots`: save the state of a world, restore it, fork it, export and import it."""
+"""`rampsim snapshots`: saves, restores, forks, exports and imports the state of a world."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def forget(client: clients.ControlClient, snapshot: str) -> None:
 
 
 def id_of(client: clients.ControlClient, given: str) -> str:
-    """Return the id of a snapshot by id or name. Of several with the same name, the newest."""
+    """Return a snapshot's id, given its id or name. If several snapshots have the name, return the newest one's id."""
     rows: list[dict[str, Any]] = client.get("/snapshots")["data"]
     if any(given == row["id"] for row in rows):
         return given

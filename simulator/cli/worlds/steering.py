@@ -1,4 +1,4 @@
-"""Commands that control a running server: clock, actions, trigger, reset."""
+"""Commands that control a running server: clock, action, trigger, reset."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def actions(client: clients.ControlClient, as_json: bool) -> None:
 
 
 def _options_of(schema: dict[str, Any]) -> list[str]:
-    """Return `--amount X` for parameters that every schema requires, and `[--memo X]` for others."""
+    """Return `--amount X` for parameters that every schema requires, and `[--memo X]` for other parameters."""
     schemas = schema.get("anyOf") or [schema]
     names = list(dict.fromkeys(name for one in schemas for name in one.get("properties", {})))
     required = set.intersection(*(set(one.get("required", ())) for one in schemas))
@@ -176,7 +176,7 @@ def reset(client: clients.ControlClient) -> None:
 
 @contextmanager
 def shown(client: clients.ControlClient) -> Iterator[None]:
-    """Show the progress of the clock on standard error while the block runs, at a terminal only."""
+    """Show the progress of the clock on standard error during the block, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -201,7 +201,7 @@ def _follow(client: clients.ControlClient, over: threading.Event) -> None:
 
 
 def progress_line(progress: Mapping[str, Any]) -> str:
-    """Return the current time, the target time, and counts of timers, events and deliveries."""
+    """Return the current time, the target time, and the number of timers, events and deliveries."""
     goal = f" of {progress['to'][:16]}" if progress["to"] else ""
     return (
         f"{progress['now'][:16]}{goal}: {progress['fired']} timers, {progress['events']} events, "

@@ -1,4 +1,4 @@
-"""`rampsim tail`: calls, events, deliveries and the clock of a running server, as they happen."""
+"""`rampsim tail`: shows API requests, events, deliveries and the clock of a running server as they happen."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _ALL = (*_SHOWN, "state")
 _TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
-"""The largest delay between two messages of the same time."""
+"""The number of seconds by which simulated time may exceed elapsed real time before the difference counts as an
+advance.
+"""
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
 
 class Wanted(NamedTuple):
-    """A filter for messages of the stream. None matches everything."""
+    """A filter for messages from the stream. None matches every value."""
 
     sorts: tuple[str, ...]
     event_type: str | None = None
@@ -39,7 +41,7 @@ class Wanted(NamedTuple):
     failed: bool = False
 
     def has(self, sort: str, message: Mapping[str, Any]) -> bool:
-        """Whether a message has a wanted sort and matches all conditions."""
+        """Return True if a message is of a wanted kind and matches all conditions."""
         return (
             sort in self.sorts
             and (self.event_type is None or fnmatchcase(str(message.get(_TYPE.get(sort, ""), "")), self.event_type))
@@ -101,7 +103,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
-    """Yield the messages of the stream and reconnect if it breaks. Raises Unreachable if the first attempt fails."""
+    """Yield the messages from the stream and reconnect if it breaks. If the first attempt fails, raise Unreachable."""
     connected, lost = False, False
     while True:
         try:
@@ -127,10 +129,11 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
 def dated(
     messages: Iterable[tuple[str, str]], *, ticks: bool, wall: Callable[[], float] = time.monotonic
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yield messages with the simulated time of their arrival. The times in calls and deliveries are their start times.
+    """Yield messages with the simulated time of their arrival. Requests and deliveries themselves contain their start
+    times.
 
-    Without `ticks`, messages of a running clock are dropped, except the first, changes of mode or rate, and advances.
-    An advance is recognised by comparison with `wall`, in real seconds.
+    Without `ticks`, clock messages from a running clock are dropped, except the first message, changes of mode or
+    rate, and time advances. A comparison with `wall`, in real seconds, detects advances.
     """
     now, pace, heard = "", None, 0.0
     for sort, data in messages:
@@ -147,7 +150,7 @@ def dated(
 
 
 def _about(sort: str, message: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the ids of a message: of its object, of the parts of a call's path, of a delivery's event and endpoint."""
+    """Return the ids in a message: its object's id, ids in a request's path, or a delivery's event and endpoint ids."""
     if sort == "event":
         return str(message["id"]), str(message.get("data", {}).get("object", {}).get("id", ""))
     if sort == "request":
@@ -162,7 +165,7 @@ def _has_failed(sort: str, message: Mapping[str, Any]) -> bool:
 
 
 def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
-    """Return a message as a line: simulated time (`at`, or its own), kind and content."""
+    """Return a message as one line: simulated time (`at`, or the message's own time), kind and content."""
     if sort == "request":
         advice = f"  {', '.join(message['advice'])}" if message.get("advice") else ""
         answered = message["status"] if message["status"] is not None else "cut"
@@ -183,7 +186,10 @@ def line_of(sort: str, message: Mapping[str, Any], at: str = "") -> str:
 
 
 def _painted(sort: str, message: Mapping[str, Any], line: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the parts of a line with their styles. A failed message is red; otherwise only its kind has a colour."""
+    """Yield the parts of a line with their styles.
+
+    A failed message is red. In other messages, only the kind is coloured.
+    """
     if _has_failed(sort, message):
         yield line, {"fg": "red"}
         return

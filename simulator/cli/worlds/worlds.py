@@ -1,4 +1,4 @@
-"""`rampsim worlds`: list, create and delete worlds."""
+"""`rampsim worlds`: lists, creates and deletes worlds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.engine.clients import control as clients
 
 
 class OrShown(click.Group):
-    """A group in which an argument that is not a command is the name of an object to show."""
+    """A command group. An argument that is not a command is treated as the name of an object to show."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -78,7 +78,7 @@ def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
 
 
 def _of_world(command: Any) -> Any:
-    """Add the settings of a world as options. Omitted settings come from the server."""
+    """Add options for a world's settings. The server provides the values of omitted settings."""
     for row in reversed(settings.SERVE[_FIRST_OF_WORLDS:]):
         if not row.keyed:
             continue
@@ -147,7 +147,7 @@ def _named(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the given options as the `settings` of the request body."""
+    """Return the given options as the `settings` field for the request body."""
     body: dict[str, Any] = {}
     for row in settings.SERVE[_FIRST_OF_WORLDS:]:
         value = given.get(row.name)
@@ -163,7 +163,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scenario(given: str) -> Any:
-    """A scenario by name, or the whole document of a file."""
+    """Return a scenario name unchanged, or the whole document for a file."""
     path = Path(given)
     if not path.is_file():
         return given

@@ -1,1 +1,1 @@
-"""Judging a run: evidence from its worlds, verdicts, causes of findings."""
+"""Assessment of a run: evidence from its worlds, verdicts, causes of findings."""

@@ -1,4 +1,4 @@
-"""Findings grouped by cause: one defect of an application shows in many runs, and people read it once."""
+"""Findings grouped by cause. One defect of an application causes findings in many runs but is reported once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAMILIES: Mapping[str, tuple[str, Sequence[str]]] = {
     name: (says, classes)
     for name, (says, *classes) in loads(files(__package__).joinpath("fixes.json").read_bytes())["causes"].items()
 }
-"""Fault classes that find the same mistake: a name for what they share, and the classes."""
+"""Fault classes that find the same mistake. Each entry has a name for the group, and the classes in it."""
 _FAMILY_OF = {fault: name for name, (_, classes) in FAMILIES.items() for fault in classes}
 _REFUSED_FIRST = ("webhook-forged", "webhook-stale")
 
@@ -29,13 +29,13 @@ class Judged(NamedTuple):
     verdict: Verdict
     outcome: str
     timeline: Sequence[Sequence[str]] = ()
-    """The history, for a finding and for a replayed run."""
+    """The history. Included for findings and for replayed runs."""
     books: Sequence[Problem] = ()
-    """The differences between the integrator's books and the simulator's ledger."""
+    """The differences between the integrator's records and the simulator's ledger."""
 
 
 class Cause(NamedTuple):
-    """One defect. `findings`: the runs that show it; the first one is described in full."""
+    """One defect. `findings`: the runs that reveal it. The report describes the first run in full."""
 
     id: str
     text: str
@@ -47,10 +47,10 @@ class Cause(NamedTuple):
 
 
 def key_of(one: Judged) -> tuple[str, str, str]:
-    """Return the key that findings of one cause share: the family of the fault, its location, and the verdict.
+    """Return a key that is the same for all findings with the same cause: fault family, location and verdict.
 
-    A call fails in the code for its operation, so calls are separated by operation. All deliveries arrive at one
-    receiver, whatever their event.
+    Different code handles different operations, so failed calls are grouped by operation. One receiver gets all
+    deliveries, so the event type does not matter.
     """
     fault, verdict = one.run.fault, one.verdict.verdict
     family = _FAMILY_OF.get(fault, fault)
@@ -61,7 +61,7 @@ def key_of(one: Judged) -> tuple[str, str, str]:
 
 
 def causes_of(findings: Sequence[Judged]) -> list[Cause]:
-    """Return the causes of findings, in the order of the first finding of each."""
+    """Return the causes of findings. The order is that of the first finding for each cause."""
     groups: dict[tuple[str, str, str], list[Judged]] = {}
     for one in findings:
         groups.setdefault(key_of(one), []).append(one)
@@ -69,7 +69,7 @@ def causes_of(findings: Sequence[Judged]) -> list[Cause]:
 
 
 def _id(key: tuple[str, str, str]) -> str:
-    """Return a name that does not depend on how many runs show the cause."""
+    """Return an id that does not depend on how many runs reveal the cause."""
     return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
 
 

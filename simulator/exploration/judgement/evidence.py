@@ -1,4 +1,4 @@
-"""The evidence of a test, read from its worlds: calls, deliveries, transactions, and where the money is."""
+"""The evidence of a test, collected from its worlds: calls, deliveries, transactions, and the location of the money."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 Found = dict[str, Any]
-"""Plain JSON, because a worker sends it to the process that judges."""
+"""Plain JSON, because a worker sends the evidence to the process that determines the verdict."""
 
 _KIT_KEY = "receiver-"
-"""The prefix of idempotency keys with which receivers of the test kit register themselves."""
+"""The prefix of the idempotency keys that test kit receivers use to register themselves."""
 _NOT_GENUINE = frozenset({"corrupt_signature", "alter_body", "stale_timestamp"})
-"""Mutations of a delivery that a receiver must refuse."""
+"""Mutations of a delivery that make it forged or stale, so that a receiver must refuse it."""
 
 
 class Mark(NamedTuple):
-    """The number of calls and delivery attempts when a test ended. Later ones are not the test's own."""
+    """The number of calls and delivery attempts when a test ended.
+
+    Later calls and attempts do not belong to the test.
+    """
 
     calls: int
     deliveries: int
@@ -40,9 +43,9 @@ class Mark(NamedTuple):
 
 
 def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
-    """Return the evidence for the verdict: the money in a test's worlds, in creation order.
+    """Return the evidence for the verdict: the money in a test's worlds, in the order in which they were created.
 
-    `paid`: the ids of transactions that were paid after the test was over.
+    `paid`: the ids of transactions that were paid after the test ended.
     """
     found: Found = {"transactions": [], "standing": [], "switched_off": []}
     for one in armed:
@@ -60,7 +63,7 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
 
 
 def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
-    """Return the rest of the history: calls and deliveries until the test ended, and every event line by line."""
+    """Return the rest of the history: calls and deliveries before the test ended, and a line for each event."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):
         world = one.world
@@ -74,9 +77,10 @@ def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:
-    """Return a digest of all responses, deliveries and balances, equal if a fault changed none of them.
+    """Return a digest of all responses, deliveries and balances. Equal digests mean that a fault changed none of
+    them.
 
-    Random references and values that `same` removes do not count, so two runs without faults have one digest.
+    Random references and values that `same` removes are ignored, so two runs without faults have the same digest.
     """
     shown: list[object] = []
     for one in armed:
@@ -102,7 +106,9 @@ def effects_of(armed: Sequence[ArmedWorld]) -> str:
 
 
 def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str]]]]:
-    """Return the events delivered at each time: the type, and the names by which a call may refer to the object."""
+    """Return the events delivered at each time: the type, and the identifiers by which a call may refer to the
+    object.
+    """
     found: dict[str, list[tuple[str, set[str]]]] = {}
     for row in rows:
         about = _object_in(row["request_body"])
@@ -114,9 +120,9 @@ def _delivered_at(rows: Sequence[Document]) -> dict[str, list[tuple[str, set[str
 def _cause_of(row: Document, delivered: Mapping[str, list[tuple[str, set[str]]]]) -> str:
     """Return the type of the event that a call reacts to: the last event about its object delivered at the same time.
 
-    The simulated clock waits while an event is handled, so the result does not depend on the receiver's speed. The
-    journal cannot distinguish a handler from a test that reads the same object at the same time. That only creates one
-    more group of calls.
+    The simulated clock is paused while an event is being handled, so the result does not depend on the receiver's
+    speed. The journal cannot distinguish a handler from a test that reads the same object at the same time. This only
+    creates one more group of calls.
     """
     asked = f"{row['path']} {unquote_plus(row['query'])}"
     types = [kind for kind, names in delivered.get(row["at"], ()) if any(name in asked for name in names)]
@@ -152,7 +158,7 @@ def _call(row: Document) -> Found:
 
 
 def _deliveries(world: World, most: int) -> Iterator[Found]:
-    """Return the first delivery attempt of each event and endpoint."""
+    """Return the first delivery attempt for each event and endpoint."""
     rows = world.deliveries()[:most]
     caused = _caused_by_calls(world, {row["event_id"] for row in rows})
     told = [(str(_object_in(row["request_body"]).get("id", "")), row["event_type"]) for row in rows]
@@ -166,18 +172,18 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
 
 
 def _ends_after(event: str) -> Collection[str]:
-    """Return the event types whose delivery can be held back."""
+    """Return the types of later events that can end the event's object. Empty if there are none."""
     return vocabulary().ends_after(event) if event in vocabulary().events else ()
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Return the events caused by calls: emitted at the time of a call that changed something."""
+    """Return the events that calls caused, which are emitted at the time of a call that changed something."""
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
 
 def _object_in(body: str) -> Document:
-    """Return the object of an event as it was delivered, or an empty one."""
+    """Return the object in a delivered event, or an empty object if there is none."""
     try:
         about = json.loads(body)["data"]["object"]
     except (ValueError, KeyError, TypeError):
@@ -217,14 +223,14 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
 
 
 def _asked_for(world: World, order: str, member: str) -> Any:
-    """Return the fields of the call that created an order, even if its response was lost. Missing fields are None."""
+    """Return fields of the request that created an order, even if the response was lost. Missing fields are None."""
     origin = world.resource(order)["origin"] if member else None
     body = origin["body"] if origin else None
     return body.get(member) if isinstance(body, dict) else None
 
 
 def _at(row: Document, path: str) -> Any:
-    """Return the value at a dotted path of an order, or None."""
+    """Return an order's value at a dotted path, or None."""
     found: Any = row
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None
@@ -232,7 +238,7 @@ def _at(row: Document, path: str) -> Any:
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
-    """Return the event types that an application refused until their endpoint was disabled."""
+    """Return the event types that an application refused until its endpoint was disabled."""
     disabled = {row["id"] for row in resources if row["kind"] == "webhook" and row["status"] == "disabled"}
     if not disabled:
         return []
@@ -243,10 +249,10 @@ def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
 
 
 def not_genuine(world: World) -> list[str]:
-    """Return the event types of forged or stale deliveries that were acknowledged.
+    """Return the event types of forged or stale deliveries that the application acknowledged.
 
-    The delivery records its mutation at the time of sending. Keys, clock and settings may have changed since then, so
-    its headers cannot be judged afterwards.
+    The delivery's mutation is recorded when it is sent. The headers cannot be checked afterwards, because keys, clock
+    and settings may have changed.
     """
     return [
         row["event_type"]

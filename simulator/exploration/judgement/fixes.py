@@ -10,7 +10,7 @@ from simulator.engine.text.json import loads
 
 
 class Advice(NamedTuple):
-    """Advice for a fault class: what happens, the usual fix, and the clause that it rests on."""
+    """Advice for a fault class: what happens, the usual fix, and the clause that supports the advice."""
 
     means: str
     mend: str
@@ -21,4 +21,4 @@ _READ = loads(files(__package__).joinpath("fixes.json").read_bytes())
 VERDICTS: Mapping[str, str] = _READ["verdicts"]
 """The meaning of each verdict, in one sentence."""
 ADVICE: Mapping[str, Advice] = {name: Advice(*texts) for name, texts in _READ["classes"].items()}
-"""Advice by fault class; `none` is for defects without any fault."""
+"""Advice for each fault class. `none` is for defects that occur without a fault."""

@@ -1,4 +1,4 @@
-"""The verdict of a run, from the simulator's ledger and the comparison with the run without faults."""
+"""The verdict on a run, based on the simulator's ledger and a comparison with the run without faults."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly
 VERDICTS = (
     "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
 )  # fmt: skip
-"""The most severe first."""
+"""Ordered by severity, most severe first."""
 NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
 _DELIVERED = "completed"
 
 
 class Problem(NamedTuple):
-    """A wrong order.
+    """An order with a wrong amount.
 
-    `expected` and `actual` are the amounts its customer should have received and did, by ledger or books.
+    `expected` is the amount that the customer should have received. `actual` is the amount according to the ledger or
+    the integrator's records.
     """
 
     verdict: str
@@ -36,7 +37,7 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of a run. `money` concerns the order in question, or all orders if there is none."""
+    """The verdict on a run. `money` is the amount for the affected order, or for all orders if no order is affected."""
 
     verdict: str
     expected: Decimal
@@ -50,27 +51,27 @@ class Verdict:
 
 
 def _paid_after(row: Document) -> bool:
-    """Return whether a transaction was paid only after its test was over."""
+    """Return True if a transaction was paid only after its test ended."""
     return bool(row.get("paid_after"))
 
 
 def _is_gone(row: Document) -> bool:
-    """Return whether a transaction has ended without a delivery."""
+    """Return True if a transaction has ended without a delivery."""
     return row["status"] in vocabulary().order_ends - {_DELIVERED}
 
 
 class _Order:
-    """The transactions of one order."""
+    """The transactions that belong to one order."""
 
     def __init__(self, rows: Sequence[Document]) -> None:
         self.rows = rows
         self.completed = [row for row in rows if row["status"] == _DELIVERED]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
         self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
-        """Without orders paid only after the test: nobody misses them."""
+        """Excludes orders that were paid only after the test, because nobody expects their money."""
         self.open = [row for row in rows if row["status"] not in vocabulary().order_ends]
         self.kept = [row for row in rows if row["holds"] and _is_gone(row)]
-        """Money was received for these orders and neither delivered nor returned."""
+        """The orders for which money was received but neither delivered nor returned."""
 
     @property
     def currency(self) -> str:
@@ -86,7 +87,7 @@ class _Order:
 
 
 class Orders:
-    """The orders of a run: transactions grouped by reference, or by amount and recipient if they have none."""
+    """A run's orders: transactions grouped by reference, or by amount and recipient if there is no reference."""
 
     def __init__(self, evidence: Document, *, by_reference: bool = True) -> None:
         rows: Sequence[Document] = evidence["transactions"]
@@ -108,7 +109,7 @@ class Orders:
         return self.all.get(name) or _Order([])
 
     def report(self, name: str, order: _Order) -> bool:
-        """Whether there are books, and they claim no more for an order than was delivered."""
+        """Whether the integrator's records exist and claim no more for any order than was delivered."""
         if self.books is None:
             return False
         names = {row["reference"] for row in order.rows} or {name}
@@ -135,9 +136,9 @@ def judge(
     strikes: bool,
     by_reference: bool = True,
 ) -> Verdict:
-    """Return the verdict of a run. `strikes`: a call or delivery failed, while third parties acted as usual.
+    """Return the verdict on a run. `strikes`: a call or delivery failed while third parties acted as usual.
 
-    `by_reference`: orders are matched by reference, which is the same in every run.
+    `by_reference`: orders are matched by reference, because the references are the same in every run.
     """
     before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
     if not run["hits"]:
@@ -163,7 +164,7 @@ def judge(
 
 
 def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
-    """Return what the books have wrong, except orders that are as wrong, or worse, without the fault."""
+    """Return the errors in the integrator's records, except orders that are at least as wrong without the fault."""
     known: dict[object, int] = {}
     for one in books_disagree(before):
         order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
@@ -174,7 +175,7 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
 
 
 def judge_baseline(baseline: Document) -> Verdict | None:
-    """Return what the books have wrong without a fault, or None if they are right."""
+    """Return the errors in the integrator's records that occur without a fault, or None if there are no errors."""
     found = books_disagree(Orders(baseline))
     if not found:
         return None
@@ -216,8 +217,9 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
 def _wrong_with_order(
     was: _Order, now: _Order, before: Orders, after: Orders, *, passed: bool, strikes: bool
 ) -> str | None:
-    # If a payer or a bank acts differently, an order that came to nothing may still get its one delivery. So may an
-    # order that is paid only because the test ended early, if no more was ordered than without the fault.
+    # If a payer or a bank acts differently, an order that ended without a delivery may still be delivered once. The
+    # same applies to an order that is paid only because the test ended early, unless more was ordered than without
+    # the fault.
     is_its_first = not strikes and was.rows and not was.completed and len(now.completed) == 1
     paid_after = sum(map(_paid_after, now.completed)) if len(now.rows) <= len(was.rows) else 0
     more = len(now.completed) - paid_after > len(was.completed)
@@ -233,17 +235,17 @@ def _wrong_with_order(
 
 
 def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
-    """Return whether an order unknown to the run without faults delivers more to its destination than that run did."""
+    """Return True if one of the order's destinations received more than in the run without faults."""
     return any(to not in before.to or after.to[to].delivered > before.to[to].delivered for to in now.destinations)
 
 
 def _delivered_elsewhere(was: _Order, before: Orders, after: Orders) -> bool:
-    """Return whether the destinations received their amounts under another reference."""
+    """Return True if the order's destinations received their amounts under another reference."""
     return all(to in after.to and after.to[to].delivered >= before.to[to].delivered for to in was.destinations)
 
 
 def books_disagree(orders: Orders) -> list[Problem]:
-    """Return the differences between the integrator's books and the simulator's ledger."""
+    """Return the differences between the integrator's records and the simulator's ledger."""
     if orders.books is None:
         return []
     return [

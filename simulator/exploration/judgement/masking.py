@@ -1,7 +1,7 @@
-"""Random values of a test, such as references made of a uuid: they differ from run to run and say nothing.
+"""Random values in a test, such as references made from a UUID. They differ in every run and have no meaning.
 
-The two runs of a test without faults show which values are random. Reports name them `<random 1>`, `<random 2>` and so
-on, in the order in which a run has them, so that two runs can be compared line by line and reports stay the same.
+The two runs of a test without faults reveal which values are random. Reports replace them with `<random 1>`, `<random
+2>` and so on, in order of appearance, so that two runs can be compared line by line and reports do not change.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from simulator.kernel.dataclass import dataclass
 
 _WORD = re.compile(r"[\w-]+")
 _LEAST = 6
-"""Shorter words are not ids; masking every differing `3` would hide amounts."""
+"""Shorter words are not ids. Masking every `3` that differs would hide amounts."""
 
 Row = Sequence[str]
 
 
 @dataclass(frozen=True)
 class Masks:
-    """The random values in a test. `templates`: lines of its history with a group for each random word.
+    """The random values in a test. `templates`: lines from its history, as patterns with a group for each random
+    word.
 
-    `references`: random references in both runs, or None if all references are the same in every run.
+    `references`: the random references in both runs, or None if all references are the same in every run.
     """
 
     templates: tuple[re.Pattern[str], ...] = ()
     references: frozenset[str] | None = None
 
     def names(self, evidence: Document) -> Names:
-        """Return the names of the random values in a run."""
+        """Return the names that replace the random values in a run."""
         found = dict.fromkeys(self._random(evidence))
         return Names({value: f"<random {number}>" for number, value in enumerate(found, 1)})
 
@@ -50,7 +51,7 @@ class Masks:
 
 
 class Names:
-    """The names that replace the random values of one run."""
+    """The names that replace the random values in one run."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
@@ -61,16 +62,16 @@ class Names:
         return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
 
     def masked(self, text: str) -> str:
-        """Return a string with names in place of random values."""
+        """Return a string in which names replace the random values."""
         return self._pattern.sub(lambda found: self._names[found[0]], text) if self._names else text
 
     def rows(self, timeline: Sequence[Row]) -> list[Row]:
-        """Return a history with names in place of random values."""
+        """Return a history in which names replace the random values."""
         return [[*row[:-1], self.masked(row[-1])] for row in timeline]
 
 
 def masks_of(one: Document, other: Document) -> Masks:
-    """Return the random values in a test, from its two runs without faults."""
+    """Return the random values in a test, determined from its two runs without faults."""
     references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
     same = None if references[0] == references[1] else frozenset(references[0]) & frozenset(references[1])
     texts = [[row[-1] for row in each.get("timeline", ())] for each in (one, other)]
@@ -79,7 +80,7 @@ def masks_of(one: Document, other: Document) -> Masks:
 
 
 def _alike(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two histories that differ only in words with digits."""
+    """Yield pairs of lines from two histories that are equal except for words with digits."""
     left, right = ([_shape(text) for text in texts] for texts in (before, after))
     for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
         yield from zip(before[block.a : block.a + block.size], after[block.b : block.b + block.size], strict=True)

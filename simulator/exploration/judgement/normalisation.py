@@ -1,4 +1,4 @@
-"""Values that differ between runs without meaning anything. Reports replace them, so that they stay the same."""
+"""Values that differ between runs but have no meaning. Reports replace them with fixed strings."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ _CHANGES = (
     (re.compile(r"\bat 0x[0-9a-f]{6,}"), "at ADDRESS"),
     (re.compile(r"\bpytest-of-[^/\s]+/pytest-\d+/([\w.-]*?)\d+\b"), r"pytest/\1"),
 )
-"""Local ports, ids of worlds, memory addresses, temporary directories of pytest."""
+"""Local ports, world ids, memory addresses, temporary directories that pytest creates."""
 
 
 def same(text: str) -> str:
-    """Return a string as every run of the same test under the same fault has it."""
+    """Return a normalised string that is the same in every run of a test under a fault."""
     for pattern, instead in _CHANGES:
         text = pattern.sub(instead, text)
     return text
 
 
 def same_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Normalise the result of a run: the failure, unreadable books, and the history."""
+    """Normalise a run's result: the failure, the reason why records are unreadable, and the history."""
     result = {**result, "failure": same(result["failure"])}
     evidence = result["evidence"]
     if evidence:

@@ -1,4 +1,4 @@
-"""The HTML page of an exploration: each finding as two timelines side by side, without the fault and with it."""
+"""The HTML page of an exploration. It compares two timelines for each finding: without and with the fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO
 
 Row = Sequence[str]
-"""A line of a timeline: time, kind, text."""
+"""A line in a timeline: time, kind, text."""
 
 
 @cache
@@ -39,7 +39,7 @@ def _environment() -> Environment:
 
 
 def _with_code(text: str) -> Markup:
-    """Return a string as HTML, with text in backticks as code."""
+    """Return a string as HTML, with text in backticks formatted as code."""
     pieces = [escape(piece) for piece in text.split("`")]
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
@@ -52,7 +52,7 @@ def rendered(name: str, **more: Any) -> str:
 
 
 def page(explored: Explored, report: JsonObject, summed: str, replays: Mapping[str, str]) -> str:
-    """Return the page. `replays`: the replay command of each finding by id."""
+    """Return the page. `replays`: the replay command for each finding, by finding id."""
     receipt = with_commit(report["receipt"])
     counts: dict[str, dict[str, int]] = {}
     for one in explored.judged:
@@ -102,9 +102,9 @@ Cell = Mapping[str, str]
 
 
 def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | None, Cell | None]]:
-    """Align two timelines: rows in both share a line; other rows stand alone or opposite a row that differs.
+    """Align two timelines. Equal rows share a line. Other rows are alone or next to a row that differs.
 
-    Rows in which explore itself creates and deletes faults are left out.
+    Rows for faults that explore itself adds or removes are omitted.
     """
     left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)
@@ -120,7 +120,7 @@ _ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
 
 
 def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows of a timeline that the test caused, without those that explore caused."""
+    """Yield the timeline rows that the test caused, without the rows that explore caused."""
     own = False
     for row, following in zip_longest(rows, rows[1:]):
         at, what, text = row
@@ -138,7 +138,7 @@ def _cell(row: Row) -> Cell:
 
 
 def first_difference(rows: Sequence[tuple[Cell | None, Cell | None]]) -> int | None:
-    """Return the index of the first row whose columns differ, or None."""
+    """Return the index of the first row in which the columns differ, or None."""
     return next((number for number, (left, right) in enumerate(rows) if left != right), None)
 
 

@@ -1,4 +1,4 @@
-"""Reports of flipped assumptions: the questions to ask about the real service, for people, as JSON, JUnit, HTML."""
+"""Reports on alternative assumptions: the questions to ask about the real service, as text, JSON, JUnit and HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from simulator.exploration.reports.report import put
 
 
 def document(flipped: Flipped) -> JsonObject:
-    """Return `assumptions.json`: the alternatives that tests depend on, each with its question and the call to make."""
+    """Return `assumptions.json`: the alternatives that tests depend on, each with its question and the request that
+    answers it.
+    """
     settings = replace(flipped.settings, plan="assumptions", faults=())
     explored = Explored(settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))
     whole = report.rest(explored)
@@ -45,7 +47,7 @@ def document(flipped: Flipped) -> JsonObject:
 
 
 def write(flipped: Flipped, directory: Path) -> Path:
-    """Write all files and return the path of the HTML page. They do not replace those of explorations under faults."""
+    """Write all files and return the path of the HTML page. Reports of explorations with faults are not overwritten."""
     directory.mkdir(parents=True, exist_ok=True)
     found = document(flipped)
     put(directory / "assumptions.json", json_report(found))
@@ -57,7 +59,7 @@ def write(flipped: Flipped, directory: Path) -> Path:
 
 
 def summary(flipped: Flipped, path: Path) -> str:
-    """Return the questions, each with the tests that depend on it."""
+    """Return the questions, each with the tests that depend on the answer."""
     return readable("\n".join([*_flaky(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""]))
 
 
@@ -95,7 +97,10 @@ def _sum(flipped: Flipped) -> str:
 
 
 def junit_report(flipped: Flipped) -> str:
-    """Return one test case for each alternative. None fails; its output lists the tests that depend on it."""
+    """Return a test case for each alternative.
+
+    No test case fails. The output lists the tests that depend on the alternative.
+    """
     cases = []
     for flip in flipped.tried:
         tests = [f"{one.test} {one.outcome}" for one in flipped.changed.get(flip, ())]
@@ -104,7 +109,7 @@ def junit_report(flipped: Flipped) -> str:
 
 
 def page(flipped: Flipped) -> str:
-    """Return the questions as an HTML page to send to the operator of the service."""
+    """Return the questions as an HTML page that you can send to the service's operator."""
     questions = [
         {"switch": switch, "flips": [(flip, tests) for flip, tests in flipped.changed.items() if flip.id == switch.id]}
         for switch in flipped.questions

@@ -1,7 +1,7 @@
-"""The receipt of an exploration: suite, options, and counts of verdicts.
+"""The receipt of an exploration: suite, options, and the number of runs for each verdict.
 
-The receipt inside a report is the same bytes whenever the exploration is repeated. The git state of the suite changes
-with every commit, so `with_commit` adds it for people and in `receipt.json` only.
+The receipt inside a report has the same bytes whenever the exploration is repeated. The suite's git state changes
+with every commit, so `with_commit` adds it only to the output for people and to `receipt.json`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from simulator.version import __version__
 
 
 def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
-    """Return the receipt of a report. `digest`: SHA-256 of `rest`, everything else in it, as compact sorted JSON."""
+    """Return the receipt for a report.
+
+    `digest`: the SHA-256 of `rest` (the report without the receipt) as compact sorted JSON.
+    """
     settings = explored.settings
     written = json.dumps(rest, sort_keys=True, separators=(",", ":"))
     return {
@@ -37,22 +40,23 @@ def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
 
 
 def verdicts(explored: Explored) -> dict[str, int]:
-    """Return the number of runs by verdict, most severe first."""
+    """Return the number of runs for each verdict, most severe first."""
     counts = Counter(one.verdict.verdict for one in explored.judged)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def with_commit(receipt: JsonObject) -> JsonObject:
-    """Return a receipt that also names HEAD (None outside a repository) and whether tracked files have changed."""
+    """Return a receipt that also contains HEAD (None outside a repository) and whether tracked files have changed."""
     commit = _git("rev-parse", "HEAD")
-    # Untracked files do not count: an exploration leaves some itself, and a second one would differ from the first.
+    # Untracked files are ignored. An exploration creates some itself, so a second exploration would differ from the
+    # first.
     changed = _git("status", "--porcelain", "--untracked-files=no") if commit else None
     state = {"commit": commit or None, "changed": None if changed is None else bool(changed)}
     return {**receipt, "suite": {**receipt["suite"], **state}}
 
 
 def _git(*words: str) -> str | None:
-    """Return the output of git, or None without git or outside a repository."""
+    """Return the output of a git command, or None if git is missing or this is not a repository."""
     try:
         done = subprocess.run(["git", "--no-optional-locks", *words], capture_output=True, text=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""Reports of an exploration: a summary for people, JSON, JUnit, the HTML page, a scenario file for each finding."""
+"""Reports on an exploration: a summary, JSON, JUnit, the HTML page, a scenario file for each finding."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ from simulator.exploration.reports.receipt import receipt, verdicts, with_commit
 from simulator.version import __version__
 
 _HEAD = "# explore: "
-"""Start of the first line of a finding's file. JSON with the data for a replay follows."""
+"""The start of the first line in a finding's file. JSON data for a replay follows."""
 
 
 class NoFinding(Exception):
-    """A finding that does not exist or a file that is not one."""
+    """The finding does not exist, or the file does not contain one."""
 
 
 def document(explored: Explored) -> JsonObject:
-    """Return `report.json`: the same bytes for the same seed, whatever the workers, the time and the git state."""
+    """Return `report.json`.
+
+    It has the same bytes for the same seed, regardless of the workers, the time and the git state.
+    """
     found = rest(explored)
     return {**found, "receipt": receipt(explored, found)}
 
@@ -80,7 +83,7 @@ def _row(one: Judged) -> JsonObject:
 
 
 def _book(line: Problem) -> JsonObject:
-    """Return an order for which the books disagree: `delivered` by the service, `booked` by the integrator."""
+    """Return an order whose records disagree: `delivered` by the service, `booked` by the integrator."""
     return {
         "order": line.order,
         "delivered": f"{line.expected:f}",
@@ -91,9 +94,10 @@ def _book(line: Problem) -> JsonObject:
 
 
 def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) -> None:
-    """Write all files into a directory, which is created if missing. Findings of an earlier exploration are deleted.
+    """Write all files into a directory, which is created if missing. Findings from an earlier exploration are
+    deleted.
 
-    `known`: findings of an earlier report, which do not fail in JUnit.
+    `known`: findings from an earlier report. They are not reported as failures in JUnit.
     """
     findings = directory / "findings"
     findings.mkdir(parents=True, exist_ok=True)
@@ -111,16 +115,16 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file. Half surrogates in strings of the tests are replaced."""
+    """Write a file. Lone surrogates in strings from the tests are replaced."""
     path.write_text(text, "utf-8", "replace")
 
 
 DIRECTORY = Path(".rampsim/explore")
-"""Default of `--out`."""
+"""The default value of `--out`."""
 
 
 def replay_line(settings: Settings, name: str, directory: Path) -> str:
-    """Return the command that repeats the run of a finding."""
+    """Return the command that repeats the run for a finding."""
     words = ["rampsim", "explore", "--replay"]
     words.append(name if directory == DIRECTORY else str(directory / "findings" / f"{name}.yaml"))
     for option, value in (("--settle", settings.hooks.settle), ("--books", settings.hooks.books)):
@@ -133,7 +137,7 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
 
 
 def finding_file(one: Judged) -> str:
-    """Return the scenario file of a finding. Its first line has the data for a replay."""
+    """Return the scenario file for a finding. Its first line contains the data for a replay."""
     run = one.run
     needed = {"test": run.test, "fault": run.fault, "site": run.site, "id": run.id, "plan": run.plan}
     scenario: JsonObject = {
@@ -148,9 +152,10 @@ def finding_file(one: Judged) -> str:
 
 
 def read_run(given: str, directory: Path) -> Run:
-    """Return the run to repeat, given the file of a finding or the id of a run in `directory`. Raise `NoFinding`.
+    """Return the run to repeat, identified by a finding's file or by a run id in `directory`. Raises `NoFinding` if
+    there is none.
 
-    A run that was not a finding has no file; it is read from the report.
+    A run that was not a finding has no file. It is read from the report.
     """
     is_file = given.endswith((".yaml", ".yml"))
     path = Path(given) if is_file else directory / "findings" / f"{given}.yaml"
@@ -169,7 +174,7 @@ def read_run(given: str, directory: Path) -> Run:
 
 
 def _reported(name: str, report: Path) -> Run | None:
-    """Return a run of a report by its id, without its plan."""
+    """Return a run from a report by its id, without its plan."""
     try:
         rows = json.loads(report.read_text("utf-8"))["runs"]
         row = next(row for row in rows if row["id"] == name)
@@ -179,7 +184,10 @@ def _reported(name: str, report: Path) -> Run | None:
 
 
 def known_findings(path: Path) -> dict[str, str]:
-    """Return the verdicts of an earlier report's findings by id. Raise `NoFinding` if the file is not a report."""
+    """Return the verdicts of an earlier report's findings, by finding id.
+
+    Raises `NoFinding` if the file is not a report.
+    """
     try:
         report = json.loads(path.read_text("utf-8"))
         verdicts_then = {row["id"]: str(row["verdict"]) for row in report["runs"]}
@@ -189,12 +197,12 @@ def known_findings(path: Path) -> dict[str, str]:
 
 
 class Compared(NamedTuple):
-    """Ids of findings that differ from an earlier report."""
+    """The ids of findings that differ from an earlier report."""
 
     new: Sequence[str]
-    """Not in the earlier report, or less severe there."""
+    """Missing in the earlier report, or less severe there."""
     gone: Sequence[str]
-    """Run again and not a finding any more."""
+    """Run again, and no longer a finding."""
     unseen: Sequence[str]
     """Not run again."""
 
@@ -202,7 +210,7 @@ class Compared(NamedTuple):
     def of(cls, explored: Explored, known: Mapping[str, str]) -> Compared:
         now = {one.run.id: one.verdict.verdict for one in explored.findings}
         looked = {one.run.id for one in explored.judged}
-        # A run without faults is reported only if the books are wrong.
+        # A run without faults is reported only if the integrator's records are wrong.
         looked |= {without_fault(test).id for test in explored.baselines}
         new = [name for name in now if name not in known or _rank(now[name]) < _rank(known[name])]
         gone = [name for name in known if name not in now and name in looked]
@@ -210,7 +218,7 @@ class Compared(NamedTuple):
 
     @property
     def sentences(self) -> Iterator[str]:
-        """Describe the gone and unseen findings."""
+        """Describe the findings that no longer occur and the findings that were not run again."""
         for names, what in ((self.gone, "gone"), (self.unseen, "not covered by this plan")):
             if names:
                 yield f"{counted(len(names), 'known finding is', 'known findings are')} {what}: {', '.join(names)}"
@@ -224,7 +232,7 @@ def _rank(verdict: str) -> int:
 
 
 def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str:
-    """Return the findings, most severe first, and a table of all runs. `known`: findings of an earlier report."""
+    """Return the findings, most severe first, and a table of all runs. `known`: findings from an earlier report."""
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:
@@ -242,7 +250,7 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
 
 
 def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a finding: the first run that shows it, then the others."""
+    """Yield the lines for a finding: the first run that reveals it, then the others."""
     one, *others = cause.findings
     verdict, advice = one.verdict, ADVICE[one.run.fault]
     yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
@@ -264,7 +272,7 @@ def _occurrence(one: Judged) -> str:
 
 
 def _run_lines(one: Judged) -> Iterator[str]:
-    """Yield the lines of a replayed run that is not a finding."""
+    """Yield the lines for a replayed run that is not a finding."""
     yield f"{one.verdict.verdict}  {one.run.test}  (the test {one.outcome})"
     if one.run.site:
         yield f"  under   {one.run.fault} at {one.run.site}"
@@ -280,7 +288,7 @@ def _known(one: Judged, known: Mapping[str, str]) -> str:
 
 
 def _receipt(explored: Explored) -> str:
-    """Return the receipt as a line."""
+    """Return the receipt as one line of text."""
     shown = with_commit(document(explored)["receipt"])
     commit = shown["suite"]["commit"]
     of = f"suite {commit[:12]}{' (changed)' if shown['suite']['changed'] else ''}, " if commit else ""
@@ -288,7 +296,7 @@ def _receipt(explored: Explored) -> str:
 
 
 def _table(explored: Explored) -> Iterator[str]:
-    """Yield a table of verdicts by fault class."""
+    """Yield a table with the verdicts for each fault class."""
     rows: dict[str, Counter[str]] = {}
     for one in explored.judged:
         rows.setdefault(one.run.fault, Counter())[one.verdict.verdict] += 1
@@ -300,7 +308,7 @@ def _table(explored: Explored) -> Iterator[str]:
 
 
 def summed(explored: Explored) -> str:
-    """Return the counts of runs and findings in a sentence."""
+    """Return a sentence with the number of runs and findings."""
     found, shown = len(explored.causes), len(explored.findings)
     left = f" {explored.left_out} more runs did not fit into the budget." if explored.left_out else ""
     where = f" in {counted(shown, 'run')}" if shown > found else ""
@@ -309,10 +317,10 @@ def summed(explored: Explored) -> str:
 
 
 def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> str:
-    """Return one test case for each run. A new finding is a failure, once for each cause.
+    """Return a test case for each run. A new finding is a failure, which is reported once for each cause.
 
-    Further runs of a cause, known findings, and runs that were not reached are skipped. Each flaky test is one more
-    skipped case.
+    More runs with the same cause, known findings, and runs that were not reached are skipped. Each flaky test adds
+    one more skipped case.
     """
     failing: dict[str, Cause] = {}
     same_as: dict[str, str] = {}
@@ -342,7 +350,7 @@ def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> s
 
 
 def _details(explored: Explored, one: Judged, cause: Cause, directory: Path) -> Iterator[str]:
-    """Yield the lines of a finding: what happened, the fix, other runs that show it, the timeline with the fault."""
+    """Yield the lines for a finding: what happened, the fix, other runs that reveal it, the timeline with the fault."""
     advice = ADVICE[one.run.fault]
     yield from (one.verdict.note, *(line.note for line in one.books if line.note != one.verdict.note))
     yield from ("", advice.means, f"{advice.mend} ({advice.clause})", "")

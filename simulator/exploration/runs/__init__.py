@@ -1,1 +1,1 @@
-"""The runs of an exploration: processes of pytest or another command, each in a world with a fault."""
+"""The runs of an exploration. Each runs pytest or another command in a world with a fault."""

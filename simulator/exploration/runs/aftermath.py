@@ -1,4 +1,4 @@
-"""The part after each test: lift the fault, run the integrator's job, pass days, read the books."""
+"""The phase after each test: remove the fault, run the integrator's job, let days pass, and read the records."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _DAYS = "4d"
 
 
 class HookFailed(Exception):
-    """A hook of the integrator fails even without faults. The message contains its output."""
+    """An integrator's hook fails even without faults. The message contains its output."""
 
 
 @dataclass(frozen=True)
 class Hooks:
     """The integrator's hooks: the values of `--settle` and `--books`, or functions.
 
-    `here`: a function runs in this process, the process of the tests.
+    `here`: a function runs in this process, which also runs the tests.
     """
 
     settle: str | Callable[[], object] | None = None
@@ -54,11 +54,12 @@ def follow(
     story: bool,
     effects: bool,
 ) -> JsonObject:
-    """Run everything after a test, in order; return the evidence, `hits`, `books`, `unread`, `not_genuine`.
+    """Run everything that happens after a test. Return the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
-    `environments`: the environments for the integrator's commands, one after another. `story`: with the history.
-    `effects`: with a digest of everything that a fault can change. Under another assumption nothing runs after the
-    test: different money is not a mistake then, and only the test decides.
+    `environments`: the environments for the integrator's commands, used one after another. `story`: include the
+    history. `effects`: include a digest of everything that a fault can change. Under an alternative assumption,
+    nothing runs after the test, because a different amount of money is not an error in that case and only the test
+    result matters.
     """
     if any("assumptions" in one.plan for one in armed):
         return {}
@@ -97,7 +98,9 @@ def _forges(armed: Sequence[ArmedWorld]) -> bool:
 
 
 def _learns(world: World, hooks: Hooks) -> bool:
-    """Return whether an application can learn of a payment after its test, so that its books can show it."""
+    """Return True if an application can be notified about a payment after its test, so that its records can include
+    the payment.
+    """
     if hooks.books is None or hooks.settle is not None:
         return True
     rows = world.control("GET", "/resources")["data"] if hooks.here else ()
@@ -105,10 +108,10 @@ def _learns(world: World, hooks: Hooks) -> bool:
 
 
 def _paid(armed: ArmedWorld) -> list[str]:
-    """Pay every payer prompt that is still open, unless a scenario decides; return the ids of the transactions.
+    """Pay every open payer prompt, unless a scenario decides. Return the transaction ids.
 
-    A test pays the orders that it knows. An order placed twice has a second prompt, which a customer may approve as
-    well, and only then costs money. The order with the fault is left to the fault.
+    A test pays the orders that it knows about. An order that was placed twice has a second prompt. The duplicate
+    costs money only if a customer approves this prompt too. The order with the fault is not paid here.
     """
     world = armed.world
     rows = world.control("GET", "/resources")["data"]
@@ -126,7 +129,7 @@ def _paid(armed: ArmedWorld) -> list[str]:
 
 
 def _finish(world: World) -> bool:
-    """Complete outside events that a test started and left, so that nothing stays half done."""
+    """Complete outside events that a test started and did not complete."""
     acted = False
     for row in world.control("GET", "/resources")["data"]:
         if row["kind"] in vocabulary().provider.money.orders and row["status"] in ("processing", "pending"):
@@ -139,7 +142,7 @@ def _finish(world: World) -> bool:
 
 
 def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
-    """Run the integrator's job. If it fails after a fault, it runs again next time, as in production."""
+    """Run the integrator's job. If the job fails after a fault, it runs again next time, as in production."""
     try:
         if callable(hooks.settle):
             hooks.settle()
@@ -155,9 +158,10 @@ def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wor
 
 
 def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
-    """Return the integrator's books (`order`, `state`, `amount`, `currency` of each line), or None.
+    """Return the integrator's records (`order`, `state`, `amount`, `currency` of each line), or None.
 
-    Equal books of several environments count once. `unread` is the reason why they cannot be read after a fault.
+    If several environments return equal records, they are counted once. `unread` is the reason why records cannot be
+    read after a fault.
     """
     try:
         read = [_lines(hooks, environment) for environment in environments]

@@ -1,4 +1,4 @@
-"""The worlds of a run: how a world begins, its fault, and how a process finds it."""
+"""The worlds of a run: how a world is created, its fault, and how a process finds the world."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENARIO = "what-goes-wrong"
 class ArmedWorld:
     """A world with a fault. `plan`: an `Arming` as JSON, or None.
 
-    `name`: identifies the world within a run, "" for the first. A plan applies to one world.
+    `name`: identifies the world within a run. The first world is "". A plan applies to one world.
     """
 
     def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
@@ -33,11 +33,11 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Take over faults that another process added, with their hits so far."""
+        """Take over faults that another process added, including their hits so far."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
-        """Add the faults, and the scenario above all others."""
+        """Add the faults, and the scenario that takes precedence over all others."""
         for number, fault in enumerate(self.plan.get("faults", ())):
             with suppress(SimulatorError):  # it cannot be in this world: then it is never hit
                 made = self.world.control("POST", "/faults", fault)
@@ -49,7 +49,7 @@ class ArmedWorld:
             self.activate(self.scenarios())
 
     def activate(self, names: Sequence[str]) -> None:
-        """Activate scenarios below the fault's own."""
+        """Activate scenarios with lower precedence than the fault's own scenario."""
         mine = [SCENARIO] if self.plan.get("rules") else []
         self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
 
@@ -60,7 +60,7 @@ class ArmedWorld:
         return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
 
     def instead_of(self, action: str, target: str | None) -> Sequence[Document] | None:
-        """Return the replacement for an action that the test calls, or None for the action itself."""
+        """Return the replacement for an action that the test requests, or None to perform the action itself."""
         if target is None or target != self.plan.get("target"):
             return None
         steps: Sequence[Document] | None = (self.plan.get("instead") or {}).get(action)
@@ -70,13 +70,16 @@ class ArmedWorld:
 
     @property
     def hits(self) -> int:
-        """Return how often the fault happened, after it is lifted."""
+        """Return how often the fault happened. The number is complete only after `lift`."""
         if not self.plan.get("rules"):
             return self._hits
         return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
-        """Remove the fault and repair what an integrator cannot. Acts of payers and banks remain."""
+        """Remove the fault and repair effects that an integrator cannot repair.
+
+        Actions of payers and banks are not undone.
+        """
         rows = self.world.control("GET", "/faults")["data"]
         self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
         if rows:
@@ -88,7 +91,7 @@ class ArmedWorld:
                 )
 
     def _refill(self) -> list[Document]:
-        """Repair effects of faults that depend on the present state."""
+        """Repair effects of faults that depend on the current state."""
         steps: list[Document] = []
         for fault in self.plan.get("faults", ()):
             act = fault.get("act", {})
@@ -110,7 +113,7 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """Return the body that creates a world of a run, keeping the assumptions that the test itself sets."""
+    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved."""
     flipped = (plan or {}).get("assumptions")
     if not flipped or "from_snapshot" in body:  # a snapshot has it already
         return dict(body)
@@ -119,7 +122,7 @@ def beginning(plan: Document | None, body: Document) -> JsonObject:
 
 
 def variables(world: World) -> dict[str, str]:
-    """Return the environment that identifies a world: its base URL and its keys."""
+    """Return the environment variables that identify a world: its base URL and its keys."""
     return {
         "SIMULATOR_URL": f"{world.link.url}/_worlds/{world.id}",
         "SIMULATOR_PUBLIC_KEY": world.keys.public_key,
@@ -129,7 +132,9 @@ def variables(world: World) -> dict[str, str]:
 
 
 def assumed(plan: Document | None) -> dict[str, str]:
-    """Return the environment that gives worlds made with the test kit the assumptions of the run's own world."""
+    """Return environment variables that give worlds created with the test kit the same assumptions as the run's own
+    world.
+    """
     flipped = (plan or {}).get("assumptions")
     return (
         {"SIMULATOR_ASSUME": " ".join(f"{name}={alternative}" for name, alternative in flipped.items())}

@@ -1,4 +1,4 @@
-"""The runs of any command other than pytest: a process for each run, which finds its world from the environment."""
+"""Runs of any command other than pytest. Each run is a process that finds its world through environment variables."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from simulator.testing.servers.server import START, Process
 from simulator.testing.worlds import World
 
 PLAN = "SIMULATOR_PLAN"
-"""The variable that names the file with a run's fault."""
+"""The environment variable that contains the path of the file with a run's fault."""
 
 
 class Stage(Protocol):
-    """A server for the worlds of one run at a time (`stage`)."""
+    """A server for the worlds of one run at a time (see `stage`)."""
 
     url: str
 
     def close(self) -> None:
-        """End the stage after the last run."""
+        """Stop the stage server after the last run."""
 
 
 def start_stage() -> Stage:
-    """Start a stage in its own process."""
+    """Start a stage server in its own process."""
     return Process({}, "simulator.exploration.runs.stage")
 
 
 class _Running(NamedTuple):
-    """A running stage."""
+    """A running stage server."""
 
     stage: Stage
     link: HttpLink
 
 
 class CommandRunner:
-    """Runs any command in one process for each run, with a stage for all worlds of the run."""
+    """Runs any command in one process for each run. A stage server hosts all worlds of the run."""
 
     def __init__(
         self, command: Sequence[str], seed: int, hooks: Hooks, start: Callable[[], Stage] = start_stage
@@ -82,7 +82,7 @@ class CommandRunner:
         return {**result, "seconds": time.monotonic() - begun}
 
     def _follow(self, link: HttpLink, task: Task, own: World) -> JsonObject:
-        """Judge a run in all worlds that received calls, or in its own world if none did."""
+        """Collect the evidence from all worlds that received calls, or from the run's own world if none did."""
         armed: list[ArmedWorld] = []
         played: list[Played] = link.control("GET", RUN)["worlds"]
         for row in played:
@@ -146,11 +146,11 @@ def _how(code: int) -> str:
 
 
 def _failure(code: int, said: str) -> str:
-    """Return the reason for a command's failure in one line."""
+    """Return the reason why a command failed, in one line."""
     lines = said.splitlines()
     return f"it {_how(code)}. Its last output: {lines[-1][:300] if lines else 'nothing'}"
 
 
 _SAID = 3000
-"""The maximum number of characters of a command's output in reports."""
+"""The maximum number of characters of command output in reports."""
 _CLOCK = {"mode": "manual", "now": START}

@@ -1,4 +1,4 @@
-"""Detection of suites that read a run's URL and keys from the environment at import time."""
+"""Detection of suites that read a run's URL and keys from the environment when they are imported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 VARIABLES = ("SIMULATOR_URL", "SIMULATOR_PUBLIC_KEY", "SIMULATOR_SECRET_KEY", "SIMULATOR_WEBHOOK_KEY")
 _THROUGH = ("os", "collections.abc", "_collections_abc")
-"""Modules through which code reads environment variables."""
+"""Modules that other code uses to read environment variables."""
 
 
 class Reading:
-    """Watches the import of a suite, from `begin` to `end`. `place`: the first reader, as `FILE:LINE`."""
+    """Watches the import of a suite between `begin` and `end`. `place`: the first line that reads, as `FILE:LINE`."""
 
     def __init__(self) -> None:
         self.place = ""
@@ -37,7 +37,7 @@ class Reading:
 
 
 def _reader(frame: FrameType | None) -> str:
-    """Return the reader, unless it is the test kit, pytest, or code that copies all variables."""
+    """Return the line that reads, unless it is in the test kit, in pytest, or in code that copies all variables."""
     while frame is not None and frame.f_globals.get("__name__") in _THROUGH:
         if frame.f_code.co_name == "copy":
             return ""

@@ -1,4 +1,4 @@
-"""The runs: tests executed again in pytest processes, or a process for each run of any other command."""
+"""Runners: pytest processes that execute tests repeatedly, or one process for each run of any other command."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from simulator.testing.servers.server import Server
 
 _START_SECONDS = 120.0
 _END_SECONDS = 1.0
-"""The time that interrupted runs have to end."""
+"""The time within which interrupted runs must end."""
 _PATIENCE_SECONDS = 5.0
-"""The time that an idle process has to end."""
+"""The time within which an idle process must end."""
 _AFTER_SECONDS = 150.0
-"""The time limit for the part after a test: hooks and simulated days."""
+"""The time limit for the phase after a test: hooks and simulated days."""
 
 
 class SuiteBroken(Exception):
-    """The command cannot run, or fails without faults. The message contains its output."""
+    """The command cannot run, or it fails without faults. The message contains its output."""
 
 
 class StopExploring(Exception):
-    """An option of the user does not work. The message says which."""
+    """A user's option is invalid. The message says which option."""
 
 
 class Runner(Protocol):
-    """Makes runs, one at a time, in its own thread."""
+    """Executes runs, one at a time, in its own thread."""
 
     def run(self, task: Task) -> Result: ...
 
     def interrupt(self) -> None:
-        """Interrupt a process and its children as if by keyboard."""
+        """Interrupt a process and its children, as Ctrl+C on a terminal would."""
 
     def close(self, patience: float) -> None:
-        """End processes between runs, after a grace period in seconds."""
+        """Stop idle processes, after a grace period in seconds."""
 
 
 def is_pytest(command: Sequence[str]) -> bool:
-    """Return whether a command is pytest itself, in any spelling."""
+    """Return True if a command runs pytest directly, in any form."""
     names = [Path(word).name for word in command]
     return names[0] in ("pytest", "py.test") or (
         names[0].startswith("python") and "pytest" in command and command[command.index("pytest") - 1] == "-m"
@@ -66,9 +66,10 @@ def is_pytest(command: Sequence[str]) -> bool:
 
 
 class PytestRunner:
-    """A pytest process that executes tests again and again. Another one replaces it if it dies.
+    """A pytest process that executes tests repeatedly. If it crashes, another process replaces it.
 
-    `reads`: where the suite reads a world's variables at import time, if it does. Each run then gets a new process.
+    `reads`: the line where the suite reads a world's variables at import time, if any. In that case each run gets a
+    new process.
     """
 
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
@@ -85,7 +86,7 @@ class PytestRunner:
         self.reads = ""
 
     def start(self, world: str = "") -> None:
-        """Collect the tests, in the environment of a world with this id. Raises SuiteBroken if that fails."""
+        """Collect the tests, using the environment for a world with this id. Raises SuiteBroken if collection fails."""
         body = {"id": world} if world else {}
         environment = variables(self._server.new_world(seed=self._given["seed"], **body))
         tasks_read, tasks_write = os.pipe()
@@ -137,7 +138,7 @@ class PytestRunner:
         return self._output.read().decode("utf-8", "replace").strip()[-3000:]
 
     def _end(self) -> None:
-        """End the process and its children."""
+        """Stop the process and its children."""
         process, self._process = self._process, None
         if process is not None:
             kill(process)
@@ -160,14 +161,14 @@ class PytestRunner:
 
 
 class _Lines:
-    """JSON lines of a pipe, with a time limit for each."""
+    """Lines of JSON from a pipe, with a time limit for each line."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe
         self._rest = b""
 
     def next(self, seconds: float) -> JsonObject | None:
-        """Return the next line, or None on timeout or end of the stream."""
+        """Return the next line, or None after a timeout or at the end of the stream."""
         ends_at = time.monotonic() + seconds
         while b"\n" not in self._rest:
             ready, _, _ = select.select([self._pipe], [], [], max(0.0, ends_at - time.monotonic()))
@@ -184,22 +185,22 @@ class _Lines:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all processes of its session."""
+    """Kill a process and all other processes in its session."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Have a process and what it has started end as if somebody had interrupted it at the keyboard."""
+    """Interrupt a process and its children, as Ctrl+C on a terminal would."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
 
 
 class Crew:
-    """The runners of an exploration, each in its own thread while there are runs.
+    """The runners of an exploration, each in its own thread while runs remain.
 
-    With several runners, extra ones join for runs that mostly wait (`plans.waiting`).
+    If there are several runners, extra runners are added for runs that mostly wait (see `plans.waiting`).
     """
 
     def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner] | None = None) -> None:
@@ -208,12 +209,12 @@ class Crew:
         self._waiters: list[Runner] = []
         self.size = len(runners)
         self.notes: list[str] = []
-        """Notes for the author of the suite."""
+        """Notes for the suite's author."""
 
     def run(
         self, tasks: Sequence[Task], tell: Callable[[int, Result], None] = lambda number, result: None
     ) -> list[Result]:
-        """Make all runs; return the results in task order. `tell` is called for each result, one at a time."""
+        """Execute all runs. Return the results in task order. `tell` is called for each result, one at a time."""
         work = _Work(tasks, tell)
         if self._make is not None and self.size > 1:
             wanted = min(waiting(self.size), sum(task.waits for task in tasks))
@@ -264,7 +265,10 @@ class _Work:
         self.failures: list[BaseException] = []
 
     def done_by(self, runner: Runner, *, waits: bool) -> None:
-        """Make runs until none is left. `waits`: waiting runs only; otherwise those after all others."""
+        """Execute runs until none is left.
+
+        `waits`: execute only waiting runs. Otherwise, waiting runs are executed last.
+        """
         mine = self._left[True] if waits else chain(self._left[False], self._left[True])
         while True:
             with self._turn:
@@ -282,5 +286,5 @@ class _Work:
 
 
 def executable(command: Sequence[str]) -> list[str]:
-    """Return the command, with this interpreter in place of a bare `python` that is not on the path."""
+    """Return the command. If `python` is not on the path, this interpreter replaces it."""
     return [sys.executable, *command[1:]] if command[0] == "python" else list(command)

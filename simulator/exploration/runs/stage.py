@@ -1,7 +1,8 @@
-"""The server for the runs of a command: every world created in a run gets the run's fault.
+"""The server for the runs of a command. Every world created in a run gets the run's fault.
 
-The command needs no knowledge of it: it creates worlds, activates scenarios, calls actions and ends worlds through the
-ordinary control interface. The rows of those calls behave here as the run needs, and two more rows describe runs.
+The command does not have to know about the fault. It creates worlds, activates scenarios, calls actions and deletes
+worlds through the ordinary control API. This module replaces those control operations and adds two operations that
+describe runs.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _CAUSE = Cause("action", "explore", "control")
 
 
 class Stage(Observer):
-    """One run at a time and its worlds. An `Observer` of the simulator."""
+    """The current run and its worlds. Only one run is active at a time. An `Observer` of the simulator."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._simulator = runtime.simulator
@@ -57,7 +58,7 @@ class Stage(Observer):
         self._simulator.observe(self)
 
     def rows(self) -> list[ControlOperation]:
-        """Return the rows of the control interface, with those that a run changes."""
+        """Return the control operations, including those that a run changes."""
         other = {
             "create_world": self._create,
             "delete_world": self._keep,
@@ -71,18 +72,18 @@ class Stage(Observer):
     # Runs
 
     async def _begin(self, call: ControlCall) -> None:
-        """Begin a run: `id` is its own world's, `seed` is for all its worlds, `plan` is its fault."""
+        """Start a run. `id` is the id of its own world, `seed` is for all its worlds, `plan` is its fault."""
         self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
         self._made = 0
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the worlds of the run, ordered by name. From now on actions have their usual effect."""
+        """Return the run's worlds, ordered by name. After this request, actions have their usual effect."""
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
 
     async def _end(self, call: ControlCall) -> None:
-        """End the run and its worlds."""
+        """End the run and delete its worlds."""
         self._id = ""
         for world_id in [one for one in self._simulator.worlds if one != DEFAULT_WORLD]:
             self._simulator.delete_world(world_id)
@@ -90,7 +91,7 @@ class Stage(Observer):
     # Worlds
 
     def attach(self, world: World) -> None:
-        """Arm a new or replaced world if it is the world of the fault."""
+        """Inject the fault into a new or replaced world, if the plan applies to this world."""
         if not self._id:
             return
         name = world.id.replace(self._id, "")
@@ -102,14 +103,17 @@ class Stage(Observer):
         played["faults"] = self._arm(world)
 
     def detach(self, world: World) -> None:
-        """Collect the hits of a world that ends or is replaced."""
+        """Record the hits in a world that is deleted or replaced."""
         played = self._played.get(world.id)
         if played is not None:
             rows = world.store[FAULTS]
             played["hits"] += sum(rows[fault]["hits"] for fault in played["faults"] if fault in rows)
 
     def _arm(self, world: World) -> list[str]:
-        """Add the run's faults and its scenario above all others; return the ids of the counted faults."""
+        """Add the run's faults and its scenario, which takes precedence over all others.
+
+        Return the ids of the counted faults.
+        """
         counting: list[str] = []
         for number, fault in enumerate(self._plan.get("faults", ())):
             with world.change(_CAUSE):
@@ -129,7 +133,7 @@ class Stage(Observer):
         return [*(name for name in names if name != SCENARIO), SCENARIO]
 
     async def _create(self, call: ControlCall) -> world_object.WorldObject:
-        """Create a world with the run's seed and an id that says where in the run it was created."""
+        """Create a world with the run's seed and an id that shows at which point in the run it was created."""
         if self._id:
             self._made += 1
             own: JsonObject = {"id": f"{self._id}-{self._made}"}
@@ -139,13 +143,13 @@ class Stage(Observer):
         return await worlds.create_world(call)
 
     async def _keep(self, call: ControlCall) -> None:
-        """Keep a world for the verdict although its test no longer needs it."""
+        """Keep a world for the verdict, even if its test no longer needs it."""
         world = call.world_called(call.path["id"])
         if world.id not in self._played:
             await worlds.delete_world(call)
 
     async def _activate(self, call: ControlCall) -> scenarios.ActiveNames:
-        """Activate scenarios below the fault's own."""
+        """Activate scenarios with lower precedence than the fault's own scenario."""
         names: list[str] = call.body.names
         if SCENARIO not in self._simulator.engine.active(call.world):
             return await scenarios.activate(call)
@@ -153,7 +157,7 @@ class Stage(Observer):
         return {**await scenarios.activate(call), "names": names}
 
     async def _perform(self, call: ControlCall) -> actions.ActionAnswer:
-        """Perform the outside event of this run in place of the action that the command calls."""
+        """Perform this run's outside event in place of the action that the command requests."""
         played = self._played.get(call.world.id)
         target, action = call.raw.get("target"), call.path["action"]
         instead = (self._plan.get("instead") or {}).get(action)

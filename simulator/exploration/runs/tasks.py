@@ -1,4 +1,4 @@
-"""The messages between explore and the processes that make runs. This module imports nothing slow."""
+"""The messages between explore and the processes that execute runs. Do not import slow modules here."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, TypedDict
 from simulator.kernel.dataclass import dataclass
 
 Document = Mapping[str, Any]
-"""JSON objects of the control interface."""
+"""JSON objects from the control API."""
 Result = dict[str, Any]
 """`outcome`, `hung`, `failure`, `evidence` (None if there is none), `seconds`."""
 
 PIPES = "RAMPSIM_EXPLORE"
-"""The variable with the file descriptors of the pipes for tasks and results."""
+"""The environment variable with the file descriptors of the pipes for tasks and results."""
 NOT_IN_TIME = "it did not end in time"
 RUN = "/explored-run"
-"""The path where a stage begins (PUT), describes (GET) and ends (DELETE) a run."""
+"""The path at which a stage server starts (PUT), describes (GET) and ends (DELETE) a run."""
 
 
 @dataclass(frozen=True)
 class Task:
     """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds.
 
-    `story`: with the history, for planning and for people. `waits`: it mostly waits for a response.
-    `effects`: with a digest of all responses, deliveries and balances.
+    `story`: include the history, for planning and for people. `waits`: the run mostly waits for a response.
+    `effects`: include a digest of all responses, deliveries and balances.
     """
 
     test: str
@@ -37,10 +37,10 @@ class Task:
 
 
 class Played(TypedDict):
-    """A world of a run on a stage. `name`: the same in every run.
+    """A world in a run on a stage server. `name`: the same in every run.
 
-    `faults`: the ids of the counted faults. `hits`: the hits of removed ones. `swapped`: the number of replaced
-    actions.
+    `faults`: the ids of the counted faults. `hits`: the hits of faults that were removed. `swapped`: the number of
+    replaced actions.
     """
 
     id: str

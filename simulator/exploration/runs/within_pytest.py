@@ -1,7 +1,7 @@
-"""Explore inside pytest: a plugin that executes collected tests again, each in a world with a fault.
+"""The pytest plugin for explore. It executes collected tests repeatedly, each time in a world with a fault.
 
-`running` starts pytest with this plugin (`-p simulator.exploration.runs.within_pytest`) and exchanges a JSON line each
-way for every run over two pipes. So a suite is collected once for any number of runs.
+`running` starts pytest with this plugin (`-p simulator.exploration.runs.within_pytest`). For every run, it sends one
+JSON line and receives one JSON line over two pipes. So a suite is collected once for any number of runs.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _DEAF_SECONDS = 2.0
 
 
 class Hung(BaseException):
-    """A test exceeds its time limit."""
+    """A test exceeded its time limit."""
 
 
 class _Sleeping:
-    """Limits `time.sleep` and `asyncio.sleep` of this process while a test runs.
+    """Limits `time.sleep` and `asyncio.sleep` in this process while a test is running.
 
-    The limits are installed before the suite is imported, so that `from time import sleep` finds them as well.
+    The limits are installed before the suite is imported, so that they also apply to `from time import sleep`.
     """
 
     longest_seconds = inf
@@ -79,7 +79,7 @@ def pytest_load_initial_conftests() -> None:
 
 
 class _Link(HttpLink):
-    """A server in which outside events can differ from the actions of a test."""
+    """A connection to a server that can replace a test's action with another outside event."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
@@ -118,7 +118,10 @@ class _Link(HttpLink):
 
 
 class _ExploringRun(Run):
-    """Provides the fixtures' worlds. The first world of a test exists before the test; each is armed."""
+    """Provides the worlds for the fixtures.
+
+    A test's first world is created before the test. Every world gets the fault.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
@@ -141,7 +144,7 @@ class _ExploringRun(Run):
         return self.server()
 
     def prepare(self, item: pytest.Item, task: Document) -> World:
-        """Create the world of a test from its markers."""
+        """Create a test's world as its markers specify."""
         self.armed, self.task, self._item = [], task, item
         server = self.server()
         assert self._link is not None
@@ -170,7 +173,7 @@ class _ExploringRun(Run):
         return iter(())
 
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
-        """Judge a test in its worlds that still exist."""
+        """Collect the evidence from those worlds of a test that still exist."""
         assert self._link is not None
         self._link.armed.clear()
         living = self.armed
@@ -182,7 +185,7 @@ class _ExploringRun(Run):
         return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
-        """Return the hook of an option, or the hook of a conftest.py."""
+        """Return the hook from an option or from a conftest.py."""
         given: str | None = self.task[name]
         if given is not None:
             return given
@@ -208,7 +211,7 @@ class _Worker:
         self._run = _ExploringRun(config)
         config.stash[RUN] = self._run
         config.pluginmanager.register(self._run, "rampsim-run")
-        # `simulator.testing.world()` creates worlds that are armed like those of the fixtures.
+        # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
         self._begun = False
@@ -245,7 +248,7 @@ class _Worker:
             self._environment = {**variables(world), **assumed(task["plan"])}
             os.environ.update(self._environment)
             self._watch()
-            # Without a next test, all fixtures end with this one, whatever their scope.
+            # If there is no next test, all fixtures end with this test, regardless of scope.
             self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
             self._result |= {"outcome": "failed", "failure": str(error)}
@@ -257,11 +260,12 @@ class _Worker:
         return {**self._result, "seconds": time.monotonic() - begun}
 
     def _watch(self) -> None:
-        """Limit the time of a test or of its teardown, and the sleeps within it."""
+        """Limit the duration of a test or its teardown, including sleeps."""
         limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
-        # A test that receives no signal, because it waits in C code or catches everything, ends with the process.
+        # A test may not react to the signal because it waits in C code or catches all exceptions. Then the process is
+        # killed.
         faulthandler.dump_traceback_later(limit + _DEAF_SECONDS, exit=True)
         _Sleeping.longest_seconds = _LONGEST_SLEEP_SECONDS
 
@@ -276,7 +280,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Pass the days after the test, while its fixtures are still active, until money has arrived."""
+        """Let the days after the test pass until the money has arrived, while its fixtures are still active."""
         self._unwatch()
         try:
             self._result["evidence"] = self._run.follow(self._environment)
@@ -296,7 +300,7 @@ class _Worker:
 
 
 def _last_line(report: pytest.TestReport) -> str:
-    """Return the reason for a test's failure in one line."""
+    """Return the reason why a test failed, in one line."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else str(report.longrepr)
     lines = [line for line in text.splitlines() if line.strip()]
@@ -305,7 +309,10 @@ def _last_line(report: pytest.TestReport) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Take over, in one process only: tests distributed by pytest-xdist cannot be executed again."""
+    """Start the worker that executes tasks.
+
+    Disables pytest-xdist, because it cannot execute distributed tests repeatedly.
+    """
     if hasattr(config.option, "numprocesses"):
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     tasks, results = (int(number) for number in os.environ.pop(PIPES).split(","))

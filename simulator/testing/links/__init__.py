@@ -1,1 +1,1 @@
-"""Connections from a test to a simulator: over HTTP, or in the process of the test."""
+"""Connections from a test to a simulator: over HTTP, or within the test process."""

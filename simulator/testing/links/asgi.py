@@ -33,7 +33,10 @@ def scope_of(
 
 
 class Conversation:
-    """One request and its response as ASGI messages. After `over` is set, the application sees a disconnect."""
+    """One request and its response as ASGI messages.
+
+    After `over` is set, the application receives a disconnect message.
+    """
 
     def __init__(self, body: bytes) -> None:
         self._incoming: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]

@@ -1,4 +1,4 @@
-"""API clients that authenticate on their own."""
+"""API clients that authenticate automatically."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Keys:
 
 
 class SignIn(httpx.Auth):
-    """Exchanges the key pair for a token on the first call, and once more after a 401 `unauthorized`.
+    """Exchanges the key pair for a token before the first request, and once more after a 401 `unauthorized`.
 
-    A call with its own Authorization header is sent unchanged. If the exchange is refused, its response is the
-    response of the call. Clients of one environment can share an instance across threads.
+    A request with its own Authorization header is sent unchanged. If the token exchange is refused, the caller
+    receives the response to the exchange. Clients of one environment can share an instance across threads.
     """
 
     requires_request_body = True
@@ -45,7 +45,7 @@ class SignIn(httpx.Auth):
         self._token: str | None = None
 
     def forget(self) -> None:
-        """Authenticate again on the next call: a restored world has no tokens."""
+        """Discard the token, so that the next request authenticates again. A restored world has no tokens."""
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
@@ -72,7 +72,7 @@ class SignIn(httpx.Auth):
         return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
-        """Save and return the token of an exchange, or None if it was refused."""
+        """Save and return the token from an exchange, or return None if the exchange was refused."""
         self._token = _member(answer, "access_token")
         return self._token
 
@@ -89,7 +89,7 @@ def exchange(link: Link, keys: Keys) -> str:
 
 
 def _member(answer: httpx.Response, *path: str) -> str | None:
-    """Return a string field of a response, or None."""
+    """Return a string field of a response, or None if the field is missing or not a string."""
     found = parsed(answer.content)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -97,7 +97,10 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
 
 
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
-    """Return a client for the base URL of an environment. It refuses live keys and other hosts before sending."""
+    """Return a client for an environment's base URL.
+
+    The client refuses to send live keys and requests to other hosts.
+    """
     return httpx.Client(
         base_url=keys.base_url,
         auth=sign_in,
@@ -108,7 +111,7 @@ def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
 
 
 def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncClient:
-    """Return the same client for asyncio and trio."""
+    """Like `make_client`, but for asyncio and trio."""
     return httpx.AsyncClient(
         base_url=keys.base_url,
         auth=sign_in,
@@ -119,7 +122,7 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
 
 
 class _Guarded(httpx.BaseTransport):
-    """The transport of a link for one client. Closing the client leaves the transport open."""
+    """A link's transport for one client. Closing the client leaves the transport open."""
 
     def __init__(self, transport: httpx.BaseTransport, base_url: str) -> None:
         self._transport = transport
@@ -141,7 +144,7 @@ class _AsyncGuarded(httpx.AsyncBaseTransport):
 
 
 def _refuse(request: httpx.Request, content: bytes, host: str) -> None:
-    """Raise SimulatorError for a request to an untrusted host or with a live key."""
+    """Raise SimulatorError if a request has a live key or goes to an untrusted host."""
     try:
         if request.url.host != host:
             guard.check_host(str(request.url))

@@ -1,4 +1,4 @@
-"""A server reached over HTTP: connections for control calls, and one pool for all API clients."""
+"""A server reached over HTTP. Control requests have separate connections; all API clients share one pool."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ except ImportError as error:
 __tracebackhide__ = hides_traceback
 _CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
-"""Shorter than a server's keep-alive timeout."""
+"""Shorter than the keep-alive timeout of a server."""
 
 
 class HttpLink(Link):
-    """A server at a URL (`http://127.0.0.1:8642`). `token` is its control token, if it needs one.
+    """A server at a URL (`http://127.0.0.1:8642`). `token` is the server's control token, if the server needs one.
 
-    Proxy settings of the environment are ignored: the address names this server directly.
+    Proxy settings in the environment are ignored, because the address always identifies this server directly.
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:
@@ -35,12 +35,13 @@ class HttpLink(Link):
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
         try:
             self._calls = SyncClient(self.url, reuses=True, connect_seconds=_CONNECT_SECONDS)
-            # For a caller that handles a webhook. A server waits for webhooks, but not for one whose receiver may be
-            # calling: it recognises this one by its connection, which is newer than the webhook.
+            # For a caller that is handling a webhook. A server waits for webhooks, except for a webhook whose
+            # receiver may be calling the server. The server recognizes such a receiver because its connection is
+            # newer than the webhook.
             self._calls_back = SyncClient(self.url, connect_seconds=_CONNECT_SECONDS)
         except guard.ForeignHost as error:
             raise SimulatorError(str(error)) from None
-        # Reading the system certificates takes longer than creating ten worlds, and plain HTTP needs none.
+        # Do not read the system certificates: that takes longer than creating ten worlds, and plain HTTP needs none.
         secure = address.scheme == "https"
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
@@ -61,8 +62,8 @@ class HttpLink(Link):
         return self._pool
 
     def async_transport(self) -> httpx.AsyncBaseTransport:
-        # Pooled connections belong to an event loop, and nothing reports when a loop ends. So each call has its own
-        # connection.
+        # Pooled connections belong to an event loop, and nothing reports when a loop ends. So each request has its
+        # own connection.
         return httpx.AsyncHTTPTransport(
             verify=self._secure, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
         )

@@ -1,7 +1,7 @@
-"""A server in the test process without sockets: calls and webhooks are passed in memory.
+"""A server in the test process without sockets. Requests and webhooks are passed in memory.
 
-The server runs in an event loop of its own thread, so it continues while a test waits for it, whatever loop the test
-uses and whatever the test did to the clock.
+The server runs in an event loop in a separate thread. It continues while a test waits for it, regardless of the
+test's own event loop and of changes to the clock.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ except ImportError as error:
 __tracebackhide__ = hides_traceback
 _HOST = "simulator.localhost"
 ORIGIN = f"http://{_HOST}"
-"""The URL of every in-process server. Nothing listens there: names below `localhost` never leave the machine."""
+"""The URL of every in-process server. No socket listens there. Names below `localhost` never leave the machine."""
 _RECEIVERS = ".receiver.localhost"
-"""The host of in-process receivers. Webhooks may go there, as to all of `localhost` (decision W3)."""
+"""The host of in-process receivers. Webhooks may be sent there, as to every host below `localhost` (decision W3)."""
 
 Handler = Callable[[Request], "Future[Answer]"]
 
 
 class InProcessLink(Link):
-    """A server in this process. Its clients must be those of its worlds, or use `transport()`."""
+    """A server in this process. Use the clients of its worlds, or pass `transport()` to your own client."""
 
     def __init__(self, config: Config | None = None) -> None:
         self.url = ORIGIN
@@ -85,10 +85,10 @@ class InProcessLink(Link):
         return _AsyncTransport(self)
 
     def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
-        """Deliver webhooks of a world to a handler. Return the origin of their URL, and a function that stops
-        delivery.
+        """Deliver a world's webhooks to a handler.
 
-        The first receiver has the same origin in every world, and so on for the others.
+        Return the origin of the receiver's URL, and a function that stops delivery. The first receiver has the same
+        origin in every world, and so does the second, and so on.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -98,7 +98,7 @@ class InProcessLink(Link):
             self._thread.stop()
 
     def answer(self, request: httpx.Request, call: _Call) -> httpx.Response:
-        """Return the response for an httpx client. Its errors equal those of HTTP."""
+        """Return the response for an httpx client. Errors are the same as over HTTP."""
         timeout = request.extensions.get("timeout", {}).get("read")
         try:
             reply = self._wait(call, timeout)
@@ -131,11 +131,11 @@ class InProcessLink(Link):
             raise
 
     def leave(self, call: _Call) -> None:
-        """Release the waiter; the server finishes the call in the background."""
+        """Release the waiting client. The server finishes the request in the background."""
         self._thread.loop.call_soon_threadsafe(call.leave)
 
     async def _urls_of(self, world_id: str) -> set[str]:
-        """Return the URLs of a world's endpoints. A fork has those of its origin."""
+        """Return the URLs of a world's endpoints. A fork has the URLs of the world it was forked from."""
         world = self._app.runtime.simulator.worlds.get(world_id)
         if world is None:
             return set()
@@ -145,11 +145,11 @@ class InProcessLink(Link):
 
 
 class _Closed(Exception):
-    """The server of a link has ended."""
+    """The server of a link has stopped."""
 
 
 class _Call:
-    """One call of the server."""
+    """One request to the server."""
 
     def __init__(self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self._scope = scope_of(method, path, query, headers, _HOST)
@@ -161,7 +161,7 @@ class _Call:
     async def reply(self, app: Application, *, calls_back: bool) -> Answer:
         """Return the response.
 
-        `calls_back`: the call comes from a webhook handler, which may be blocking its own delivery.
+        `calls_back`: the request comes from a webhook handler, whose own delivery may be waiting for it.
         """
         conversation = self._conversation
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
@@ -188,7 +188,7 @@ class _Transport(httpx.BaseTransport):
 
 
 class _AsyncTransport(httpx.AsyncBaseTransport):
-    """The transport for asyncio and trio: a thread waits for the response."""
+    """The transport for asyncio and trio. A thread waits for the response."""
 
     def __init__(self, link: InProcessLink) -> None:
         self._link = link
@@ -208,7 +208,7 @@ def _call_of(request: httpx.Request, content: bytes) -> _Call:
 
 
 class _Receivers:
-    """Delivers webhooks: in memory to receivers of this process, over HTTP to all others."""
+    """Delivers webhooks: in memory to receivers in this process, over HTTP to all others."""
 
     def __init__(self) -> None:
         self._handlers: dict[tuple[str, str], Handler] = {}
@@ -228,7 +228,7 @@ class _Receivers:
         return f"http://{host}", end
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        """POST, as `courier.transport.Transport` defines it."""
+        """Send a POST request, as `courier.transport.Transport` defines."""
         host = urlsplit(url).hostname or ""
         if not host.endswith(_RECEIVERS) or check_url(url, policy) is not None:
             return await self._http.post(url, headers, body, timeout_seconds, policy)
@@ -237,7 +237,7 @@ class _Receivers:
         try:
             handler = self._handler(host, dict(headers).get("X-Signature", ""))
             reply = wrap_future(handler(Request("POST", parse_url(url).path, sent, body)))
-            # After a timeout, as over HTTP, the receiver continues undisturbed.
+            # The receiver continues after a timeout, as it does over HTTP.
             await asyncio.wait({reply}, timeout=timeout_seconds)
             if not reply.done():
                 raise TimeoutError
@@ -250,7 +250,10 @@ class _Receivers:
         return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
-        """Return the receiver of a request signed by a world. A fork can deliver to the receiver of its origin."""
+        """Return the receiver for a request signed by a world.
+
+        A fork can deliver to the receiver of the world it was forked from.
+        """
         _known, world = self.sender_of(signature)
         own = self._handlers.get((world.id, host)) if world is not None else None
         found = own or next((other for (_id, name), other in self._handlers.items() if name == host), None)

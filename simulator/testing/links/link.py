@@ -1,4 +1,4 @@
-"""Connections of the test kit to a server: over HTTP, or in the process of the test without sockets."""
+"""Base class of the connections to a server: over HTTP, or within the test process without sockets."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ __tracebackhide__ = hides_traceback
 
 
 class Link(ABC):
-    """A connection to one server, safe for several threads.
+    """A connection to one server. Thread-safe.
 
-    `url` is its origin (`http://127.0.0.1:8642`). `transport` and `async_transport` carry the calls of httpx clients.
+    `url` is the server's origin (`http://127.0.0.1:8642`). `transport` and `async_transport` send the requests of
+    httpx clients.
     """
 
     url: str
@@ -37,11 +38,12 @@ class Link(ABC):
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """Make a control call and return the parsed response, a string for YAML, or None.
+        """Send a control request and return the parsed response, a string for YAML, or None.
 
-        `path` is below /_simulator, `world` is the id for the header. A body of bytes is sent unchanged, such as the
-        YAML of a scenario. `query` values of None are omitted. Without a time limit, the call lasts as long as the
-        server works. Raises SimulatorError (`errors.error_of`) if the call is refused or gets no response.
+        `path` is relative to /_simulator, and `world` is the id for the header. A body of bytes is sent unchanged,
+        for example a scenario in YAML. `query` values of None are omitted. Without a time limit, the request waits
+        until the server responds. Raises SimulatorError (`errors.error_of`) if the request is refused or gets no
+        response.
         """
         content, sent = content_of(body)
         if world:
@@ -64,7 +66,7 @@ class Link(ABC):
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None
     ) -> Response:
-        """Send a control call. Raises SimulatorError if there is no response in time."""
+        """Send a control request. Raises SimulatorError if there is no response in time."""
 
     @abstractmethod
     def transport(self) -> httpx.BaseTransport: ...
@@ -93,9 +95,9 @@ def query_of(query: Mapping[str, object] | None) -> dict[str, str]:
 
 
 def content_of(body: Mapping[str, object] | bytes | None) -> tuple[bytes, dict[str, str]]:
-    """Return the bytes of a body for `Link.control` and its Content-Type header.
+    """Return the bytes and the Content-Type header of a request body for `Link.control`.
 
-    Decimals and other values that JSON lacks are sent as strings.
+    Decimals and other values that JSON does not support are sent as strings.
     """
     if body is None:
         return b"", {}

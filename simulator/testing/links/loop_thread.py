@@ -1,4 +1,4 @@
-"""An event loop in its own thread that keeps real time whatever a test does to the clock.
+"""An event loop in its own thread that keeps real time when a test freezes the clock.
 
 A test may freeze `time.monotonic`, which event loops use to schedule timers. A frozen loop would wait forever.
 """
@@ -20,9 +20,9 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 is_handling: ContextVar[bool] = ContextVar("is_handling", default=False)
-"""Whether the current code handles a webhook that has no response yet."""
+"""Whether the current code handles a webhook that has not received a response yet."""
 _END_SECONDS = 5.0
-"""How long a thread may take to end. It is a daemon, so a hanging one is left behind and blocks nothing."""
+"""How long to wait for the thread to end. The thread is a daemon, so one that hangs is abandoned and blocks nothing."""
 
 
 def real_monotonic() -> Callable[[], float]:
@@ -32,7 +32,7 @@ def real_monotonic() -> Callable[[], float]:
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop that a frozen clock does not stop."""
+    """An event loop that keeps working while the clock is frozen."""
 
     def __init__(self) -> None:
         self._monotonic = real_monotonic()
@@ -43,12 +43,12 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class LoopThread:
-    """Runs coroutines for other threads, from construction until `stop` or the end of the process."""
+    """Runs coroutines for other threads, starting with construction and until `stop` or the end of the process."""
 
     def __init__(self, name: str) -> None:
         self.loop: asyncio.AbstractEventLoop = _Loop()
         self.at_end: list[Callable[[], object]] = []
-        """Called in the thread when it ends."""
+        """Called in the thread when the thread ends."""
         self._thread = Thread(target=_run, args=(self.loop, self.at_end), name=name, daemon=True)
         self._thread.start()
         self._finish = weakref.finalize(self, _stop, self.loop, self._thread)
@@ -58,14 +58,17 @@ class LoopThread:
         return self._finish.alive
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start a coroutine. Raises RuntimeError after the thread has ended."""
+        """Start a coroutine. Raises RuntimeError if the thread has ended."""
         if not self._finish.alive:
             coroutine.close()
             raise RuntimeError("this has been closed")
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine and wait for it, from any thread except this one, which would wait for itself."""
+        """Run a coroutine and wait for the result.
+
+        Do not call this from the loop's own thread, which would wait for itself.
+        """
         if self._thread.ident == get_ident():
             coroutine.close()
             raise RuntimeError(f"{self._thread.name} cannot wait for itself; call this from another thread")
@@ -93,7 +96,7 @@ def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], object]]) ->
 
 
 async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
-    """Wait a limited time for cancelled tasks."""
+    """Wait for cancelled tasks, up to a time limit."""
     await asyncio.sleep(0)  # for connections that close
     if tasks:
         await asyncio.wait(tasks, timeout=_END_SECONDS / 2)
@@ -107,7 +110,7 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 
 
 async def in_thread(call: Callable[[], T]) -> T:
-    """Run a slow call in a daemon thread, so that the process can end without it."""
+    """Run a slow function in a daemon thread, so that the process can exit without waiting for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Callable[[], T]] = loop.create_future()
     Thread(target=copy_context().run, args=(_call, loop, call, done), name="rampsim call", daemon=True).start()
@@ -137,5 +140,7 @@ def _raised(error: BaseException) -> NoReturn:
 
 
 def _deep(call: Callable[[], T], frames: int = 3) -> T:
-    """Call a function several frames away from `threading`: freezegun gives real time to callers within five frames."""
+    """Call a function several frames away from `threading`, because freezegun gives real time to callers within five
+    frames.
+    """
     return _deep(call, frames - 1) if frames else call()

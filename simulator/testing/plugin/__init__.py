@@ -1,7 +1,7 @@
 """The pytest plugin `rampsim`: hooks and fixtures.
 
-Every pytest run imports this module, so it imports nothing slow. The code behind the fixtures is in `plugin.run`, which
-is imported with the first fixture.
+Every pytest run imports this module, so it must not import slow modules. `plugin.run` implements the fixtures and is
+imported when the first fixture is used.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the command line and pyproject.toml, as one group in `pytest --help`."""
+    """Add the options for the command line and pyproject.toml, as one group in `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
     for option in OPTIONS:
         given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
@@ -68,7 +68,7 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
 def _run_of(request: pytest.FixtureRequest) -> Run:
-    """Return the state behind the fixtures of a run, created on first use."""
+    """Return the state that the fixtures of a run share. It is created on first use."""
     config = request.config
     if RUN not in config.stash:
         try:
@@ -81,13 +81,13 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
 
 
 class _Reporter:
-    """Reports the run in the only process, or in the controller of pytest-xdist."""
+    """Reports the run. Registered in the only process, or in the controller process of pytest-xdist."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._run_id = ""
         """The run id that all pytest-xdist workers share."""
-        # If coverage or advice was requested, the summary says so even if no test had a world.
+        # If coverage or advice was requested, the summary states the result even if no test used a world.
         self._has_summary = bool(
             config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice")
         )
@@ -98,7 +98,7 @@ class _Reporter:
         return summary
 
     def add(self, report: Report) -> None:
-        """Add the report of a process."""
+        """Add the report from one process."""
         self._has_summary = True
         self._summary.add(report)
 
@@ -132,7 +132,7 @@ class _Reporter:
             self._summary.write(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
-        """Wait for the server, which ends with the last worker, so that a run leaves nothing behind."""
+        """Wait for the server, which stops after the last worker, so that a run leaves no process behind."""
         directory = directory_of(self._run_id)
         if self._run_id and directory.exists():
             import_module("simulator.testing.servers.run_server").RunServer(directory).wait_for_end()
@@ -140,7 +140,7 @@ class _Reporter:
 
 @pytest.fixture(scope="session")
 def simulator(request: pytest.FixtureRequest) -> Server:
-    """The simulator of this run, shared by all workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
+    """The simulator for this run, shared by all workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
     return _run_of(request).server()
 
 
@@ -148,24 +148,24 @@ def simulator(request: pytest.FixtureRequest) -> Server:
 def world(request: pytest.FixtureRequest, simulator: Server) -> World:
     """A fresh world for this test: authenticated clients, clock, actions, faults, events, deliveries, ledger.
 
-    The markers `scenario`, `clock`, `seed` and `world` configure it. It ends with the test, and is kept if the test
-    fails.
+    The markers `scenario`, `clock`, `seed` and `world` configure the world. It is deleted after the test, unless the
+    test fails.
     """
     return _run_of(request).new_world(request.node, simulator)
 
 
 @pytest.fixture
 def world_in_process(request: pytest.FixtureRequest) -> World:
-    """A world like `world`, in the process of the test and without sockets."""
+    """Like `world`, but within the test process and without sockets."""
     run = _run_of(request)
     return run.new_world(request.node, run.server_in_process())
 
 
 @pytest.fixture
 def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
-    """A receiver for the webhooks of `world` in the test process, registered when the test first uses it.
+    """A receiver in the test process for the webhooks of `world`. It is registered when the test first uses it.
 
-    In a test with `world_in_process` and without `world`, it receives that world's webhooks.
+    In a test that uses `world_in_process` and not `world`, it receives the webhooks of `world_in_process`.
     """
     in_process = "world_in_process" in request.fixturenames and "world" not in request.fixturenames
     world: World = request.getfixturevalue("world_in_process" if in_process else "world")

@@ -1,4 +1,4 @@
-"""Hooks for conftest.py, through which `rampsim explore` reaches an application in the test process."""
+"""Hooks for conftest.py. `rampsim explore` uses them to reach an application in the test process."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(firstresult=True)
 def pytest_rampsim_books(item: pytest.Item, world: World) -> Iterable[Mapping[str, object] | Sequence[object]] | None:
-    """Return the application's books after this test: dicts or tuples of order, state, amount and currency.
+    """Return the application's records after this test: dicts or tuples of order, state, amount and currency.
 
-    `order` is the reference sent to the API. `amount` is what the customer received, 0 unless completed. The fixtures
-    of the test are still active: `item.funcargs["shop"]` is the value of the fixture `shop`. Return None for a test
-    without books.
+    `order` is the reference that was sent to the API. `amount` is what the customer received, or 0 if the order is
+    not completed. The test's fixtures are still active: `item.funcargs["shop"]` is the value of the fixture `shop`.
+    Return None for a test without records.
     """
 
 
 @pytest.hookspec(firstresult=True)
 def pytest_rampsim_settle(item: pytest.Item, world: World) -> object:
-    """Run the application's own reconciliation job, as it runs every day."""
+    """Run the application's own reconciliation job, as a daily schedule would."""

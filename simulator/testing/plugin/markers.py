@@ -1,4 +1,4 @@
-"""The configuration of a test's world, read from its markers."""
+"""The configuration of a test's world, read from pytest markers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from simulator.testing.given import scenario_file
 
 
 def body_of(item: pytest.Item) -> dict[str, Any]:
-    """Return the body that creates a test's world.
+    """Return the request body that creates a test's world.
 
-    The closest of several equal markers counts; `world` markers add up.
+    If a marker occurs several times, the closest one applies. `world` markers are merged.
     """
     body: dict[str, Any] = {}
     for marker in reversed(list(item.iter_markers("world"))):

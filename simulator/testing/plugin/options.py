@@ -1,4 +1,4 @@
-"""Options of the pytest plugin: command line, pyproject.toml, environment."""
+"""Options of the pytest plugin from the command line, pyproject.toml and the environment."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import pytest
 
 REPORTER = "rampsim-reporter"
-"""The name of the plugin in the process that reports the run."""
+"""The name under which the plugin is registered in the process that reports the run."""
 REPORT = "rampsim"
-"""The attribute of a pytest or pytest-xdist report that carries a process's notes about its worlds."""
+"""The attribute of a pytest or pytest-xdist report that carries a process's records about its worlds."""
 
 
 class Option(NamedTuple):
-    """A command-line option that is also a key in pyproject.toml, named with underscores."""
+    """A command-line option that can also be set in pyproject.toml, where its name is written with underscores."""
 
     flag: str
     help: str
@@ -65,12 +65,12 @@ MARKERS = (
 
 
 def chosen(config: pytest.Config, name: str) -> str:
-    """Return the value of an option: from the command line, SIMULATOR_URL, or pyproject.toml, in this order."""
+    """Return the value of an option. The command line takes precedence, then SIMULATOR_URL, then pyproject.toml."""
     variable = os.environ.get("SIMULATOR_URL") if name == "simulator_url" else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value
 
 
 def directory_of(run_id: str) -> Path:
-    """Return the directory that the processes of a run share (`run_server`)."""
+    """Return the directory that the processes of a run share (see `run_server`)."""
     return Path(tempfile.gettempdir(), f"rampsim-{run_id}")

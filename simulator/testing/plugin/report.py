@@ -1,7 +1,7 @@
-"""Output about a test's world: its timeline, a scenario that repeats the test's calls, and the saved world.
+"""Output about a test's world: its timeline, a scenario that repeats the test's requests, and the saved world.
 
-Files go to `.rampsim` below the root directory. A failure in this module is shown in place of the output, because the
-test's own failure matters more.
+Files are written to `.rampsim` below the root directory. If this module fails, its error replaces the output, because
+the test's own failure is more important.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 DIRECTORY = ".rampsim"
 _NOT_POSSIBLE = "not possible"
 _LONGEST_NAME = 100
-"""The file suffix of a scenario."""
+"""The maximum number of characters in a name."""
 _PATIENCE_SECONDS = 20.0
-"""How long a server may take to describe what happened. A hanging server must not delay the failure report."""
+"""How long a server may take to describe what happened. A server that hangs must not delay the failure report."""
 _USUAL_SEED = 1
-"""The exit code of `rampsim scenario run`."""
+"""The default seed. The command that repeats a test contains `--seed` if the world has a different seed."""
 
 
 class Keeper(NamedTuple):
-    """Shows and keeps the worlds of tests.
+    """Reports on the worlds of tests and keeps them for inspection.
 
     `keeps`: whether worlds are kept. `outlives`: whether the server continues after the run.
     """
@@ -42,7 +42,9 @@ class Keeper(NamedTuple):
     has_socket: bool
 
     def section(self, test: str, world: World) -> str:
-        """Return the section of a failing test about a world: its timeline, how to repeat it, how to look at it."""
+        """Return the section about a world in a failing test's report: the timeline, how to repeat it, how to inspect
+        the world.
+        """
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), *_raised(world), "", f"Repeat the calls:          {repeat}"]
@@ -54,13 +56,13 @@ class Keeper(NamedTuple):
         return "\n".join(lines)
 
     def look(self, test: str, world: World) -> str:
-        """Describe how to look at a kept world."""
+        """Return instructions for inspecting a kept world."""
         return world.dashboard_url if self.outlives else _said(lambda: self._document(test, world))
 
     def _scenario(self, test: str, world: World) -> str:
         name = _name(test)
         text = world.control("GET", "/recording", query={"name": name})
-        # Editors would look for the schema beside the shipped scenarios, which are outside the tested project.
+        # Editors would look for the schema next to the shipped scenarios, which are outside the tested project.
         text = re.sub(r"\A# yaml-language-server: .*\n", "", text)
         seed = f"--seed {world.seed} " if world.seed != _USUAL_SEED else ""
         return f"rampsim scenario run {seed}{self._written(f'{name}.yaml', text)}"
@@ -70,14 +72,14 @@ class Keeper(NamedTuple):
         return f"rampsim serve --state {self._written(f'{_name(test)}.world.json', text)}"
 
     def _written(self, name: str, text: str) -> str:
-        """Write a file and return its path relative to pytest's starting directory."""
+        """Write a file and return its path relative to the directory in which pytest started."""
         path = directory(self.config) / name
         path.write_text(text, "utf-8")
         return shlex.quote(os.path.relpath(path, self.config.invocation_params.dir))
 
 
 def directory(config: pytest.Config) -> Path:
-    """Return the directory for files, which git ignores."""
+    """Return the directory for files. Git ignores it."""
     path = config.rootpath / DIRECTORY
     if not path.is_dir():
         path.mkdir(exist_ok=True)
@@ -86,7 +88,7 @@ def directory(config: pytest.Config) -> Path:
 
 
 def _name(test: str) -> str:
-    """Return the node id of a test as a file and scenario name."""
+    """Return the node id of a test in a form that is valid as a file name and as a scenario name."""
     name = re.sub(r"[^A-Za-z0-9._]+", "-", test.replace(".py::", "-")).strip("-._")
     if len(name) > _LONGEST_NAME:
         mark = f"-{zlib.crc32(test.encode()):08x}"
@@ -95,13 +97,13 @@ def _name(test: str) -> str:
 
 
 def _raised(world: World) -> list[str]:
-    """Return the errors of webhook handlers. They often cause the failure and appear nowhere else."""
+    """Return the errors that webhook handlers raised. They often cause the failure and are not reported elsewhere."""
     raised = [what for receiver in world.receivers for what in receiver.unraised_errors()]
     return ["The webhook handler raised an error", *(f"  {what}" for what in raised)] if raised else []
 
 
 def _said(tell: Callable[[], str]) -> str:
-    """Return the output, or the reason it is unavailable."""
+    """Return the output, or the reason why it is unavailable."""
     try:
         return tell()
     except Exception as error:  # whatever it is, the test has failed for something else

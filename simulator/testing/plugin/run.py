@@ -1,4 +1,4 @@
-"""The pytest plugin after the first fixture: its servers, the worlds of the tests, and their end."""
+"""The part of the pytest plugin that the first fixture loads. It manages the servers and the worlds of the tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLE = "rampsim: what happened in the simulator"
 
 
 class Run:
-    """The state of one process of a run, registered as a plugin with the first fixture."""
+    """The state of one process of a run, registered as a plugin when the first fixture is used."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -44,20 +44,20 @@ class Run:
         self._count = itertools.count(1)
         self._open: dict[str, World] = {}
         self._made: dict[str, list[World]] = {}
-        """The worlds that each test created, with fixtures or `simulator.new_world`."""
+        """The worlds that each test created with fixtures or with `simulator.new_world`."""
         self._servers: list[Server] = []
 
     # Servers
 
     def server(self) -> Server:
-        """Return the server at a given URL, or the server of the run or process."""
+        """Return the server at a given URL, or the server that belongs to the run or process."""
         if url := self._url_of_explore or _url_named(self._config):
             return self._server_at(url)
         in_process = chosen(self._config, "simulator") == "inprocess"
         return self.server_in_process() if in_process else self._server_of_the_run
 
     def server_in_process(self) -> Server:
-        """Return the server of this process without sockets; in a run of explore, the run's server."""
+        """Return this process's server without sockets. In a run of `rampsim explore`, return the run's server."""
         return self.server() if explored.run() else self._server_in_process
 
     @property
@@ -95,7 +95,7 @@ class Run:
     # Worlds
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
-        """Create a world from the markers of a test. It ends with the test."""
+        """Create a world as a test's markers specify. It is deleted after the test."""
         body = plugin_markers.body_of(item)
         if not explored.run():
             body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
@@ -109,12 +109,12 @@ class Run:
         return world
 
     def _why_dead(self) -> str:
-        """Return the last output of the run's server, if it has died."""
+        """Return the last output of the run's server if it has crashed."""
         said = None if self._run_server is None else self._run_server.last_words()
         return "" if said is None else f"The simulator of this run has died. Its output:\n{said or '(nothing)'}"
 
     def _begin(self, world: World) -> None:
-        """Record a world created for or by a test."""
+        """Record a world that was created for a test or by a test."""
         test = _current_test()
         self._open[world.id] = world
         self._made.setdefault(test, []).append(world)
@@ -135,7 +135,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Detach applications from the worlds of a test and unfreeze time before its fixtures end."""
+        """Detach applications from a test's worlds and unfreeze time before the fixtures are torn down."""
         for world in item.stash.get(WORLDS, []):
             world.detach_applications()
         for world in self._open.values():
@@ -143,7 +143,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
-        """Say where to look at the world before the debugger opens (--pdb)."""
+        """Print where to inspect the world before the debugger opens (--pdb)."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
             for _, world in self._worlds_of(node.nodeid):
@@ -155,7 +155,7 @@ class Run:
             yield _TITLE, self._keeper(world, failed=True).section(name, world)
 
     def _worlds_of(self, test: str) -> list[tuple[str, World]]:
-        """Return the worlds that a test created and did not end, each with a name for its files."""
+        """Return the worlds that a test created and did not delete, each with a name for its files."""
         living = [world for world in self._made.get(test, []) if not world.has_ended]
         return [(f"{test}-{number}" if number > 1 else test, world) for number, world in enumerate(living, 1)]
 
@@ -168,9 +168,10 @@ class Run:
         return Keeper(self._config, keeps=keeps, outlives=False, has_socket=True)
 
     def _end_worlds(self, item: pytest.Item) -> None:
-        """End or keep the worlds of a finished test and its fixtures.
+        """Delete or keep the worlds of a finished test and its fixtures.
 
-        Worlds from `simulator.new_world` may be shared with other tests, so they end with the run.
+        Worlds created with `simulator.new_world` may be shared with other tests, so they are deleted when the run
+        ends.
         """
         failed = item.stash.get(FAILED, False)
         of_fixtures = item.stash.get(WORLDS, [])
@@ -197,7 +198,7 @@ class Run:
     # The end
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """End the worlds from `simulator.new_world` and the worlds of interrupted tests."""
+        """Delete the worlds created with `simulator.new_world` and the worlds of interrupted tests."""
         for world in self._open.values():
             _delete(world)
         attach(session, self._notes.collect())
@@ -210,9 +211,9 @@ class Run:
 
 
 class _Server(Server):
-    """A server that reports every world created in it. `outlives`: it continues after the run.
+    """A server that reports every world created on it. `outlives`: the server continues after the run.
 
-    `has_socket`: something responds at its address.
+    `has_socket`: the server accepts connections at its address.
     """
 
     def __init__(
@@ -238,7 +239,7 @@ class _Server(Server):
 
 
 def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest.TestReport) -> None:
-    """Show and keep the worlds of a test whose worker died, as for any failing test."""
+    """Report and keep the worlds of a test whose worker died, as for any failing test."""
     named = _url_named(config)
     url = named or RunServer(directory_of(run_id)).address()
     if not url:
@@ -259,12 +260,12 @@ def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest
 
 
 def _current_test() -> str:
-    """Return the node id of the running test in this process, or "" between tests."""
+    """Return the node id of the test that is running in this process, or "" between tests."""
     return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
 
 
 def _url_named(config: pytest.Config) -> str:
-    """Return the URL of an existing server, or "" if the run starts its own.
+    """Return the URL of an existing server, or "" if the run starts its own server.
 
     The command line takes precedence over other settings.
     """
@@ -274,7 +275,7 @@ def _url_named(config: pytest.Config) -> str:
 
 
 def _beginning_of_id(test: str, mark: str) -> str:
-    """Return the id prefix of a test's worlds. `mark` identifies the run and the worker."""
+    """Return the prefix for the ids of a test's worlds. `mark` identifies the run and the worker."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
     return f"{name}-{mark}-"
 
@@ -285,5 +286,5 @@ def _delete(world: World) -> None:
 
 
 def _failure(why: str) -> BaseException:
-    """Fail a test or its fixtures with this message and no traceback."""
+    """Return the exception that fails a test or its fixtures with this message and without a traceback."""
     return pytest.fail.Exception(why, pytrace=False)

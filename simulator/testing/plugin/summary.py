@@ -1,7 +1,8 @@
 """The summary of a run over all worlds of all workers: coverage, advice, kept worlds.
 
-Each process records its worlds when they end (`Notes`) and sends the record with the report of a test. So nothing is
-lost if a worker or the server is killed later. The process that reports the run adds the records up (`Summary`).
+Each process records its worlds before they are deleted (`Notes`) and sends the record with a test's report, so
+nothing is lost if a worker or the server is killed later. The process that reports the run adds up the records
+(`Summary`).
 """
 
 from __future__ import annotations
@@ -23,36 +24,36 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 Covered: TypeAlias = Mapping[str, list[str]]
-"""The exercised items, by dimension."""
+"""The exercised items for each dimension."""
 
 _SEVERITIES = ("info", "warning", "error")
 _NAMED = 8
-"""The maximum number of exercised and of unexercised items to list."""
+"""The maximum number of exercised items, and of unexercised items, to list."""
 
 
 class Dimension(TypedDict):
-    """One dimension of coverage: its title and every item."""
+    """One dimension of coverage: the title and all items."""
 
     title: str
     items: list[str]
 
 
 class Kept(TypedDict):
-    """A world that was kept although its test passed, and how to look at it."""
+    """A world that was kept although its test passed, with instructions for inspecting it."""
 
     test: str
     look: str
 
 
 class Advice(TypedDict):
-    """A finding, and the test whose world it concerns."""
+    """A finding, and the test whose world the finding concerns."""
 
     test: str
     finding: Finding
 
 
 class Report(TypedDict):
-    """The record of worlds that ended since the last record."""
+    """The record of worlds that were deleted since the previous record."""
 
     kept: NotRequired[list[Kept]]
     advice: NotRequired[list[Advice]]
@@ -61,7 +62,7 @@ class Report(TypedDict):
 
 
 def wants_advice(config: pytest.Config) -> str:
-    """Return the minimum severity that fails the run, or "" if advice never fails it."""
+    """Return the minimum severity of advice that fails the run, or "" if advice never fails the run."""
     return chosen(config, "simulator_fail_on_advice")
 
 
@@ -70,7 +71,7 @@ def wants_coverage(config: pytest.Config) -> bool:
 
 
 class Notes:
-    """The records of a process."""
+    """The records that one process collects."""
 
     def __init__(self, config: pytest.Config) -> None:
         least = wants_advice(config)
@@ -80,11 +81,11 @@ class Notes:
         self._report: Report = {}
 
     def keep(self, test: str, look: str) -> None:
-        """Record a kept world of a passing test."""
+        """Record a kept world whose test passed."""
         self._report.setdefault("kept", []).append({"test": test, "look": look})
 
     def take(self, test: str, world: World) -> None:
-        """Record a world before it ends or resets. An unreachable world has no record."""
+        """Record a world before it is deleted or reset. Nothing is recorded if the world is unreachable."""
         with contextlib.suppress(SimulatorError):
             self._take_advice(test, world)
             if self._wants_coverage:
@@ -110,13 +111,13 @@ class Notes:
             self._sent_catalogue = True
 
     def collect(self) -> Report:
-        """Return the record once."""
+        """Return the record and clear it."""
         report, self._report = self._report, {}
         return report
 
 
 def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
-    """Send a record to the reporting process, with the report of a test or at the end."""
+    """Send a record to the reporting process, with a test's report or when the process ends."""
     if not report:
         return
     if isinstance(bearer, pytest.TestReport):
@@ -128,7 +129,7 @@ def attach(bearer: pytest.TestReport | pytest.Session, report: Report) -> None:
 
 
 class Summary:
-    """The records of all processes of a run."""
+    """The records from all processes of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -219,12 +220,12 @@ class Summary:
 
 
 def _name(item: Mapping[str, object]) -> str:
-    """Return the name of an item. An error that any operation can return counts once."""
+    """Return the name of an item. An error that every operation can return is counted once."""
     return str(item["item"]).replace("* ", "any operation ", 1)
 
 
 def _share(part: int, whole: int) -> str:
-    """Format a share. `percent` is rounded down, so that 100 means everything."""
+    """Format a fraction. `percent` is rounded down, so that 100 means complete coverage."""
     return f"{part:4} of {whole:4}  {part * 1000 // whole / 10 if whole else 100.0:5} %"
 
 

@@ -1,1 +1,1 @@
-"""Webhook receivers in the process of the test."""
+"""Webhook receivers in the test process."""

@@ -1,4 +1,4 @@
-"""Responders for the deliveries of a receiver: a fixed status, a function of the test, or an application."""
+"""Responders for a receiver's deliveries: a fixed status, a test function, or an application."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ Reply: TypeAlias = "int | tuple[int, Mapping[str, str], bytes | str] | None"
 Interface = Literal["asgi", "wsgi"]
 _BY_ARGUMENTS: Mapping[int, Interface] = {3: "asgi", 2: "wsgi"}
 _LIFESPAN_SECONDS = 30.0
-"""The time limit for the start-up of an application."""
+"""The time limit for starting an application."""
 
 
 class Answerer:
-    """Responds to deliveries; called in the event loop of the receiver.
+    """Responds to deliveries. Called in the receiver's event loop.
 
-    `handles`: an application or a function sees the delivery, so the test waits for its response.
+    `handles`: an application or a function processes the delivery, so the test waits for its response.
     """
 
     handles: ClassVar[bool] = True
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
-        """The answer to a delivery."""
+        """Return the response to a delivery."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of what it has opened; from any thread but that of the receiver."""
+        """Release what the responder has opened. Call this from any thread except the receiver's."""
 
 
 @dataclass
 class Fixed(Answerer):
-    """Responds with `status` after `delay_seconds`, `times` times or forever."""
+    """Responds with `status` after `delay_seconds`, either `times` times or without a limit."""
 
     status: int = 200
     delay_seconds: float = 0.0
@@ -58,9 +58,9 @@ class Fixed(Answerer):
 
 
 class Function(Answerer):
-    """Responds with the result of a function of the test.
+    """Responds with the result of a function that the test provides.
 
-    A plain function runs in a thread, an `async` one in the receiver's event loop.
+    A plain function runs in a thread, an `async` function in the receiver's event loop.
     """
 
     def __init__(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
@@ -90,7 +90,7 @@ def _answer_of(reply: object) -> Answer:
 
 
 class AsgiApp(Answerer):
-    """Passes deliveries to an ASGI application in the receiver's event loop, after its start-up."""
+    """Passes deliveries to an ASGI application in the receiver's event loop, after the application has started."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], path: str, thread: LoopThread) -> None:
         self._app = app
@@ -114,7 +114,8 @@ class AsgiApp(Answerer):
         try:
             await self._app(scope, conversation.receive, send)
         except Exception as error:
-            # Frameworks return 500 and raise again. That response counts, and the test sees the error as well.
+            # Frameworks return 500 and then raise the error again. The test uses that response and also receives the
+            # error.
             delivery.error = error
             return conversation.answer() if conversation.is_complete else Answer(500)
         if not conversation.has_begun:
@@ -127,7 +128,7 @@ class AsgiApp(Answerer):
 
 
 class _Lifespan:
-    """The start-up and shutdown of an ASGI application. Applications without lifespan support are allowed."""
+    """The startup and shutdown of an ASGI application. Applications without lifespan support are accepted."""
 
     def __init__(self, app: Callable[..., Awaitable[None]], state: dict[str, Any]) -> None:
         self._app = app
@@ -136,7 +137,7 @@ class _Lifespan:
         self._error: BaseException | None = None
 
     async def start(self) -> None:
-        """Run the start-up. Raises SimulatorError if it fails or takes too long."""
+        """Run the startup. Raises SimulatorError if the startup fails or takes too long."""
         loop = asyncio.get_running_loop()
         self._asked = asyncio.Queue[Message]()
         self._told: asyncio.Future[Message] = loop.create_future()
@@ -153,7 +154,7 @@ class _Lifespan:
             raise SimulatorError(f"The start-up of the application took longer than {_LIFESPAN_SECONDS:g} seconds.")
 
     async def stop(self) -> None:
-        """Run the shutdown, if the start-up ran."""
+        """Run the shutdown, if the startup ran."""
         if self._task is None or self._task.done():
             return
         self._asked.put_nowait({"type": "lifespan.shutdown"})
@@ -164,7 +165,8 @@ class _Lifespan:
         try:
             await self._app(scope, self._asked.get, self._tell)
         except Exception as error:
-            # An application without lifespan support raises at the first message. It then runs without lifespan.
+            # An application without lifespan support raises an error at the first message. It then runs without
+            # lifespan.
             self._error = error
 
     async def _tell(self, message: Message) -> None:
@@ -245,7 +247,7 @@ class Address(Answerer):
         except self._failure as error:
             why = str(error) or type(error).__name__
             raise SimulatorError(f"{self._url} did not respond ({why}). Does the application run there?") from None
-        # The response is passed on as decoded, no longer compressed.
+        # httpx has already decompressed the response, so it is passed on without compression.
         kept = [pair for pair in response.headers.multi_items() if pair[0] != "content-encoding"]
         return Answer(response.status_code, tuple(kept), response.content)
 
@@ -259,7 +261,7 @@ def _is_async(function: object) -> bool:
 
 
 def answerer_of(target: object, path: str, thread: LoopThread, interface: Interface | None = None) -> Answerer:
-    """Return the responder for an application or a URL. Raises TypeError for anything else."""
+    """Return the responder for an application or a URL. Raises TypeError for other values."""
     if isinstance(target, str):
         return Address(target)
     if not path.startswith("/"):
@@ -276,7 +278,10 @@ def answerer_of(target: object, path: str, thread: LoopThread, interface: Interf
 
 
 def _interface_of(target: object) -> Interface | None:
-    """Return the interface of an application: ASGI for a coroutine function or three arguments, WSGI for two."""
+    """Return the interface of an application.
+
+    It is ASGI for a coroutine function or for three arguments, WSGI for two.
+    """
     if not callable(target):
         return None
     if _is_async(target):

@@ -1,4 +1,4 @@
-"""Webhook deliveries as a receiver gets them, and whether they are genuine."""
+"""Webhook deliveries that a receiver gets, and the check that they are genuine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ except ImportError as error:
 
 
 class Delivery(dict[str, Any]):
-    """One webhook request. Indexing reads its event: `delivery["data"]["object"]`.
+    """One webhook request. Indexing reads the event: `delivery["data"]["object"]`.
 
-    `event` is the envelope, or {} if the body is not an envelope. `headers` ignore case. `body` is the raw bytes.
-    `genuine`: the signature is the world's own, and the timestamp is within five minutes of the clock that stamps it.
-    `status` is the response, or None before the response or after a cut connection. `error` is the exception of the
-    application or function that handled the delivery.
+    `event` is the envelope, or {} if the body is not an envelope. `headers` are case-insensitive. `body` is the raw
+    bytes. `genuine`: the signature was made by the world, and the timestamp is within five minutes of the clock that
+    stamps webhooks. `status` is the status of the response, or None before the response or if the connection was cut.
+    `error` is the exception that the application or function raised for this delivery.
     """
 
     def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
@@ -46,7 +46,7 @@ class Delivery(dict[str, Any]):
         return dict(self)
 
     def fits(self, type: str | None, object_id: str | None) -> bool:
-        """Return True if a delivery has this type and object; None matches any."""
+        """Return True if a delivery has this type and resource. None matches every value."""
         return (type is None or self.get("type") == type) and (object_id is None or _object_id(self) == object_id)
 
     def __str__(self) -> str:
@@ -60,9 +60,10 @@ class Delivery(dict[str, Any]):
 
 
 class Judge:
-    """Decides whether a request comes from the world, by its webhook key and the clock that stamps it.
+    """Checks whether a request comes from the world, with the world's webhook key and the clock that stamps webhooks.
 
-    On a mismatch it asks the simulator for both again: the key may have been rotated, or a setting changed.
+    If the check fails, the key and the clock are read from the simulator again, because the key may have been rotated
+    or a setting changed.
     """
 
     def __init__(self, world: World, environment: str) -> None:
@@ -98,7 +99,7 @@ def envelope_of(body: bytes) -> dict[str, Any]:
 
 
 def what_raised(error: BaseException) -> str:
-    """Describe an error of a handler with the last line of code that belongs to no library."""
+    """Describe a handler's error with the last line of code that is not in a library."""
     frames = extract_tb(error.__traceback__)
     own = [one for one in frames if "site-packages" not in one.filename] or frames
     place = "".join(f" ({Path(one.filename).name}:{one.lineno}, in {one.name})" for one in own[-1:])

@@ -1,4 +1,7 @@
-"""A small HTTP server on loopback inside a running event loop: one request per connection, as webhooks are sent."""
+"""A small HTTP server on the loopback interface, in a running event loop.
+
+Like webhooks, each request has its own connection.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ HeaderPairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Request:
-    """A request; `target` is the path with its query."""
+    """An HTTP request. `target` is the path with the query string."""
 
     method: str
     target: str
@@ -28,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response. `cut`: the connection is dropped instead, as if the process had died."""
+    """A response. `cut`: the connection is dropped without a response, as if the process had crashed."""
 
     status: int
     headers: HeaderPairs = ()
@@ -40,7 +43,7 @@ Answering = Callable[[Request], Awaitable[Answer]]
 
 
 async def _address_of(host: str) -> str:
-    """Return the address of a local host name, or "" (all addresses) for any other name."""
+    """Return the address for a local host name, or "" (all addresses) for any other name."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
@@ -58,9 +61,9 @@ async def _address_of(host: str) -> str:
 
 
 class Listener:
-    """Listens on a free port of this machine for `host`, between `open` and `close`.
+    """Listens for `host` on a free port of this machine, between `open` and `close`.
 
-    A name of another machine, such as a forwarder, means all addresses of this one.
+    If the name refers to another machine, such as a forwarder, the server listens on all addresses of this machine.
     """
 
     def __init__(self, answer: Answering, host: str = "127.0.0.1") -> None:
@@ -70,7 +73,7 @@ class Listener:
         self._connections: set[asyncio.Transport] = set()
 
     async def open(self) -> int:
-        """Start listening; return the port."""
+        """Start listening. Return the port."""
         loop = asyncio.get_running_loop()
         address = await _address_of(self._host)
         self._server = await loop.create_server(lambda: _Connection(self._answer, self._connections), address, 0)

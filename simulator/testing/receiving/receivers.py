@@ -1,4 +1,4 @@
-"""A webhook receiver in the test process: it verifies and records deliveries and responds as configured."""
+"""A webhook receiver in the test process. It verifies and records deliveries and responds as configured."""
 
 from __future__ import annotations
 
@@ -32,30 +32,32 @@ except ImportError as error:
 __tracebackhide__ = hides_traceback
 
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
-"""The host name by which a simulator on another machine or in a container reaches receivers in this process."""
+"""The host name that a simulator on another machine or in a container uses to reach receivers in this process."""
 _REGISTRATION = "webhook.test"
 _MOST_ERRORS = 5
 _DETACH_SECONDS = 10.0
-"""An attempt fails after ten seconds, so every delivery has a response or has failed by then."""
+"""An attempt fails after ten seconds, so every delivery has a response or has failed after this time."""
 
 
 class Receiver:
     """A webhook endpoint of a world. It registers itself for `events` and returns 200 unless configured otherwise.
 
-    With `events` None, the test or the application that it forwards to registers `url`.
+    If `events` is None, the test or the application must register `url`.
 
-    Over HTTP it listens on a free loopback port in its own thread, or on the host name in SIMULATOR_RECEIVER_HOST for
-    a simulator elsewhere. In process nothing listens, and the URL is the same in every run. Several deliveries may
-    arrive at once, and a handler may call the simulator. The receiver answers the registration test itself; `received`
-    omits it.
+    Over HTTP, the receiver listens on a free loopback port in its own thread, or on the host name in
+    SIMULATOR_RECEIVER_HOST if the simulator runs elsewhere. In process, it does not listen on a socket, and the URL
+    is the same in every run. Several deliveries may arrive at once, and a handler may call the simulator. The
+    receiver responds to the registration test itself and omits it from `received`.
     """
 
     refuses_forged = False
-    """Whether it returns 401 for a forged delivery if it replaces an application: a test with a stand-in has not
-        said how the application responds. Set in a run of `rampsim explore`.
+    """Whether the receiver returns 401 for a forged delivery when it replaces an application.
+
+    A test that replaces its application has not specified how the application responds. Set in a run of `rampsim
+    explore`.
     """
     patience_seconds = 2.0
-    """How long `received` and `close` wait for deliveries in flight."""
+    """How long `received` and `close` wait for deliveries that are in flight."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class Receiver:
         self._world = world
         self._judge = Judge(world, environment)
         self._answerers: list[Answerer] = [Fixed()]
-        """The responders; the last one responds. Earlier ones respond again after later ones are detached."""
+        """The responders. Only the last one responds. When it is detached, the previous one responds again."""
         self._next: list[Fixed] = []
         self._raises = True
         self._told: set[int] = set()
@@ -95,20 +97,23 @@ class Receiver:
 
     @property
     def received(self) -> list[Delivery]:
-        """All deliveries in order. Waits up to two seconds for deliveries in flight."""
+        """The deliveries in order of arrival.
+
+        Reading this property waits up to two seconds for deliveries in flight.
+        """
         self._settle()
         return self._received
 
     def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
-        """Return the received envelopes in order, duplicates included; optionally of one type or resource."""
+        """Return the received envelopes in order, including duplicates. Filters: event type, resource."""
         about = None if object_id is None else id_of(object_id)
         return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]
 
     def wait_for(self, type: str, object_id: Target | None = None, timeout: float = 5.0) -> Delivery:
-        """Return the first delivery of a type (and resource), including one that has already arrived.
+        """Return the first delivery with a type (and resource). It may have arrived before the call.
 
-        Waits up to `timeout` real seconds for its handler to respond. Raises AssertionError if it does not arrive,
-        with what arrived instead, or if the application that handled it raised.
+        Waits up to `timeout` real seconds for the handler to respond. Raises AssertionError if no such delivery
+        arrives, with a list of what did arrive, or if the application raised an error while handling it.
         """
         about = None if object_id is None else id_of(object_id)
         waiting = _Waiting(type, about)
@@ -117,7 +122,7 @@ class Receiver:
             if delivery is None:
                 self._waiting.append(waiting)
         if delivery is None:
-            # A single wait without a clock: a frozen clock would make it endless.
+            # Wait once and without checking the time, because a loop that checks a frozen clock would never end.
             waiting.came.wait(timeout)
             delivery = waiting.delivery
             with self._lock:
@@ -134,7 +139,8 @@ class Receiver:
     def respond(self, status: int, times: int | None = None, delay: float | str | None = None) -> None:
         """Respond with this status after `delay` (real seconds, or a string: "200ms").
 
-        With `times`, that often, after earlier calls are used up; then as before. Without it, from now on.
+        `times` limits the number of these responses. They start when earlier `respond` calls are used up, and
+        afterwards the previous behavior resumes. Without `times`, every later delivery gets this response.
         """
         seconds = 0.0 if delay is None else parse_duration(delay) / 1000
         if not isinstance(status, int) or not 200 <= status <= 599:
@@ -150,27 +156,27 @@ class Receiver:
                 self._next.append(Fixed(status, seconds, times))
 
     def respond_with(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
-        """Respond with the result of a function of the delivery: a status, (status, headers, body), or None for 200.
+        """Respond with what a function returns for the delivery: a status, (status, headers, body), or None for 200.
 
-        A plain function runs in a thread, an `async` one in the receiver's event loop. If it raises, the response is
-        500 and the test sees the error as with `forward_to`.
+        A plain function runs in a thread, an `async` function in the receiver's event loop. If the function raises an
+        error, the response is 500 and the test receives the error, as with `forward_to`.
         """
         self._answer_by(Function(function), raises=True)
 
     def forward_to(
         self, app: object, path: str = "/webhooks", *, interface: Interface | None = None, raises: bool = True
     ) -> Forwarding:
-        """Forward deliveries to an ASGI or WSGI application in process, at this path, or to a URL over HTTP.
+        """Forward deliveries to this path of an ASGI or WSGI application in this process, or to a URL over HTTP.
 
-        `interface` names the application's interface if it cannot be detected. As a context manager, forwarding ends
-        with the block: deliveries in flight get their response, then the application is detached. For a world of the
-        pytest fixtures it also ends with the test, before the fixtures that the application uses.
+        `interface` specifies the application's interface if it cannot be detected. As a context manager, forwarding
+        ends with the block: deliveries in flight get their response, then the application is detached. For a world
+        from the pytest fixtures, forwarding also ends with the test, before the fixtures that the application uses.
 
-        The application's response is the response of the delivery. An ASGI application runs its start-up (lifespan)
-        first and runs in the receiver's event loop, in a separate thread, so objects of another loop do not work
-        there. A WSGI application gets a thread for each delivery. If the application raises, the response is 500; if
-        it exits (SystemExit), the connection is cut. The error is in `delivery.error`. `wait_for` or the end of the
-        receiver raises it, unless `raises` is False.
+        The receiver responds with the application's response. An ASGI application runs its startup (lifespan) first.
+        It runs in the receiver's event loop in a separate thread, so it cannot use objects that belong to another
+        loop. A WSGI application gets a thread for each delivery. If the application raises an error, the response is
+        500. If it exits (SystemExit), the connection is cut. The error is in `delivery.error`. Unless `raises` is
+        False, `wait_for` or closing the receiver raises the error.
         """
         return self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
 
@@ -184,7 +190,7 @@ class Receiver:
         """Detach the applications and functions that handle deliveries, after deliveries in flight have their
         response.
 
-        The receiver then responds on its own: 200, or as `respond` says.
+        Afterwards the receiver returns 200, or the status set by `respond`.
         """
         self._detach([one for one in self._answerers if one.handles])
 
@@ -206,8 +212,8 @@ class Receiver:
     def close(self, *, keep_endpoint: bool = False) -> None:
         """Stop receiving and remove the endpoint from the world, unless `keep_endpoint` is set.
 
-        Deliveries in flight get up to two seconds for their response, because a cut attempt would count against the
-        application in the advice. Raises an application error that no `wait_for` has raised.
+        Deliveries in flight get up to two seconds for their response, because the advice would count a cut attempt as
+        the application's error. Raises an application error that `wait_for` has not raised yet.
         """
         if not self._is_open:
             return
@@ -236,7 +242,7 @@ class Receiver:
                 raise
 
     def _open(self) -> str:
-        """Start receiving; return the URL without a path."""
+        """Start receiving and return the URL without a path."""
         deliver_to = getattr(self._world.link, "deliver_to", None)
         if deliver_to is not None:
             origin: str
@@ -287,7 +293,7 @@ class Receiver:
         return answer
 
     def _report_moment(self) -> None:
-        """Report the time of a delivery. The clock waits there for the responses of its attempts."""
+        """Report the time of a delivery. The clock is paused at that time until the attempts have their responses."""
         with suppress(SimulatorError):  # the world has ended
             now = self._world.now
             for hear in list(self._world.on_delivery):
@@ -308,7 +314,7 @@ class Receiver:
         delivery.handled.set()
 
     def _settle(self, patience_seconds: float | None = None) -> None:
-        """Wait for deliveries that the test has caused, unless the caller is one of their handlers."""
+        """Wait for deliveries that the test has caused, unless the caller is a handler of such a delivery."""
         if not is_handling.get() and self._is_open:
             seconds = self.patience_seconds if patience_seconds is None else patience_seconds
             with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
@@ -317,7 +323,7 @@ class Receiver:
     # Errors for the test
 
     def unraised_errors(self) -> list[str]:
-        """Return a line for each handler error that was not raised yet."""
+        """Return a line for each handler error that has not been raised yet."""
         if not self._raises or self._told:
             return []
         counts = Counter(what_raised(one.error) for one in list(self._received) if one.error is not None)
@@ -326,7 +332,7 @@ class Receiver:
         return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
     def _raise_error(self, delivery: Delivery) -> None:
-        """Raise the error of a handler, once."""
+        """Raise a handler's error. Each error is raised once."""
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))
@@ -337,15 +343,16 @@ class Receiver:
 
 
 class Forwarding:
-    """Forwards deliveries of a receiver to an application until `detach` or the end of the block."""
+    """Forwards a receiver's deliveries to an application until `detach` or the end of the block."""
 
     def __init__(self, detach: Callable[[], None]) -> None:
         self._detach = detach
 
     def detach(self) -> None:
-        """Wait until deliveries under way are answered, then end the application. Nothing when it has ended.
+        """Wait until deliveries in flight have their response, then stop the application. Does nothing if it has
+        stopped.
 
-        Deliveries go where they went before.
+        Later deliveries go to the previous responder.
         """
         self._detach()
 
@@ -357,7 +364,7 @@ class Forwarding:
 
 
 class _Waiting:
-    """A test that waits for a delivery."""
+    """A test that is waiting for a delivery."""
 
     def __init__(self, type: str, object_id: str | None) -> None:
         self.fits: Callable[[Delivery], bool] = lambda delivery: delivery.fits(type, object_id)
@@ -366,4 +373,4 @@ class _Waiting:
 
 
 receiver = Receiver
-"""A receiver of a world for a block: `with receiver(world) as webhooks`."""
+"""A receiver for a world that lasts for a block: `with receiver(world) as webhooks`."""

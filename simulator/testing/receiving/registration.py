@@ -21,13 +21,13 @@ except ImportError as error:
 __tracebackhide__ = hides_traceback
 
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
-"""The number of receivers that each world has had."""
+"""The number of receivers that were registered in each world."""
 
 
 def register(world: World, url: str, events: Sequence[str], environment: str) -> str:
-    """Register an endpoint for these events and return its id. Raises SimulatorError if refused."""
+    """Register an endpoint for these events and return its id. Raises SimulatorError if the server refuses it."""
     number = _made[world] = _made.get(world, 0) + 1
-    # A fork knows the keys of its origin.
+    # A fork has the keys of the world it was forked from.
     response = _client(world, environment).post(
         "/webhooks",
         json={"url": url, "events": list(events)},

@@ -1,12 +1,13 @@
-"""One server for all processes of a test run, in its own process, which ends with the last of them.
+"""One server for all processes of a test run. It runs in its own process and stops after the last process that uses
+it.
 
-The processes share a directory. The first one that needs the server starts it there, and every user holds a shared
-lock on the file `life`. The server waits for the exclusive lock and ends when it gets it. A killed process releases
-its locks, so no process has to survive to stop the server. The files:
+The processes share a directory. The first process that needs the server starts it there, and every process that uses
+the server holds a shared lock on the file `life`. The server waits for the exclusive lock and stops when it gets the
+lock. When a process is killed, its locks are released, so the server stops even if no process survives. The files:
 
 - `door`: locked while a process starts the server or looks for it
 - `life`: locked by every process that needs the server
-- `server`: the server's output, its address last; locked by the server while it lives
+- `server`: the server's output, which ends with its address; locked by the server while it runs
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from simulator.testing.errors import SimulatorError
 
 READY = "Ready on "
 _FILES = ("server", "door", "life")
-"""The files in order of removal: a process that finds a new `life` finds no old `server`."""
+"""The files in order of removal. A process that finds a new `life` must not find an old `server`."""
 _ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = (
     f"import sys; sys.path.append({str(_ROOT)!r}); "
@@ -35,7 +36,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """One process's use of the run's server, from `join` to `leave`."""
+    """A process's use of the run's server, between `join` and `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -43,10 +44,13 @@ class RunServer:
         self._child: int | None = None
 
     def join(self) -> str:
-        """Return the address of the server, starting it if needed. SimulatorError if it does not start or has died."""
+        """Return the server's address.
+
+        Starts the server if needed. Raises SimulatorError if it does not start or has crashed.
+        """
         while True:
             self.directory.mkdir(mode=0o700, exist_ok=True)
-            # Not `flock`: a forked child of a test would inherit that lock and keep the server alive.
+            # Do not use `flock`: a forked child of a test would inherit the lock and keep the server running.
             with (self.directory / "door").open("a+b") as door:
                 fcntl.lockf(door, fcntl.LOCK_EX)
                 self._life = (self.directory / "life").open("a+b")
@@ -56,13 +60,16 @@ class RunServer:
                 self.leave()
 
     def leave(self) -> None:
-        """Release the server."""
+        """Stop using the server."""
         if self._life is not None:
             self._life.close()
             self._life = None
 
     def wait_for_end(self) -> None:
-        """After `leave`, wait until the server has ended, unless another process of the run uses it."""
+        """After `leave`, wait until the server has stopped.
+
+        Returns immediately if another process of the run uses it.
+        """
         with contextlib.suppress(OSError), (self.directory / "server").open("rb") as log:
             ends_at = time.monotonic() + _LONGEST_END_SECONDS
             while _is_locked(log) and self._is_left() and time.monotonic() < ends_at:
@@ -73,12 +80,12 @@ class RunServer:
                 remove(self.directory)  # it was killed, and left its files
 
     def address(self) -> str:
-        """The address of the server if it is alive, else ""."""
+        """The server's address if the server is running, otherwise ""."""
         log = self.directory / "server"
         return _address_in(log) if _lives(log) else ""
 
     def last_words(self) -> str | None:
-        """Return the last output of a dead server, or None if it is alive."""
+        """Return the last output of a crashed server, or None if the server is running."""
         log = self.directory / "server"
         return None if _lives(log) else _last_lines(log)
 
@@ -98,9 +105,9 @@ class RunServer:
         return url
 
     def _is_left(self) -> bool:
-        """Return True if no process of the run holds `life`; the server itself may."""
+        """Return True if no process of the run holds a lock on `life`. The server itself may hold one."""
         try:
-            # Not created if it is missing: the server is removing its directory.
+            # Do not create the file if it is missing, because then the server is removing its directory.
             with (self.directory / "life").open("r+b") as life:
                 fcntl.lockf(life, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -111,7 +118,7 @@ class RunServer:
 
 
 def _is_shared(path: Path) -> bool:
-    """Return True if others hold a shared lock: a shared lock succeeds, an exclusive one fails."""
+    """Return True if other processes hold a shared lock. If so, a shared lock succeeds and an exclusive one fails."""
     try:
         with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -138,7 +145,7 @@ def _lives(log: Path) -> bool:
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Return True if an open file is still the file at this path."""
+    """Return True if an open file is still the file that this path refers to."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
@@ -146,7 +153,7 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 
 
 def _address_in(log: Path) -> str:
-    """Return the address that the server printed, or ""."""
+    """Return the address that the server printed, or "" if it has not printed one."""
     whole = log.read_text("utf-8").rpartition("\n")[0].splitlines()
     return next((line.removeprefix(READY) for line in whole if line.startswith(READY)), "")
 
@@ -166,15 +173,18 @@ def remove(directory: Path) -> None:
 
 
 def _start(directory: Path) -> int:
-    """Start the server and return its process id. Its own session protects it from keyboard interrupts."""
+    """Start the server and return its process id.
+
+    The server has its own session, so keyboard interrupts do not reach it.
+    """
     with (directory / "server").open("xb") as log:
-        # The lock belongs to the open file, so it is held from the first moment on, while the server lives.
+        # The lock belongs to the open file, so it is held from the start for as long as the server runs.
         fcntl.flock(log, fcntl.LOCK_EX)
         return os.posix_spawn(
             sys.executable,
-            # -P keeps the test directory off the path: it may have modules of any name.
+            # -P excludes the test directory from the module search path, because its modules can have any name.
             [sys.executable, "-P", "-c", _PROGRAM, str(directory)],
-            # Settings for a server started by hand do not apply to the server of the tests.
+            # Settings for a manually started server do not apply to the tests' server.
             {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,4 +1,4 @@
-"""The process of the server that a test run shares (`run_server`)."""
+"""The process of the server that a test run shares (see `run_server`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.testing.servers.run_server import READY, remove
 
 
 def main() -> None:
-    """Serve on a free loopback port until no process holds `life` in the directory given as argument."""
+    """Serve on a free loopback port until no process holds a lock on `life` in the directory given as argument."""
     directory = Path(sys.argv[1])
     Thread(target=_end_with_the_last, args=[directory], daemon=True).start()
     with passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

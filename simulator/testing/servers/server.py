@@ -1,4 +1,4 @@
-"""Servers for tests: a server in its own process, and the creation of worlds in a server."""
+"""Servers for tests: starting a server in its own process, and creating worlds on a server."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from simulator.testing.links.link import Link
 from simulator.testing.worlds import World
 
 START = "2026-01-05T08:00:00.000Z"
-"""The start time of worlds of the test kit, whatever the server's flags."""
+"""The start time of worlds that the test kit creates, regardless of the server's flags."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 6.0
 
 
 Flag = str | float | bool | Path | Sequence[str | Path] | None
-"""The value of a flag of `rampsim serve`: a bool for a switch, several values for a repeatable flag."""
+"""The value of a `rampsim serve` flag: a bool for a switch, several values for a flag that can be repeated."""
 
 
 class Server:
-    """A running simulator that creates worlds. `stop` ends it if it was started for the tests."""
+    """A running simulator that creates worlds. `stop` stops the server if it was started for the tests."""
 
     def __init__(self, link: Link, stop: Callable[[], None] | None = None) -> None:
         self.link = link
@@ -45,7 +45,7 @@ class Server:
 
     @property
     def control_url(self) -> str:
-        """The base URL of the control interface."""
+        """The base URL of the control API."""
         return self.link.url + CONTROL_BASE
 
     def new_world(
@@ -57,9 +57,10 @@ class Server:
     ) -> World:
         """Create a world with no active scenario, a manual clock at 2026-01-05T08:00:00Z and seed 1.
 
-        The members of `POST /_simulator/worlds` override this: `id`, `seed`, `clock`, `scenarios`, `settings`, …
-        SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` may be a time only, as a string, `date`
-        or `datetime`; `scenarios` may name files. Raises SimulatorError if the server refuses.
+        The fields of `POST /_simulator/worlds` override these defaults: `id`, `seed`, `clock`, `scenarios`,
+        `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` may be just a time, as a
+        string, `date` or `datetime`. `scenarios` may contain paths of files. Raises SimulatorError if the server
+        refuses the request.
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
@@ -78,7 +79,7 @@ class Server:
         return world
 
     def stop(self) -> None:
-        """End the server if it was started for the tests, and close its connections."""
+        """Stop the server if it was started for the tests, and close its connections."""
         self.link.close()
         if self._stop is not None:
             self._stop()
@@ -91,7 +92,10 @@ class Server:
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:
-    """Return the body with the assumptions of SIMULATOR_ASSUME (`ID=ALTERNATIVE …`). The body's own values win."""
+    """Return the body with the assumptions from SIMULATOR_ASSUME (`ID=ALTERNATIVE …`).
+
+    Values in the body take precedence.
+    """
     said = os.environ.get("SIMULATOR_ASSUME", "").split()
     settings = body.get("settings") or {}
     if not said or "from_snapshot" in body or not isinstance(settings, Mapping):
@@ -101,23 +105,26 @@ def _assuming(body: dict[str, object]) -> dict[str, object]:
 
 
 def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, object]:
-    """Return the `clock` of a body: an object unchanged, a time as its `now`, a date as midnight."""
+    """Return the `clock` field for a body.
+
+    An object is returned unchanged, a time becomes `now`, a date becomes midnight.
+    """
     if given is None:
         return {}
     return given if isinstance(given, Mapping) else {"now": timestamp(given)}
 
 
 class Process:
-    """A server in its own process, which ends with this one, however this one ends.
+    """A server in its own process. It stops when this process ends, for whatever reason.
 
-    It ends when its standard input closes, which is a pipe to this process. `url` is its origin.
+    The server stops when its standard input closes, which is a pipe from this process. `url` is its origin.
     """
 
     def __init__(self, flags: Mapping[str, Flag], program: str = "simulator.cli") -> None:
-        """Start a server on a free loopback port with a manual clock, and wait until it listens.
+        """Start a server on a free loopback port with a manual clock, and wait until it accepts connections.
 
-        `flags` are those of `rampsim serve` with underscores; `program` is the module whose `main` serves. Raises
-        SimulatorError with the server's own output if it does not start.
+        `flags` are the flags of `rampsim serve` with underscores. `program` is the module whose `main` runs the
+        server. If the server does not start, raises SimulatorError with the server's output.
         """
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._process = subprocess.Popen(
@@ -139,7 +146,7 @@ class Process:
         return self._process.pid
 
     def _ready(self) -> str:
-        """Return the origin from the server's ready line."""
+        """Return the origin that the server prints when it is ready."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(b"Ready on "):
@@ -153,7 +160,7 @@ class Process:
         )
 
     def close(self) -> None:
-        """End the server. Does nothing if it has ended."""
+        """Stop the server. Does nothing if it has stopped."""
         process = self._process
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -171,12 +178,17 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 def _program(module: str) -> str:
-    """Return the command. -P keeps the test directory, which may have its own `simulator`, off the path."""
+    """Return the command. -P excludes the test directory, which may contain another `simulator`, from the module
+    search path.
+    """
     return f"import sys; sys.path.append({str(_ROOT)!r}); from {module} import main; main(prog_name='rampsim')"
 
 
 def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
-    """Return flags of `rampsim serve`: `rate_limit="5/60"` is `--rate-limit 5/60`, `strict=True` is `--strict`."""
+    """Return the flags for `rampsim serve`.
+
+    For example, `rate_limit="5/60"` becomes `--rate-limit 5/60`, and `strict=True` becomes `--strict`.
+    """
     for name, value in {"host": "127.0.0.1", "port": 0, "clock": "manual", **flags}.items():
         flag = "--" + name.replace("_", "-")
         if value is None:
@@ -192,10 +204,10 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
-    """Run a server in its own process, on a free loopback port and a manual clock, for the block.
+    """For the block, run a server in its own process, on a free loopback port and with a manual clock.
 
-    `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server also
-    ends with this process. Raises SimulatorError with the server's own output if it does not start.
+    `flags` are the flags of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. The server
+    also stops when this process ends. If the server does not start, raises SimulatorError with the server's output.
     """
     process = Process({"control_token": control_token, **flags})
     with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:

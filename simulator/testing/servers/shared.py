@@ -1,4 +1,4 @@
-"""`world()`: a world for tests without pytest, in a server that they share."""
+"""`world()`: a world for tests without pytest. All these worlds share one server."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from simulator.testing.worlds import World
 def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
     """Create a fresh world for the block.
 
-    If SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, that world is used and continues
-    afterwards; in a run of `rampsim explore` a fresh world is created there instead. Otherwise the world is created in
-    `server` (a Server or a URL), in the server at SIMULATOR_URL, or in a server that starts on first use and ends with
-    this process. `in_process`: in this process, without sockets. `body` is that of `POST /_simulator/worlds`, as for
-    `Server.new_world`.
+    If SIMULATOR_URL is the base URL of a world, `http://HOST:PORT/_worlds/ID`, that world is used and continues after
+    the block. In a run of `rampsim explore`, a fresh world is created on that server instead. Otherwise the world is
+    created on `server` (a Server or a URL) if given, then on the server at SIMULATOR_URL, then on a server that
+    starts on first use and stops with this process. `in_process`: create the world in this process, without sockets.
+    `body` is the request body of `POST /_simulator/worlds`, as for `Server.new_world`.
     """
     own = "" if server is not None or in_process or explored.run() else explored.own_world()
     if own:
@@ -40,7 +40,7 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Return an existing world with the scenarios that a fresh one would have."""
+    """Return an existing world, with the scenarios that a fresh world would have."""
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True
@@ -50,7 +50,10 @@ def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **
 
 
 def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:
-    """Return the server for the arguments of `world`. A started server is shared by this process."""
+    """Return the server for the arguments of `world`.
+
+    If a server was started, this process shares it between worlds.
+    """
     if isinstance(server, Server):
         return server
     if in_process and not explored.run():
@@ -66,7 +69,10 @@ def _running(url: str) -> Server:
 
 @cache
 def _started(pid: int) -> Server:
-    """Return the started server of each process: a fork must not end its parent's server."""
+    """Return the server that this process has started.
+
+    Saved per process, because a fork must not stop its parent's server.
+    """
     process = Process({})
     return _ended_at_exit(Server(HttpLink(process.url), process.close))
 

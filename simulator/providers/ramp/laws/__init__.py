@@ -1,4 +1,4 @@
-"""Laws that a client can check: one module per chapter of the API, one row per law."""
+"""Behavior rules (laws) that a client can check. Each module contains the laws for one section of the API."""
 
 from simulator.conformance.laws import RequestHooks, Rulebook
 from simulator.conformance.rules import AssumedPoint, Finding
@@ -77,6 +77,6 @@ RULEBOOK: Rulebook = Rulebook(
     assumed=(AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)),
     beyond_schemas="limits, balances, states, fields that a quote requires",
 )
-"""All rules of `rampsim conform`, in the order of its reports."""
+"""All rules for `rampsim conform`, in the order used in its reports."""
 
 REQUEST_HOOKS: RequestHooks = RequestHooks(requests.before_call, requests.after_call)

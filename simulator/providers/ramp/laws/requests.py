@@ -1,13 +1,13 @@
-"""Hooks that make schemathesis' requests acceptable, where a schema cannot express what the service requires.
+"""Hooks that make schemathesis' requests acceptable if a schema cannot express what the service requires.
 
-- A webhook endpoint is called at its registration, so its URL must exist: the inbox of the simulator under test, or
-  RAMPSIM_WEBHOOK_URL.
-- POST /auth/token gets the real key pair. While fuzzing, it also gets invented ones.
-- A list parameter has two names. If the one that does not count is invalid, the request is valid.
+- A webhook endpoint is called at its registration, so its URL must exist. The hooks use the inbox of the simulator
+under test, or RAMPSIM_WEBHOOK_URL.
+- POST /auth/token gets the real key pair. While fuzzing, it also gets generated ones.
+- The page size has two parameter names. If the ignored one is invalid, the request is valid.
 - A quote is used with its own beneficiary, payer and address, taken from earlier responses. Every second request keeps
-  the generated values, so that refusals are covered, too.
+the generated values, so that refusals are also covered.
 
-Only requests that are meant to be accepted are changed.
+The hooks change only requests that are meant to be accepted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Body = dict[str, Any]
 
 
 class Memory:
-    """Resources in the responses so far by id, oldest first."""
+    """Resources from earlier responses by id, oldest first."""
 
     def __init__(self) -> None:
         self.beneficiaries: dict[str, Body] = {}
@@ -73,7 +73,7 @@ def before_call(case: Any) -> None:
         return
     name = f"{case.method} {case.path}"
     with suppress(LookupError, TypeError, AttributeError):
-        # A body of an unknown form stays as it is.
+        # A body in an unknown form is not changed.
         if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
             _with_a_usual_amount(case)
         if name in _MATCHED and _memory.every_second(name):
@@ -81,7 +81,7 @@ def before_call(case: Any) -> None:
 
 
 def after_call(case: Any, response: Any) -> None:
-    """Remember a response that later requests may refer to."""
+    """Save a response for later requests that refer to it."""
     name = f"{case.method} {case.path}"
     if response.status_code == 204:
         _memory.beneficiaries.pop(str(case.path_parameters.get("id")), None)
@@ -95,7 +95,7 @@ def after_call(case: Any, response: Any) -> None:
 
 
 def _call_an_inbox(case: Any) -> None:
-    """Replace the URL of a webhook, so that the service never calls a third party."""
+    """Replace a webhook's URL, so that the service never calls a third party."""
     url = case.body.get("url")
     if isinstance(url, str) and url.startswith("http"):
         origin = urlsplit(case.operation.base_url)
@@ -104,7 +104,10 @@ def _call_an_inbox(case: Any) -> None:
 
 
 def _with_one_page_size(case: Any) -> None:
-    """Drop `size` if `limit` is invalid: with both, `size` counts, and the request would be accepted."""
+    """Remove `size` if `limit` is invalid.
+
+    If both are sent, `size` takes precedence and the request would be accepted.
+    """
     limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
     if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
         case.query = {name: value for name, value in case.query.items() if name != "size"}
@@ -116,7 +119,7 @@ def _with_real_keys(case: Any) -> None:
 
 
 def _with_a_usual_amount(case: Any) -> None:
-    """Set an amount within the limits, which a schema does not express."""
+    """Set an amount within the limits, because a schema does not contain the limits."""
     body = case.body
     recipient = body.get("recipient")
     target = recipient.get("destination") if isinstance(recipient, dict) else body.get("destination")
@@ -135,7 +138,7 @@ def _with_a_usual_amount(case: Any) -> None:
 
 
 def _to_a_payee(case: Any) -> None:
-    """Withdraw to a beneficiary of the fiat currency."""
+    """Withdraw to a beneficiary with the same fiat currency."""
     payee = _memory.payee(case.body["fiat_currency"])
     if payee is not None:
         case.body = {**case.body, "beneficiary_id": payee}
@@ -162,7 +165,7 @@ def _with_an_unused_quote(prefix: str) -> Callable[[Any], None]:
 
 
 def _as_the_quote_says(case: Any) -> None:
-    """Confirm a quote with the fields that its type and method require."""
+    """Confirm a quote with the fields that the quote's type and method require."""
     quote_id = _memory.unused("qt_")
     if quote_id is None:
         return
@@ -197,7 +200,7 @@ _REMEMBERED = {
     **dict.fromkeys(_QUOTING, ("quotes", "id")),
     "POST /wallets/{id}/lightning": ("entries", "id"),
 }
-"""Operations whose responses are remembered: the attribute of `Memory`, and a field that must not be null."""
+"""Operations whose responses are saved: the attribute in `Memory`, and a field that must not be null."""
 
 _MATCHED: dict[str, Callable[[Any], None]] = {
     "POST /auth/token": _with_real_keys,

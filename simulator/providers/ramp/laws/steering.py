@@ -1,4 +1,4 @@
-"""Outside events that laws cause in the world under test: funds, rates, networks."""
+"""Outside events that laws cause in the world under test: deposits, rate changes, network failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FUNDS = {
     ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
     ("USDC", "CELO"): "1000", ("USDT", "CELO"): "1000", ("BTC", "BITCOIN"): "0.5",
 }  # fmt: skip
-"""The balances before each law, so that one law cannot run out of funds because of another."""
+"""The balances that are set before each law, so that one law cannot use up another law's funds."""
 
 
 def provide(world: ControlledWorld) -> None:
@@ -35,7 +35,7 @@ def platform_user(world: ControlledWorld) -> Shown:
 def meanwhile(
     world: ControlledWorld, action: str, change: JsonObject, back: JsonObject, target: str | None = None
 ) -> Iterator[None]:
-    """Apply an action for the length of a block, and `back` afterwards."""
+    """Perform an action at the start of the block, and the same action with `back` at its end."""
     world.act(action, target, **change)
     try:
         yield
@@ -44,11 +44,11 @@ def meanwhile(
 
 
 def moved_rates(world: ControlledWorld, percent: int) -> AbstractContextManager[None]:
-    """Move all rates for the length of a block."""
+    """Change all rates for the duration of the block."""
     return meanwhile(world, "move_rates", {"percent": percent}, {"percent": 100 * (100 / (100 + percent) - 1)})
 
 
 def network_status(world: ControlledWorld, network: str, status: str) -> AbstractContextManager[None]:
-    """Set the status of a network for the length of a block."""
+    """Set a network's status for the duration of the block."""
     operational = {"network": network, "status": "operational"}
     return meanwhile(world, "set_network", {**operational, "status": status}, operational)

@@ -1,4 +1,4 @@
-"""Valid requests that any account can make, and the resources they create."""
+"""Valid requests that any account can make, and the resources that they create."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ ADDRESSES = {
     "bitcoin": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 }
 FIAT, CRYPTO, PAID = "5001.37", "20.37", "10.37"
-"""Amounts within every limit of a fresh account, none of them round. Each payment takes PAID from the balance. It is
-small, so that the balance lasts for all laws even if this run cannot refill it."""
+"""Amounts within every limit of a fresh account.
+
+No amount is round. Each payment takes PAID from the balance. It is small, so that the balance is sufficient for all
+laws even if this run cannot refill it.
+"""
 OUTSIDE_ASCII = "Zoë Ọláìtán 𠮷田"
 """A name with letters of one to four bytes in UTF-8."""
 PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
@@ -67,12 +70,12 @@ def offramp_quote(bench: Bench, **other: str) -> Answer:
 
 
 def onramp_details(network: str = "celo") -> JsonObject:
-    """Return the body that confirms an onramp quote."""
+    """Return the request body that confirms an onramp quote."""
     return {"wallet_address": ADDRESSES[network], "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
 
 
 def offramp_details(bench: Bench, network: str = "stellar") -> JsonObject:
-    """Return the body that confirms an offramp quote, with a new beneficiary."""
+    """Return the request body that confirms an offramp quote, with a new beneficiary."""
     payee = beneficiary(bench).text("id")
     return {"beneficiary_id": payee, "refund_address": ADDRESSES[network], "reference": Bench.fresh()}
 
@@ -91,7 +94,7 @@ def offramp(bench: Bench, network: str = "stellar") -> Answer:
 
 
 def balances(bench: Bench, member: str = "available") -> dict[tuple[str, str], Decimal]:
-    """Return one amount of each balance by symbol and network."""
+    """Return the amount of each balance, by symbol and network."""
     rows = bench.done("GET /wallet/assets", query={"size": 100}).items
     return {(row["symbol"], row["network"]): Decimal(row[member]) for row in rows}
 
@@ -128,7 +131,7 @@ def recurring_body(bench: Bench) -> JsonObject:
 
 
 def recurring(bench: Bench) -> Answer:
-    """Create a draft of a recurring payment."""
+    """Create a draft for a recurring payment."""
     return bench.done("POST /recurring-payments", recurring_body(bench))
 
 
@@ -145,13 +148,13 @@ def sent(bench: Bench, amount: str = PAID) -> Answer:
 
 
 def use_body(quote: Answer) -> JsonObject:
-    """Return the body that swaps, buys or withdraws as quoted. Only a buy has a payer."""
+    """Return the request body that uses a swap, buy or withdraw quote. Only a buy has a payer."""
     payer = {"payer": {"phone_number": PHONES["KES"]}} if quote.operation == "POST /wallet/buy/quote" else {}
     return {"quote_id": quote.text("id"), "reference": Bench.fresh(), **payer}
 
 
 def used(bench: Bench, quote: Answer) -> Answer:
-    """Swap, buy or withdraw as quoted."""
+    """Use a quote to swap, buy or withdraw."""
     return bench.done(quote.operation.removesuffix("/quote"), use_body(quote))
 
 
@@ -168,13 +171,13 @@ def withdrawal(bench: Bench) -> Answer:
 
 
 def deposit(bench: Bench, home: str, asset: str = "USDC", amount: str = "25", **more: str) -> str:
-    """Let a deposit arrive at a wallet and return its id."""
+    """Cause a deposit to a wallet and return the deposit's id."""
     arrived: str = bench.world.act("deposit_arrives", home, asset=asset, amount=amount, **more)["resource"]["id"]
     return arrived
 
 
 def shows(bench: Bench, transaction: Answer | str, status: str) -> Answer:
-    """Judge the status of a transaction, and return it as GET shows it."""
+    """Check a transaction's status, and return the GET response."""
     made = (transaction,) if isinstance(transaction, Answer) else ()
     name = transaction.text("id") if isinstance(transaction, Answer) else transaction
     answer = bench.done("GET /transactions/{id}", id=name)

@@ -1,1 +1,1 @@
-"""Laws about the account: authentication, profile, beneficiaries, webhooks, events."""
+"""Behavior rules for the account: authentication, profile, beneficiaries, webhooks, events."""

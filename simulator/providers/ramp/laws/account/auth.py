@@ -1,4 +1,4 @@
-"""Authentication: tokens, key pairs, environments, permissions and gates."""
+"""Authentication: tokens, key pairs, environments, permissions, and restrictions on accounts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _new_pair(bench: Bench, **more: Any) -> JsonObject:
 
 
 def _reads(bench: Bench, token: str, *, after: tuple[Answer, ...] = ()) -> None:
-    """Judge that a token is valid."""
+    """Check that a token is valid."""
     bench.accepted(bench.call("GET /profile", token=token), 200, after=after)
 
 
@@ -42,7 +42,7 @@ def _unauthorized(bench: Bench, token: str, *, after: tuple[Answer, ...] = ()) -
 
 @promise("token.answer", "Token response")
 def token_answer(bench: Bench) -> None:
-    """A key pair is exchanged for a Bearer token with a lifetime in seconds."""
+    """The token exchange returns a Bearer token and its lifetime in seconds."""
     answer = _exchange(bench, _pair(bench))
     if bench.accepted(answer, 200):
         bench.equal(answer, "token_type", "Bearer")
@@ -53,7 +53,7 @@ def token_answer(bench: Bench) -> None:
 
 @promise("token.missing_field", "POST /auth/token")
 def missing_field(bench: Bench) -> None:
-    """A token request without one of the two keys is refused with 400 invalid_request."""
+    """A token request that lacks one of the two keys is refused with 400 invalid_request."""
     pair = _pair(bench)
     for name in pair:
         bench.refused(_exchange(bench, changed(pair, name, None)), 400, "invalid_request")
@@ -69,7 +69,7 @@ def credentials(bench: Bench) -> None:
 
 @promise("auth.environment", "Authentication: environment mismatch")
 def environment(bench: Bench) -> None:
-    """A pair with the prefixes of the other environment is refused with 401."""
+    """A key pair with the prefixes for the other environment is refused with 401."""
     pair = _pair(bench)
     swapped = {"_test_": "_live_", "_live_": "_test_"}
     other = {
@@ -83,7 +83,7 @@ def environment(bench: Bench) -> None:
 
 
 def _judge_token(bench: Bench, token: str) -> None:
-    """Judge that all operations refuse a token; without writes only those that read."""
+    """Check that all operations refuse a token. If the run must not write, check only operations that read."""
     for operation in operation_ids():
         if operation != TOKEN and (bench.writes or operation.startswith("GET ")):
             ids = dict.fromkeys(re.findall(r"\{([a-z_]+)\}", operation), NOWHERE)
@@ -105,7 +105,7 @@ def made_up(bench: Bench) -> None:
 
 @promise("token.expires", "Authentication: expires_in", "writes", "control")
 def expires(bench: Bench) -> None:
-    """A token is valid for expires_in seconds. After that it returns 401."""
+    """A token is valid for expires_in seconds. After that, requests with the token return 401."""
     answer = _exchange(bench, _pair(bench))
     token, seconds = answer.text("access_token"), int(answer.number("expires_in"))
     bench.world.advance(f"{seconds - 2}s")
@@ -116,7 +116,10 @@ def expires(bench: Bench) -> None:
 
 @promise("token.rotation", "Authentication: Rotation", "writes", "control")
 def rotation(bench: Bench) -> None:
-    """Two pairs work at the same time. Revoking one ends its tokens immediately and leaves the other's."""
+    """Two key pairs work at the same time.
+
+    Revoking one invalidates its tokens immediately, but not the other pair's tokens.
+    """
     pair = _new_pair(bench)
     beside = bench.service.another(keys=(pair["public_key"], pair["secret_key"]))
     token, own = beside.sign_in(), bench.service.sign_in()
@@ -131,7 +134,7 @@ def rotation(bench: Bench) -> None:
 
 @guess("auth.permissions", "H18", "writes", "control")
 def permissions(bench: Bench) -> None:
-    """A key with only the read permission can read and cannot write."""
+    """A key that has only the read permission can read but cannot write."""
     pair = _new_pair(bench, permissions=["read"])
     token = _exchange(bench, pair).text("access_token")
     bench.accepted(bench.call("GET /transactions", token=token), 200)
@@ -144,7 +147,7 @@ def permissions(bench: Bench) -> None:
 
 
 class Gate(NamedTuple):
-    """The actions that close and reopen an account, and calls that return 403 in between."""
+    """Actions that restrict an account and lift the restriction, and calls that return 403 while it applies."""
 
     action: str
     closing: JsonObject
@@ -171,7 +174,7 @@ SUSPENSION = Gate(
 
 @promise("auth.kyc", "Errors: kyc_required", "writes", "control")
 def kyc(bench: Bench) -> None:
-    """An account without approved KYC cannot move money: 403 kyc_required."""
+    """If an account's KYC is not approved, requests that move money are refused with 403 kyc_required."""
     with KYC.closed(bench):
         KYC.judge(bench, 403, "kyc_required")
         bench.equal(bench.call("GET /profile/kyc"), "kyc_status", "action_required")
@@ -180,7 +183,7 @@ def kyc(bench: Bench) -> None:
 
 @promise("auth.before_gates", "Authentication", "writes", "control")
 def before_gates(bench: Bench) -> None:
-    """The token is checked first: without a valid token, a closed account returns 401, not 403."""
+    """The token is checked first. Without a valid token, a restricted account returns 401, not 403."""
     for gate in (KYC, SUSPENSION):
         with gate.closed(bench):
             for token in ("", "made-up"):
@@ -189,7 +192,7 @@ def before_gates(bench: Bench) -> None:
 
 @guess("auth.suspended", "H18", "writes", "control")
 def suspended(bench: Bench) -> None:
-    """A suspended profile is refused with 403 forbidden everywhere except in the profile itself."""
+    """With a suspended profile, every call except reading the profile is refused with 403 forbidden."""
     with SUSPENSION.closed(bench):
         SUSPENSION.judge(bench, 403, "forbidden")
         bench.equal(bench.call("GET /profile"), "status", "suspended")
@@ -197,7 +200,7 @@ def suspended(bench: Bench) -> None:
 
 @promise("auth.production_access", "Errors: production_access_required", "writes", "environments")
 def production_access(bench: Bench) -> None:
-    """Live keys of an account without production access are refused with 403 production_access_required."""
+    """Without production access, an account's live keys are refused with 403 production_access_required."""
     public, secret = bench.world.other_keys
     live = bench.other_environment
     with steering.meanwhile(bench.world, "set_production_access", {"granted": False}, {"granted": True}):
@@ -207,7 +210,7 @@ def production_access(bench: Bench) -> None:
 
 @promise("environment.tokens", "General conventions: two environments", "writes", "environments")
 def tokens_apart(bench: Bench) -> None:
-    """A token of one environment does not work in the other."""
+    """A token for one environment does not work in the other."""
     live = bench.in_other_environment()
     _unauthorized(live, bench.service.sign_in())
     _unauthorized(bench, live.service.sign_in())
@@ -218,12 +221,12 @@ CREATED: tuple[tuple[Callable[[Bench], Answer], str], ...] = (
     (stock.onramp, "GET /transactions/{id}"), (stock.onramp, "GET /orders/{order_id}"),
     (stock.wallet, "GET /wallets/{id}"), (stock.recurring, "GET /recurring-payments/{id}"),
 )  # fmt: skip
-"""Resources to create in one environment and to read in the other."""
+"""Functions that create a resource in one environment, with the operation that reads the resource in the other."""
 
 
 @promise("environment.apart", "Errors: 404, resource does not exist in this environment", "writes", "environments")
 def apart(bench: Bench) -> None:
-    """A resource of one environment does not exist in the other, in both directions."""
+    """A resource in one environment does not exist in the other. This applies in both directions."""
     live = bench.in_other_environment()
     for here, there in ((bench, live), (live, bench)):
         for create, reading in CREATED:
@@ -237,7 +240,7 @@ def apart(bench: Bench) -> None:
 
 @promise("environment.profile", "Profile: environment", "writes", "environments")
 def profile_environment(bench: Bench) -> None:
-    """The profile shows the environment of the caller's key."""
+    """The profile contains the environment of the caller's key."""
     bench.equal(bench.done("GET /profile"), "environment", "sandbox")
     bench.equal(bench.other_environment.call("GET /profile"), "environment", "production")
 

@@ -1,4 +1,4 @@
-"""Beneficiaries: their fields, and what is refused."""
+"""Beneficiaries: their fields, and which requests are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CREATE = "POST /beneficiaries"
 
 @promise("beneficiary.details", "Beneficiary: Details by type", "writes")
 def details(bench: Bench) -> None:
-    """A beneficiary shows the details of its type as they were sent, the name of the bank, and an empty memo."""
+    """A beneficiary contains the details for its type as they were sent, the bank's name, and an empty memo."""
     for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
         made = bench.done(CREATE, body)
         bench.echoes(made, body, "type", "name")
@@ -25,7 +25,7 @@ def details(bench: Bench) -> None:
 
 @promise("beneficiary.country", "Beneficiary: country, fiat_currency", "writes")
 def country(bench: Bench) -> None:
-    """Country and fiat currency are as sent, and null for an address."""
+    """Country and fiat currency are returned as sent. For a wallet address, both are null."""
     for body in (stock.BENEFICIARY, stock.BANK_BENEFICIARY, stock.ADDRESS_BENEFICIARY):
         made = bench.done(CREATE, body)
         for name in ("country", "fiat_currency"):
@@ -34,7 +34,7 @@ def country(bench: Bench) -> None:
 
 @promise("beneficiary.past_kept", "DELETE /beneficiaries/{id}: past transactions unaffected", "writes")
 def past_kept(bench: Bench) -> None:
-    """A transaction still shows its beneficiary after the beneficiary was deleted."""
+    """A transaction still contains its beneficiary after the beneficiary was deleted."""
     made = stock.offramp(bench)
     bench.done("DELETE /beneficiaries/{id}", id=made.text("beneficiary_id"))
     later = bench.done("GET /transactions/{id}", id=made.text("id"))
@@ -43,7 +43,7 @@ def past_kept(bench: Bench) -> None:
 
 @promise("beneficiary.deleted_unused", "Errors: not_found", "writes")
 def deleted_unused(bench: Bench) -> None:
-    """A deleted beneficiary cannot be paid."""
+    """A payment to a deleted beneficiary is refused."""
     quote, details = stock.offramp_quote(bench), stock.offramp_details(bench)
     bench.done("DELETE /beneficiaries/{id}", id=str(details["beneficiary_id"]))
     refused = bench.call("POST /quotes/{id}/confirm", details, id=quote.text("id"))

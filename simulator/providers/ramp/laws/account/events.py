@@ -1,4 +1,4 @@
-"""Events: when they are sent, their envelope, and their object."""
+"""Events: when they are sent, the envelope, and the object in the envelope."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENVELOPE = "Event envelope"
 
 
 def _ramps(bench: Bench) -> tuple[str, str]:
-    """Complete an onramp and refund a failed offramp. Return their ids."""
+    """Complete an onramp and refund a failed offramp. Return the ids of both."""
     world, paid, failed = bench.world, stock.onramp(bench).text("id"), stock.offramp(bench).text("id")
     world.act("payment_arrives", paid)
     world.act("complete", paid)
@@ -31,7 +31,7 @@ def _ramps(bench: Bench) -> tuple[str, str]:
 
 
 def _send(bench: Bench) -> str:
-    """Complete a send and return its id."""
+    """Complete a send transaction and return its id."""
     sent = stock.sent(bench).text("id")
     bench.world.act("broadcast", sent)
     bench.world.act("complete", sent)
@@ -39,7 +39,7 @@ def _send(bench: Bench) -> str:
 
 
 def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]]:
-    """Cause events of most types, and yield their deliveries."""
+    """Cause events of most types, and yield the deliveries."""
     with receiving(bench, *events) as receiver:
         _ramps(bench)
         _send(bench)
@@ -52,7 +52,7 @@ def _delivered(bench: Bench, *events: str) -> Iterator[tuple[Receiver, Delivery]
 
 @promise("webhook.sent", TYPES, "writes", "control")
 def ramp_events(bench: Bench) -> None:
-    """Every step of a ramp sends an event: created, awaiting, processing, completed, failed, refunded."""
+    """Every status change of a ramp sends an event: created, awaiting, processing, completed, failed, refunded."""
     with receiving(bench) as receiver:
         paid, failed = _ramps(bench)
         receiver.came(paid, "transaction", "created", "awaiting_payment", "processing", "completed")
@@ -61,7 +61,7 @@ def ramp_events(bench: Bench) -> None:
 
 @promise("event.once", "Events: deduplicate on the event id", "writes", "control")
 def one_id(bench: Bench) -> None:
-    """An event has one id, however often it is delivered."""
+    """An event has the same id in every delivery."""
     with receiving(bench, "transaction.created", "transaction.awaiting_payment") as receiver:
         ramp = stock.onramp(bench).text("id")
         ids = {(row.type, row.id) for row in receiver.got() if row.object.get("id") == ramp}
@@ -70,7 +70,7 @@ def one_id(bench: Bench) -> None:
 
 @promise("event.created_at", ENVELOPE, "writes", "control")
 def created_at(bench: Bench) -> None:
-    """The created_at of an event is the time at which it occurred."""
+    """An event's created_at is the time at which the event occurred."""
     with receiving(bench, "transaction.created") as receiver:
         created = stock.onramp(bench).text("created_at")
         for row in receiver.got():
@@ -81,7 +81,7 @@ def created_at(bench: Bench) -> None:
 
 @promise("event.expired", TYPES, "writes", "control")
 def expiry_events(bench: Bench) -> None:
-    """A ramp without funds and an unused quote send an event when they expire."""
+    """A ramp that receives no funds and a quote that is not used send an event when they expire."""
     with receiving(bench) as receiver:
         waiting, unused = stock.onramp(bench).text("id"), stock.onramp_quote(bench).text("id")
         bench.world.advance("31m")
@@ -91,7 +91,7 @@ def expiry_events(bench: Bench) -> None:
 
 @promise("event.wallet_transactions", TYPES, "writes", "control")
 def wallet_transaction_events(bench: Bench) -> None:
-    """Wallet transactions send an event when they are processing, completed or failed."""
+    """Wallet transactions send an event when their status changes to processing, completed or failed."""
     with receiving(bench) as receiver:
         receiver.came(_send(bench), "transaction", "processing", "completed")
         lost = stock.sent(bench).text("id")
@@ -104,7 +104,7 @@ def wallet_transaction_events(bench: Bench) -> None:
 
 @promise("event.resources", TYPES, "writes", "control")
 def resource_events(bench: Bench) -> None:
-    """Beneficiaries, wallets and deposits send events."""
+    """Changes to beneficiaries, wallets and deposits send events."""
     with receiving(bench) as receiver:
         payee = stock.beneficiary(bench).text("id")
         bench.done("DELETE /beneficiaries/{id}", id=payee)
@@ -132,7 +132,7 @@ def lightning_events(bench: Bench) -> None:
 
 @promise("event.account", TYPES, "writes", "control")
 def account_events(bench: Bench) -> None:
-    """KYC decisions and status changes of a network send events."""
+    """KYC decisions and changes of a network's status send events."""
     with receiving(bench, "kyc.action_required", "kyc.approved", "network.status_changed") as receiver:
         bench.world.act("set_kyc", status="action_required")
         bench.world.act("set_kyc", status="approved")
@@ -145,7 +145,7 @@ def account_events(bench: Bench) -> None:
 
 @promise("event.recurring", TYPES, "writes", "control")
 def recurring_events(bench: Bench) -> None:
-    """A recurring payment sends events for its activation, runs, pauses and end."""
+    """A recurring payment sends events when it is activated, runs, is paused and ends."""
     with receiving(bench) as receiver:
         name = recurring.active(bench)
         bench.done("POST /recurring-payments/{id}/pause", {}, id=name)
@@ -166,7 +166,7 @@ def recurring_events(bench: Bench) -> None:
 
 @promise("event.upcoming", "Limits: Recurring run upcoming notice", "writes", "control")
 def upcoming(bench: Bench) -> None:
-    """A run is announced 24 hours before, not earlier."""
+    """An event announces a run 24 hours in advance, not earlier."""
     kind = "recurring_payment.run_upcoming"
     with receiving(bench, kind) as receiver:
         name = recurring.active(bench, days=3)
@@ -180,7 +180,7 @@ def upcoming(bench: Bench) -> None:
 
 @promise("event.envelope", ENVELOPE, "writes", "control")
 def envelope(bench: Bench) -> None:
-    """An event has an id that starts with evt_, a type of the catalogue, created_at and its object."""
+    """An event has an id that starts with evt_, a type in the catalogue, created_at, and an object."""
     for receiver, got in _delivered(bench):
         receiver.holds(got.id.startswith("evt_"), f"the id is {got.id}", "id")
         known = got.type in collected(PROVIDER).events
@@ -201,19 +201,19 @@ def _judge_shapes(bench: Bench, *, promises: bool) -> None:
 
 @promise("event.shape", ENVELOPE, "writes", "control")
 def shape(bench: Bench) -> None:
-    """An event and its object have the fields of the specification."""
+    """An event and its object contain the fields in the specification."""
     _judge_shapes(bench, promises=True)
 
 
 @guess("event.assumed_shape", "W8", "writes", "control")
 def assumed_shape(bench: Bench) -> None:
-    """An event matches the assumed parts of the contract."""
+    """An event matches the parts of the contract that are assumptions."""
     _judge_shapes(bench, promises=False)
 
 
 @promise("webhook.livemode", ENVELOPE, "writes", "control")
 def livemode(bench: Bench) -> None:
-    """livemode is false in events of the sandbox and true in events of production."""
+    """livemode is false in sandbox events and true in production events."""
     live = bench.in_other_environment()
     for environment, due in ((bench, False), (live, True)):
         with receiving(environment, "beneficiary.created") as receiver:
@@ -235,8 +235,8 @@ def unique_id(bench: Bench) -> None:
 
 @promise("webhook.object", "Event envelope: the full resource at the time of the event", "writes", "control")
 def full_object(bench: Bench) -> None:
-    """The object of a resource's newest event is what GET returns."""
-    # Events of runs have the run, too, which GET does not return.
+    """The object in a resource's newest event equals the GET response for the resource."""
+    # Events about runs also contain the run, which GET does not return.
     newest = {str(got.object.get("id")): got for _, got in _delivered(bench) if ".run_" not in got.type}
     for got in newest.values():
         answer = shown_of(bench, got)
@@ -246,7 +246,7 @@ def full_object(bench: Bench) -> None:
 
 @promise("event.status", TYPES, "writes", "control")
 def status_of_type(bench: Bench) -> None:
-    """The object of a transaction event has the status in the event's name."""
+    """The object in a transaction event has the status that the event type names."""
     for receiver, got in _delivered(bench):
         kind, _, word = got.type.partition(".")
         if kind == "transaction" and word != "created":
@@ -257,7 +257,7 @@ def status_of_type(bench: Bench) -> None:
 
 @promise("event.failure_code", "Events: payload carries failure_code", "writes", "control")
 def failure_code(bench: Bench) -> None:
-    """transaction.failed has a failure_code."""
+    """A transaction.failed event contains a failure_code."""
     for receiver, got in _delivered(bench, "transaction.failed"):
         held = bool(got.object.get("failure_code"))
         receiver.holds(held, "transaction.failed without failure_code", "data.object.failure_code")
@@ -265,7 +265,7 @@ def failure_code(bench: Bench) -> None:
 
 @promise("event.order", "States: Ramp transaction", "writes", "control")
 def in_order(bench: Bench) -> None:
-    """The events of a ramp are created in the order of its states."""
+    """A ramp's events are created in the order of its status changes."""
     kinds = ("transaction.processing", "transaction.completed")
     delivered = [*_delivered(bench, *kinds)]
     for name in {got.object.get("id") for _, got in delivered}:

@@ -1,4 +1,4 @@
-"""The profile, KYC and the limits of the account."""
+"""The account's profile, KYC and limits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def fixed(bench: Bench) -> None:
 
 @promise("profile.phone", "PATCH /profile: phone_number", "writes")
 def phone(bench: Bench) -> None:
-    """A new phone number takes effect once it is verified. An invalid one is refused with 422 invalid_phone_number."""
+    """A new phone number takes effect after it is verified.
+
+    An invalid number is refused with 422 invalid_phone_number.
+    """
     before = bench.done(PROFILE)
     bench.refused(bench.call(CHANGE, {"phone_number": "12"}), 422, "invalid_phone_number")
     sent = bench.done(CHANGE, {"phone_number": "+254722000222"})
@@ -69,13 +72,13 @@ def phone(bench: Bench) -> None:
 
 @promise("kyc.same", "KYC detail; Profile: kyc_status")
 def kyc_same(bench: Bench) -> None:
-    """The KYC details and the profile show the same status and account type."""
+    """The KYC details and the profile contain the same status and account type."""
     bench.same(bench.done("GET /profile/kyc"), bench.done(PROFILE), "kyc_status", "account_type")
 
 
 @promise("limits.remaining", "Limits")
 def remaining(bench: Bench) -> None:
-    """The remaining part of a limit is its maximum minus the used part."""
+    """The remaining part of a limit is the limit's maximum minus the used part."""
     if bench.writes:
         stock.withdrawal(bench)
     answer = bench.done(LIMITS)
@@ -86,7 +89,7 @@ def remaining(bench: Bench) -> None:
 
 @guess("limits.used", "M14", "writes")
 def used(bench: Bench) -> None:
-    """A withdrawal uses the limits by the amount it pays out. A failed one no longer does."""
+    """A withdrawal uses the limits up by the amount that it pays out. A failed withdrawal does not use them up."""
     before = bench.done(LIMITS)
     made = stock.withdrawal(bench)
     after = bench.done(LIMITS)
@@ -101,7 +104,7 @@ def used(bench: Bench) -> None:
 
 @promise("limits.enforced", "Fiat withdrawals are subject to the limits", "writes", "control")
 def enforced(bench: Bench) -> None:
-    """An amount above a limit of the account is refused with 422 amount_too_high."""
+    """An amount above one of the account's limits is refused with 422 amount_too_high."""
     place = "limits.per_transaction.max"
     before, body = bench.done(LIMITS).text(place), stock.withdraw_quote_body(bench)
     with steering.meanwhile(bench.world, "set_limits", {"per_transaction": "1000"}, {"per_transaction": before}):
@@ -113,7 +116,7 @@ def enforced(bench: Bench) -> None:
 
 @promise("limits.resets", "Limits: resets_at", "writes", "control")
 def resets(bench: Bench) -> None:
-    """The used part of the daily limit is available again from resets_at.daily on."""
+    """The used part of the daily limit becomes available again at resets_at.daily."""
     stock.withdrawal(bench)
     at = bench.done(LIMITS).text("resets_at.daily")
     bench.world.advance_to(at)
@@ -124,14 +127,14 @@ def resets(bench: Bench) -> None:
 
 @guess("limits.utc_days", "M14", "writes", "control")
 def utc_days(bench: Bench) -> None:
-    """The day and the month of the limits start at midnight UTC."""
+    """For the limits, days and months start at midnight UTC."""
     midnight = bench.world.next_midnight()
     bench.world.advance_to(midnight + timedelta(hours=22, minutes=30))
     stock.withdrawal(bench)
     answer = bench.done(LIMITS)
     bench.holds(answer.number("limits.daily.used") > 0, answer, "nothing of the limit is used", "limits.daily.used")
     tomorrow = midnight + timedelta(days=1)
-    # The first day of the month after this one; a month has at most 31 days.
+    # The first day of the next month. A month has at most 31 days.
     month = (midnight.replace(day=1) + timedelta(days=31)).replace(day=1)
     for place, due in (("resets_at.daily", tomorrow), ("resets_at.monthly", month)):
         got = instant(answer.text(place))

@@ -1,4 +1,4 @@
-"""Webhooks: registration, signatures, retries, and which events an endpoint receives."""
+"""Webhooks: registration, signatures, retries, and the events that an endpoint receives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RETRIES = [timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), ti
 
 
 class Receiver:
-    """A webhook endpoint of the account, with the inbox at its URL."""
+    """A webhook endpoint for the account, and the inbox at the endpoint's URL."""
 
     def __init__(self, bench: Bench, events: tuple[str, ...]) -> None:
         self.bench, self.name = bench, bench.fresh("inbox")
@@ -30,7 +30,7 @@ class Receiver:
         self.id = self.made.text("id")
 
     def got(self, kind: str | None = None) -> list[Delivery]:
-        """Return the deliveries, without the test at registration."""
+        """Return the deliveries, without the test request at registration."""
         rows = self.bench.world.received(self.name)[1:]
         return [row for row in rows if kind in (None, row.type)]
 
@@ -41,12 +41,12 @@ class Receiver:
         return self.bench.holds(held, self.made, message, place)
 
     def counts(self, due: int, when: str) -> bool:
-        """Judge the number of deliveries so far."""
+        """Check the number of deliveries so far."""
         count = len(self.got())
         return self.holds(count == due, f"{count} deliveries {when}, not {due}", "deliveries")
 
     def came(self, name: str, group: str, *words: str) -> None:
-        """Judge that events about a resource came."""
+        """Check that events about a resource were delivered."""
         types = [row.type for row in self.got() if row.object.get("id") == name]
         for kind in (f"{group}.{word}" for word in words):
             message = f"no {kind} for {name} was delivered; delivered: {', '.join(types) or 'nothing'}"
@@ -55,7 +55,7 @@ class Receiver:
 
 @contextmanager
 def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
-    """Create an endpoint for the length of a block."""
+    """Create an endpoint for the duration of the block."""
     receiver = Receiver(bench, events or ("*",))
     try:
         yield receiver
@@ -65,7 +65,7 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
 
 @contextmanager
 def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
-    """Create an endpoint that returns these statuses to the attempts of one event."""
+    """Create an endpoint and one event. The endpoint responds to the delivery attempts with these statuses."""
     with receiving(bench, "beneficiary.created") as receiver:
         receiver.answers(*statuses)
         stock.beneficiary(bench, {**stock.BENEFICIARY, "name": stock.OUTSIDE_ASCII})
@@ -75,7 +75,7 @@ def failing(bench: Bench, *statuses: int) -> Iterator[Receiver]:
 
 @promise("webhook.endpoint", "Webhook endpoint", "writes", "hook")
 def endpoint(bench: Bench) -> None:
-    """A new endpoint is enabled and shows the URL, events and description that were sent."""
+    """A new endpoint is enabled and contains the URL, events and description that were sent."""
     body = {"url": bench.hook, "events": ["transaction.completed"], "description": "books"}
     made = bench.done(CREATE, body)
     bench.equal(made, "status", "enabled")
@@ -88,7 +88,7 @@ def endpoint(bench: Bench) -> None:
 
 @promise("webhook.patched", "PATCH /webhooks/{id}", "writes", "hook")
 def patched(bench: Bench) -> None:
-    """PATCH changes events, description and status permanently."""
+    """PATCH permanently changes events, description and status."""
     made = bench.done(CREATE, {"url": bench.hook, "events": ["*"]})
     change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
     answer = bench.done(CHANGE, change, id=made.text("id"))
@@ -112,7 +112,7 @@ def registration(bench: Bench) -> None:
 
 @promise("webhook.test", "POST /webhooks/{id}/test", "writes", "control")
 def test_call(bench: Bench) -> None:
-    """The test call sends a webhook.test event to the endpoint."""
+    """The test operation sends a webhook.test event to the endpoint."""
     with receiving(bench) as receiver:
         answer = bench.done("POST /webhooks/{id}/test", {}, id=receiver.id)
         got = receiver.got("webhook.test")
@@ -120,7 +120,7 @@ def test_call(bench: Bench) -> None:
 
 
 def _some(bench: Bench, receiver: Receiver) -> list[Delivery]:
-    """Cause a few events and return their deliveries."""
+    """Cause several events and return their deliveries."""
     stock.onramp(bench)
     stock.beneficiary(bench)
     return receiver.got()
@@ -128,7 +128,7 @@ def _some(bench: Bench, receiver: Receiver) -> list[Delivery]:
 
 @promise("webhook.signature", DELIVERY, "writes", "control")
 def signature(bench: Bench) -> None:
-    """X-Signature is the hex HMAC-SHA256 of X-Timestamp, a dot and the raw body with the webhook key."""
+    """X-Signature is the hex HMAC-SHA256 of X-Timestamp, a dot and the raw body, using the webhook key."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             words = f"{got.type} has a wrong signature: {got.headers.get('x-signature')}"
@@ -137,7 +137,7 @@ def signature(bench: Bench) -> None:
 
 @promise("webhook.outside_ascii", DELIVERY, "writes", "control")
 def outside_ascii(bench: Bench) -> None:
-    """An event with non-ASCII letters has them unchanged, and its signature covers the bytes that are sent."""
+    """Non-ASCII letters in an event are unchanged, and the signature covers the bytes that are sent."""
     with failing(bench, 500, 200) as receiver:
         bench.world.advance("2m")
         receiver.counts(2, "after two minutes")
@@ -151,18 +151,18 @@ def outside_ascii(bench: Bench) -> None:
 
 @promise("webhook.timestamp", DELIVERY, "writes", "control")
 def timestamp(bench: Bench) -> None:
-    """X-Timestamp is Unix time in milliseconds, within five minutes of the receiver's clock."""
+    """X-Timestamp is the Unix time in milliseconds. It differs from the receiver's clock by at most five minutes."""
     with receiving(bench) as receiver:
         for got in _some(bench, receiver):
             text = got.headers.get("x-timestamp", "")
-            # The wall clock: a receiver compares with its own.
+            # Use the wall clock, because a receiver compares with its own clock.
             held = text.isdecimal() and abs(int(text) - time.time() * 1000) < TOLERANCE_MS
             receiver.holds(held, f"X-Timestamp of {got.type} is {text!r}", "X-Timestamp")
 
 
 @promise("webhook.subscribed", "POST /webhooks: events", "writes", "control")
 def subscribed(bench: Bench) -> None:
-    """An endpoint receives the events it subscribes to and no others."""
+    """An endpoint receives only the events that it subscribes to."""
     with receiving(bench, "beneficiary.created", "transaction.created") as receiver:
         kinds = sorted({got.type for got in _some(bench, receiver)})
         held = kinds == ["beneficiary.created", "transaction.created"]
@@ -171,7 +171,7 @@ def subscribed(bench: Bench) -> None:
 
 @guess("webhook.disabled", "W9", "writes", "control")
 def disabled(bench: Bench) -> None:
-    """A disabled endpoint receives nothing. Once enabled again, it receives new events."""
+    """A disabled endpoint receives nothing. After it is enabled again, it receives new events."""
     with receiving(bench, "beneficiary.created") as receiver:
         for status, due in (("disabled", 0), ("enabled", 1)):
             changed = bench.done(CHANGE, {"status": status}, id=receiver.id)
@@ -183,7 +183,7 @@ def disabled(bench: Bench) -> None:
 
 @promise("webhook.retry", RULES, "writes", "control")
 def retry(bench: Bench) -> None:
-    """A failed delivery is retried after about a minute. Once accepted, it is not sent again."""
+    """A failed delivery is retried after about a minute. After it is accepted, the event is not sent again."""
     with failing(bench, 500, 200) as receiver:
         receiver.counts(1, "at first")
         bench.world.advance("2m")
@@ -194,7 +194,7 @@ def retry(bench: Bench) -> None:
 
 @promise("webhook.acknowledged", RULES, "writes", "control")
 def acknowledged(bench: Bench) -> None:
-    """Any 2xx accepts a delivery, not only 200."""
+    """Any 2xx status accepts a delivery, not only 200."""
     with failing(bench, 204) as receiver:
         bench.world.advance("2m")
         receiver.counts(1, "although the first was accepted with 204")
@@ -202,7 +202,7 @@ def acknowledged(bench: Bench) -> None:
 
 @promise("webhook.retry_schedule", RULES, "writes", "control")
 def retry_schedule(bench: Bench) -> None:
-    """Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the previous attempt."""
+    """Retries follow about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the previous attempt."""
     with failing(bench, 500) as receiver:
         for attempt, pause in enumerate(RETRIES, 1):
             bench.world.advance(f"{int(pause.total_seconds() * 0.85)}s")
@@ -210,14 +210,15 @@ def retry_schedule(bench: Bench) -> None:
             bench.world.advance(f"{int(pause.total_seconds() * 0.3)}s")
             if not receiver.counts(attempt + 1, f"{pause} after the previous attempt"):
                 return
-            # Wait no longer than the next pause allows: its 85 per cent start at the attempt itself.
+            # Do not wait longer than the next retry interval allows. The interval is at least 85 percent of its
+            # nominal length and starts at the attempt itself.
             if pause is not RETRIES[-1]:
                 bench.world.advance("1s")
 
 
 @promise("webhook.same_event", "Events: deduplicate on the event id", "writes", "control")
 def same_event(bench: Bench) -> None:
-    """Every attempt of an event has the same id and object."""
+    """Every attempt to deliver an event has the same id and object."""
     with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         receiver.counts(3, "after ten minutes")
@@ -229,7 +230,7 @@ def same_event(bench: Bench) -> None:
 
 @guess("webhook.same_bytes", "W7", "writes", "control")
 def same_bytes(bench: Bench) -> None:
-    """Every attempt of an event has the same bytes, signed with a timestamp of its own."""
+    """Every attempt to deliver an event has the same body bytes, signed with its own timestamp."""
     with failing(bench, 500, 500, 200) as receiver:
         bench.world.advance("10m")
         got = receiver.got()
@@ -240,7 +241,7 @@ def same_bytes(bench: Bench) -> None:
 
 @promise("webhook.retry_timestamp", DELIVERY, "writes", "control")
 def retry_timestamp(bench: Bench) -> None:
-    """Each attempt has the X-Timestamp of its own sending."""
+    """The X-Timestamp of each attempt is the time at which this attempt was sent."""
     with bench.world.settings(webhook_timestamp="simulated"), failing(bench, 500, 500, 500, 200) as receiver:
         bench.world.advance("45m")
         stamps = [int(got.headers["x-timestamp"]) for got in receiver.got()]
@@ -264,7 +265,7 @@ def gives_up(bench: Bench) -> None:
 
 @guess("webhook.attempts", "W5", "writes", "control")
 def attempts(bench: Bench) -> None:
-    """An event that is never accepted has eleven attempts, the last after 68 hours and 36 minutes."""
+    """For an event that is never accepted, there are eleven attempts, the last after 68 hours and 36 minutes."""
     with failing(bench, 500) as receiver:
         bench.world.advance("68h35m59s")
         receiver.counts(10, "before 68h36m")
@@ -274,7 +275,7 @@ def attempts(bench: Bench) -> None:
 
 @promise("webhook.deliveries", "GET /webhooks/{id}/deliveries", "writes", "control")
 def deliveries(bench: Bench) -> None:
-    """The deliveries of an endpoint list each attempt with the status that the receiver returned."""
+    """An endpoint's list of deliveries contains each attempt with the status that the receiver returned."""
     with failing(bench, 500, 200) as receiver:
         bench.world.advance("2m")
         receiver.got()
@@ -285,7 +286,7 @@ def deliveries(bench: Bench) -> None:
 
 @guess("webhook.one_after_another", "W6", "writes", "control")
 def one_after_another(bench: Bench) -> None:
-    """First attempts come in the order of their events."""
+    """First attempts arrive in the order of their events."""
     with receiving(bench) as receiver:
         for _ in range(3):
             stock.onramp(bench)
@@ -295,7 +296,7 @@ def one_after_another(bench: Bench) -> None:
 
 
 def shown_of(bench: Bench, got: Delivery) -> Answer | None:
-    """Return the resource of an event as GET shows it now, or None if no operation shows it."""
+    """Return the current GET response for an event's resource, or None if no operation reads this kind of resource."""
     name, kind = str(got.object.get("id") or ""), got.type.partition(".")[0]
     reading = {
         "transaction": "GET /transactions/{id}", "beneficiary": "GET /beneficiaries/{id}", "quote": "GET /quotes/{id}",

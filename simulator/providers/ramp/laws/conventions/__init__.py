@@ -1,1 +1,1 @@
-"""Laws about every resource: lists, paging, errors, idempotency, texts."""
+"""Behavior rules for all resources: lists, paging, errors, idempotency, strings."""

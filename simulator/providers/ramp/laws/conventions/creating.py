@@ -1,4 +1,4 @@
-"""Created resources can be read and listed, changed ones show the change, deleted ones are gone."""
+"""Created resources can be read and listed, changes are returned, and deleted resources no longer exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ RESOURCES = "Endpoints"
 
 
 def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
-    """Create one of each resource. Return the response, the operation that reads it and its list, if any."""
+    """Create one resource of each kind.
+
+    Return the response, the operation that reads it, and its list if there is one.
+    """
     transactions = [
         make(bench)
         for make in (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
@@ -26,7 +29,8 @@ def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
         ("/transactions", transactions),
         ("/beneficiaries", payees),
         ("/recurring-payments", [stock.recurring(bench)]),
-        # A bitcoin wallet as GET shows it: it has its Lightning entries, which its creation does not promise.
+        # Use the GET response for a bitcoin wallet. It contains the Lightning entries, which the creation response
+        # need not contain.
         ("/wallets", [bench.done("GET /wallets/{id}", id=wallets[0].text("id")), *wallets[1:]]),
         ("/webhooks", [stock.webhook(bench)] if bench.has("hook") else []),
     ]
@@ -36,7 +40,7 @@ def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
 
 @promise("get.after_create", RESOURCES, "writes")
 def read_after_create(bench: Bench) -> None:
-    """GET of a new resource returns what its creation returned."""
+    """GET for a new resource returns the same as its creation."""
     for made, reading, _ in _created(bench):
         answer = bench.call(reading, id=made.text("id"))
         if bench.accepted(answer, 200, after=(made,)):
@@ -47,7 +51,7 @@ def read_after_create(bench: Bench) -> None:
 
 @promise("list.contains", RESOURCES, "writes")
 def listed(bench: Bench) -> None:
-    """A new resource is in its list, with the fields that GET by id returns."""
+    """A new resource is in its list, with the same fields as in GET by id."""
     for made, reading, rows in _created(bench):
         if not rows:
             continue
@@ -70,12 +74,13 @@ PARTS = (
     ("GET /recurring-payments", "GET /recurring-payments/{id}/transactions", "id"),
     ("GET /webhooks", "GET /webhooks/{id}/deliveries", "id"),
 )  # fmt: skip
-"""A list, an operation that reads a part of one of its rows, and the parameter of its path that is the row's id."""
+"""A list, an operation that reads a part of one of the list's items, and the path parameter that takes the item's id.
+"""
 
 
 @promise("get.parts", RESOURCES)
 def parts(bench: Bench) -> None:
-    """The order, deposits, Lightning entries, runs and deliveries of a listed resource can be read."""
+    """A listed resource's order, deposits, Lightning entries, runs and deliveries can be read."""
     for rows, reading, name in PARTS:
         page = bench.done(rows, query={"size": 3})
         for row in page.items:
@@ -86,7 +91,7 @@ def parts(bench: Bench) -> None:
 
 @promise("get.quote_of_ramp", "Ramp transaction: quote_id, Quote it came from")
 def quote_of_ramp(bench: Bench) -> None:
-    """The quote of a ramp can be read and is confirmed."""
+    """The quote for a ramp can be read and has the status confirmed."""
     page = bench.done("GET /transactions", query={"type": "onramp", "size": 3})
     if not page.items:
         raise MissingData("the account has no onramp")
@@ -97,7 +102,7 @@ def quote_of_ramp(bench: Bench) -> None:
 
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
-    """Create and delete resources. Return both responses and the path."""
+    """Create and delete resources. Return both responses and the path for each."""
     made = [(stock.beneficiary(bench), "/beneficiaries")]
     if bench.has("hook"):
         made.append((stock.webhook(bench), "/webhooks"))
@@ -120,7 +125,7 @@ def unlisted(bench: Bench) -> None:
 
 @guess("delete.recurring", "S20", "writes")
 def recurring_gone(bench: Bench) -> None:
-    """A deleted recurring payment is not found and not listed."""
+    """A deleted recurring payment is neither found nor listed."""
     made = stock.recurring(bench)
     deleted = bench.done("DELETE /recurring-payments/{id}", id=made.text("id"))
     _judge_gone(bench, made, deleted, "/recurring-payments")

@@ -1,4 +1,4 @@
-"""Errors: the envelope, the status of each code, and refusals that any client can cause."""
+"""Errors: the envelope, the status for each code, and refusals that any client can cause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CODES = collected(PROVIDER).errors
 
 @always_promise("errors.envelope", "Error envelope")
 def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """Every error response has the error envelope with a code and a message."""
+    """Every error response contains the error envelope with a code and a message."""
     if answer.status >= 400:
         error = answer.body.get("error")
         held = isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "message"))
@@ -26,9 +26,9 @@ def envelope(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("errors.status", "Errors: the status of each code")
 def status_of_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A code of the catalogue comes with its own status."""
+    """An error code in the catalogue is returned with its documented status."""
     row = _CODES.get(answer.code or "")
-    # 405 has no code of its own in the catalogue.
+    # The catalogue has no separate code for 405.
     if row is not None and row.basis == "specified" and answer.status != 405:
         fault = f"{row.code} comes with {answer.status}, not {row.status}"
         yield "status", None if answer.status == row.status else fault
@@ -39,15 +39,16 @@ CODES_NOT_SHOWN = ("POST /wallet/send", "POST /wallet/send/estimate", "POST /wal
 
 @always_promise("errors.known_code", "Errors")
 def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The code of an error is in the catalogue."""
-    # The specification does not list codes for unknown methods, for illegal transitions, or of sends and withdrawals.
+    """An error's code is in the catalogue."""
+    # The specification does not list error codes for unknown methods, for illegal transitions, or for sends and
+    # withdrawals.
     if answer.code is not None and answer.status not in (405, 409) and answer.operation not in CODES_NOT_SHOWN:
         yield "error.code", None if answer.code in _CODES else f"{answer.code} is not in the catalogue"
 
 
 @always_guess("request_id.same", "H11")
 def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The request_id of an error equals the X-Request-Id header."""
+    """An error's request_id equals the X-Request-Id header."""
     if answer.code is not None and answer.headers.get("x-request-id"):
         found = answer.part("error").get("request_id")
         same = found == answer.headers["x-request-id"]
@@ -56,12 +57,12 @@ def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("answer.internal_error", "Errors: internal_error")
 def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """No call of this run causes an internal error."""
+    """No call in this run causes an internal error."""
     yield "status", f"returns {answer.short}" if answer.status == 500 else None
 
 
 def _bodies(bench: Bench) -> list[tuple[str, JsonObject, tuple[str, ...]]]:
-    """Return operations with a valid body and its required fields."""
+    """Return operations with a valid body and the body's required fields."""
     withdraw, payment = stock.withdraw_quote_body(bench), stock.recurring_body(bench)
     fee = {"product": "onramp", "amount": stock.FIAT, "currency": "KES", "network": "celo", "fiat_currency": "KES"}
     return [
@@ -92,7 +93,7 @@ def missing(bench: Bench) -> None:
 
 @promise("errors.param", "Errors: param names it", "writes")
 def param(bench: Bench) -> None:
-    """param names the field that is missing or wrong."""
+    """In the error, param is the name of the missing or wrong field."""
     for operation, body, names in _bodies(bench):
         for name in names:
             answer = bench.call(operation, changed(body, name, None))
@@ -146,7 +147,7 @@ def route(bench: Bench) -> None:
 
 @promise("errors.network_unavailable", "Errors: network_unavailable", "writes", "control")
 def network_unavailable(bench: Bench) -> None:
-    """A request that needs a network is refused with 503 network_unavailable while the network is down."""
+    """While a network is down, a request that needs the network is refused with 503 network_unavailable."""
     with steering.network_status(bench.world, "celo", "down"):
         for operation, asked in (
             ("POST /quotes", stock.ONRAMP), ("POST /wallet/send", stock.SEND),

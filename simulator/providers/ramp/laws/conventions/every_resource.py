@@ -1,4 +1,4 @@
-"""Rules for the fields of all resources."""
+"""Rules for fields that all resources share."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00:?00)")
 
 @always_promise("time.utc", "General conventions: ISO 8601 UTC")
 def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """Timestamps are ISO 8601 in UTC."""
+    """Timestamps are in ISO 8601 format and in UTC."""
     for place, value in _moments("", answer.body):
         yield place, None if _UTC.fullmatch(value) else f"{place} is {shown(value)}, which is not in UTC"
 
 
 @always_promise("time.order", "created_at, updated_at")
 def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """updated_at and expires_at are not before created_at."""
+    """updated_at and expires_at are not earlier than created_at."""
     made = answer.body.get("created_at")
     for name in ("updated_at", "expires_at"):
         later = answer.body.get(name)
@@ -33,8 +33,9 @@ def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("transaction.no_hash", "Ramp transaction, Wallet transaction: tx_hash")
 def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A transaction has no tx_hash while it awaits a payment or is pending."""
-    # While it awaits a deposit it may have one: a detected, unconfirmed deposit is already on the chain.
+    """A transaction that awaits a payment or is pending has no tx_hash."""
+    # A transaction that awaits a deposit may have a tx_hash, because a detected, unconfirmed deposit is already on
+    # the chain.
     waiting = answer.body.get("status") in ("awaiting_payment", "pending")
     if waiting and "tx_hash" in answer.body:
         found = answer.body["tx_hash"]
@@ -42,7 +43,7 @@ def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
-    """Yield every string named *_at or deposit_by with its dotted path."""
+    """Yield the dotted path and value of every string field named *_at or deposit_by."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             inner = f"{place}.{name}" if place else name

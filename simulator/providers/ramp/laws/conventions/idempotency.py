@@ -18,13 +18,13 @@ COMMON = "Endpoints: common rules"
 
 @dataclass(frozen=True)
 class Post:
-    """A valid POST with a key of its own."""
+    """A valid POST request with its own Idempotency-Key."""
 
     bench: Bench
     operation: str
     body: JsonObject
     rows: str = ""
-    """The list that it adds to, if any."""
+    """The list to which the request adds an item, if any."""
     ids: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
 
@@ -32,7 +32,7 @@ class Post:
         return self.bench.call(self.operation, body or self.body, key=key or self.key, path=self.ids)
 
     def first(self) -> Answer:
-        """Send it for the first time. Raise `SetupRefused`."""
+        """Send the request for the first time. Raise `SetupRefused` if it is refused."""
         answer = self.send()
         if not answer.ok:
             raise SetupRefused(answer)
@@ -42,7 +42,7 @@ class Post:
         self.bench.refused(answer, 409, "idempotency_conflict", after=(first,))
 
     def creates_another(self, second: Answer, first: Answer, message: str) -> None:
-        """Judge that another key creates another resource."""
+        """Check that another key creates another resource."""
         held = second.ok and second.text("id") != first.text("id")
         self.bench.holds(held, second, f"returns {second.short} {message}", "id", after=(first,))
 
@@ -60,7 +60,7 @@ def _send(bench: Bench) -> Post:
 
 
 def _uses(bench: Bench) -> Iterator[Post]:
-    """Yield requests that use a quote. Quotes are created as they are needed."""
+    """Yield requests that use a quote. Each quote is created when it is needed."""
     ramp = stock.onramp_quote(bench).text("id")
     yield _post(bench, "POST /quotes/{id}/confirm", stock.onramp_details(), "GET /transactions", id=ramp)
     for create in (stock.swap_quote, stock.buy_quote, stock.withdraw_quote):
@@ -84,17 +84,18 @@ def _posts(bench: Bench) -> Iterator[Post]:
 
 @promise("idempotency.replay", COMMON, "writes")
 def replay(bench: Bench) -> None:
-    """A POST repeated with its Idempotency-Key returns the resource that the first one created."""
+    """A POST repeated with the same Idempotency-Key returns the resource that the first request created."""
     for post in _posts(bench):
         first, second = post.first(), post.send()
-        # Not the whole body: the resource may have changed since, and the replay may show that.
+        # Do not compare the whole body. The resource may have changed since, and the replay may return the changed
+        # resource.
         held = second.ok and second.text("id") == first.text("id")
         bench.holds(held, second, f"a repeated call returns {second.short} or another id", "id", after=(first,))
 
 
 @promise("idempotency.nothing_new", COMMON, "writes")
 def nothing_new(bench: Bench) -> None:
-    """A POST repeated with its Idempotency-Key creates nothing new, even with another body."""
+    """A POST repeated with the same Idempotency-Key creates nothing new, even with another body."""
     for post in _posts(bench):
         if not post.rows:
             continue
@@ -108,7 +109,7 @@ def nothing_new(bench: Bench) -> None:
 
 @promise("idempotency.conflict", COMMON, "writes")
 def conflict(bench: Bench) -> None:
-    """A key that is reused with another body returns 409 idempotency_conflict."""
+    """A key reused with another body returns 409 idempotency_conflict."""
     for post in _posts(bench):
         first = post.first()
         change = {"amount": "21"} if "amount" in post.body else {"reference": bench.fresh()}
@@ -117,7 +118,7 @@ def conflict(bench: Bench) -> None:
 
 @promise("idempotency.two_keys", COMMON, "writes")
 def two_keys(bench: Bench) -> None:
-    """The same body with two keys creates two resources."""
+    """The same body with two different keys creates two resources."""
     for operation, body in (("POST /quotes", stock.ONRAMP), ("POST /wallet/swap/quote", stock.SWAP_QUOTE)):
         post = _post(bench, operation, body)
         first = post.first()
@@ -160,7 +161,7 @@ def at_once(bench: Bench) -> None:
 
 @guess("idempotency.bytes", "H14", "writes")
 def same_bytes(bench: Bench) -> None:
-    """A replay is the stored response byte for byte, with the header Idempotent-Replayed."""
+    """A replay returns the stored response byte for byte, with the header Idempotent-Replayed."""
     post = _quote(bench)
     first, second = post.first(), post.send()
     bench.holds(second.raw == first.raw, second, "the replay has other bytes", "", after=(first,))
@@ -171,7 +172,7 @@ def same_bytes(bench: Bench) -> None:
 
 @guess("idempotency.refusal", "H14", "writes")
 def refusal(bench: Bench) -> None:
-    """A refusal for a business reason binds the key, too."""
+    """A request that is refused for a business reason also uses up its key."""
     post = _quote(bench)
     low = {**post.body, "amount": "0.01"}
     first, second = post.send(low), post.send(low)
@@ -181,7 +182,7 @@ def refusal(bench: Bench) -> None:
 
 @guess("idempotency.forgotten", "H14", "writes", "control")
 def forgotten(bench: Bench) -> None:
-    """A key is remembered for 24 hours and can be reused afterwards."""
+    """A key is stored for 24 hours and can be reused afterwards."""
     post = _quote(bench)
     first = post.first()
     bench.world.advance("23h59m")
@@ -192,7 +193,7 @@ def forgotten(bench: Bench) -> None:
 
 @guess("idempotency.quote_expired", "H14", "writes", "control")
 def quote_expired(bench: Bench) -> None:
-    """The use of a quote is replayed even after the quote has expired."""
+    """A request that uses a quote is replayed even after the quote has expired."""
     firsts = [(post, post.first()) for post in [*_uses(bench)]]
     bench.world.advance("31m")
     for post, first in firsts:
@@ -203,7 +204,7 @@ def quote_expired(bench: Bench) -> None:
 
 @guess("idempotency.other_operation", "H14", "writes")
 def other_operation(bench: Bench) -> None:
-    """A key of one operation returns 409 idempotency_conflict in another."""
+    """A key used in one operation returns 409 idempotency_conflict in another."""
     post = _quote(bench)
     first = post.first()
     post.conflict(bench.call("POST /wallets", {"network": "celo"}, key=post.key), first)

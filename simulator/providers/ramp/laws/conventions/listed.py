@@ -1,4 +1,4 @@
-"""The lists under test: their filters, how a row shows that it matches a filter, and rows to fill them with."""
+"""The lists under test: their filters, how to check that an item matches a filter, and how to create items."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def _is(name: str) -> Matches:
 
 
 def _same_network(name: str) -> Matches:
-    """Return a filter that ignores case: wallet transactions spell networks in upper case."""
+    """Return a filter check that ignores case, because wallet transactions use uppercase network names."""
     return lambda row, value: str(row.get(name) or "").lower() == value.lower()
 
 
 def _swap_side(name: str, matches: Matches) -> Matches:
-    """Return a filter that a swap matches by either of its sides."""
+    """Return a filter check that a swap passes if either of its sides passes."""
 
     def either(row: Shown, value: str) -> bool:
         sides = [row.get("from"), row.get("to")]
@@ -39,7 +39,9 @@ def _asset_of(row: Shown, value: str) -> bool:
 
 
 def amount_of(row: Shown) -> Decimal:
-    """Return the amount that a list compares: the source amount, from.amount of a swap, or the amount (decision L3)."""
+    """Return the amount that a list compares: source_amount, from.amount for a swap, or otherwise amount (decision
+    L3).
+    """
     side = row.get("from")
     value = row.get("source_amount") or (side.get("amount") if isinstance(side, Mapping) else None)
     return Decimal(str(value if value is not None else row["amount"]))
@@ -54,7 +56,9 @@ def _order_asset(row: Shown, value: str) -> bool:
 
 
 def _null_or(name: str) -> Matches:
-    """Return a filter that a null field matches, too: the fee product is for all values."""
+    """Return a filter check that a null field also passes, because null means that a fee product applies to all
+    values.
+    """
     return lambda row, value: row.get(name) in (value, None)
 
 
@@ -70,7 +74,7 @@ class Listed:
     filters: Mapping[str, Matches]
     sorts: tuple[str, ...] = ("created_at",)
     shown: str = ""
-    """The operation that reads a row by its id."""
+    """The operation that reads an item by its id."""
     key: str = "id"
     dates: bool = True
 
@@ -119,7 +123,7 @@ VALUES = {
                "awaiting_payment,processing", "successful,pending", "successful", "pending", "active", "draft",
                "paused", "inactive", "enabled", "disabled"),
     "network": ("stellar", "celo", "bitcoin", "btc"),
-    # A buy does not show its fiat currency, so only assets can be judged.
+    # A buy does not contain its fiat currency, so only assets can be checked.
     "currency": ("USDC", "USDT"),
     "asset": ("USDC", "BTC"),
     "fiat_currency": ("KES", "NGN"),
@@ -129,7 +133,7 @@ VALUES = {
     "product": ("onramp", "swap,send", "deposit"),
     "payment_method": ("bank_account", "phone_number"),
 }  # fmt: skip
-"""Values of filters. A list may refuse some of them, which are then skipped."""
+"""Values for the filters. A list may refuse some of them. These values are skipped."""
 
 SEARCHED = {
     "GET /transactions": ("reference", "id", "order_id", "tx_hash"),
@@ -138,14 +142,14 @@ SEARCHED = {
     "GET /wallets": ("reference",),
     "GET /recurring-payments": ("reference",),
 }  # fmt: skip
-"""The lists with a search, and the searched fields."""
+"""The lists that support a search, and the fields that are searched."""
 
 WHOLE = 500
-"""Maximum number of rows of a list that is read whole."""
+"""The maximum number of items in a list that is read completely."""
 
 
 def stocked(bench: Bench) -> None:
-    """Create enough rows for each filter to leave some out."""
+    """Create enough items that each filter excludes some of them."""
     if not bench.writes or (bench.total("GET /transactions") >= 12 and bench.total("GET /beneficiaries") >= 5):
         return
     stock.onramp(bench)

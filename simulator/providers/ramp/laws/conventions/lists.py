@@ -1,4 +1,4 @@
-"""Lists: order, filters, dates and search, on every list operation that has them."""
+"""Lists: order, filters, dates and search. Checked with every list operation that supports them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _order_key(name: str) -> Callable[[Shown], object]:
 
 @promise("sort.order", COMMON)
 def order(bench: Bench) -> None:
-    """Rows are sorted newest first, or as sort_by and sort_order say."""
+    """Items are sorted newest first, or as sort_by and sort_order specify."""
     stocked(bench)
     if bench.writes:
-        # Amounts whose order differs as strings and as numbers.
+        # Amounts that are sorted differently as strings and as numbers.
         for amount in ("3", "20"):
             stock.sent(bench, amount)
     for one in LISTS:
@@ -45,7 +45,7 @@ def order(bench: Bench) -> None:
 
 
 def _sorted(keys: list[object], falling: bool) -> bool:
-    """Return True if keys are in order, strings by any collation: case and punctuation may count or not."""
+    """Return True if keys are in order. Strings may use any collation: case and punctuation may or may not matter."""
     ways: list[Callable[[object], object]] = [lambda key: key]
     if any(isinstance(key, str) for key in keys):
         ways += [lambda key: str(key).casefold(), lambda key: [one for one in str(key).casefold() if one.isalnum()]]
@@ -54,7 +54,7 @@ def _sorted(keys: list[object], falling: bool) -> bool:
 
 
 def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
-    """Return a list under each value of each of its filters that it accepts."""
+    """Return the filtered list for each value that each filter accepts."""
     found = []
     for name in one.filters:
         for value in VALUES[name]:
@@ -66,7 +66,7 @@ def _filtered(bench: Bench, one: Listed) -> list[tuple[str, str, Answer]]:
 
 @promise("filter.holds", "Extra filters per list")
 def filter_holds(bench: Bench) -> None:
-    """Every row of a filtered list matches the filter."""
+    """Every item in a filtered list matches the filter."""
     stocked(bench)
     for one in LISTS:
         for name, value, page in _filtered(bench, one):
@@ -77,7 +77,7 @@ def filter_holds(bench: Bench) -> None:
 
 @promise("filter.complete", "Extra filters per list")
 def filter_complete(bench: Bench) -> None:
-    """A filtered list has every matching row of the whole list."""
+    """A filtered list contains all matching items of the unfiltered list."""
     stocked(bench)
     for one in LISTS:
         every = whole(bench, one, {"status": "all"} if one.operation == "GET /fees" else {})
@@ -91,7 +91,7 @@ def filter_complete(bench: Bench) -> None:
 @guess("filter.amount_bound", "L3", "writes")
 def amount_bound(bench: Bench) -> None:
     """min_amount and max_amount are inclusive."""
-    # The other amounts are next to it, so that a bound on the wrong side is noticed.
+    # The other amounts are close to the bound, so that a bound in the wrong direction is noticed.
     amount, below, above = "11.57", "11.56", "11.58"
     sent = [stock.sent(bench, one).text("id") for one in (below, amount, above)]
     for query, due in (
@@ -107,7 +107,7 @@ def amount_bound(bench: Bench) -> None:
 
 @promise("filter.dates", COMMON)
 def dates(bench: Bench) -> None:
-    """start_date and end_date are bounds of created_at."""
+    """start_date and end_date limit created_at."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -130,7 +130,7 @@ def _within(row: Shown, name: str, bound: str) -> bool:
 
 @promise("filter.whole_days", COMMON)
 def whole_days(bench: Bench) -> None:
-    """A date without a time is the start of the day as start_date and the end of the day as end_date, in UTC."""
+    """A date without a time means the start of the day in start_date and the end of the day in end_date, in UTC."""
     stocked(bench)
     for one in LISTS:
         rows = whole(bench, one) if one.dates else []
@@ -146,14 +146,17 @@ DAILY = (
     ("GET /beneficiaries", stock.beneficiary), ("GET /transactions", stock.onramp), ("GET /orders", stock.onramp),
     ("GET /wallets", stock.wallet), ("GET /recurring-payments", stock.recurring),
 )  # fmt: skip
-"""Lists with dates, each with a function that adds a row."""
+"""Lists with date filters, and for each a function that adds an item."""
 LATE, EARLY = timedelta(hours=22, minutes=30), timedelta(hours=25, minutes=30)
-"""At 22:30 UTC it is already tomorrow in Nairobi, at 01:30 UTC it is still yesterday in New York."""
+"""Times near midnight.
+
+At 22:30 UTC it is already the next day in Nairobi, and at 01:30 UTC it is still the previous day in New York.
+"""
 
 
 @promise("filter.utc_days", COMMON, "writes", "control")
 def utc_days(bench: Bench) -> None:
-    """A date without a time is a day in UTC."""
+    """A date without a time means a day in UTC."""
     day = bench.world.next_midnight()
     for moment in (LATE, EARLY):
         bench.world.advance_to(day + moment)
@@ -172,7 +175,7 @@ def utc_days(bench: Bench) -> None:
 
 @promise("search.holds", COMMON)
 def search(bench: Bench) -> None:
-    """search finds the rows that contain the string, ignoring case, and no others."""
+    """A search finds exactly the items that contain the string, ignoring case."""
     stocked(bench)
     for one in LISTS:
         if one.operation not in SEARCHED:
@@ -197,7 +200,7 @@ def _judge_search(bench: Bench, one: Listed, rows: list[Shown], field: str, text
 
 
 def _string(row: Shown, place: str) -> str:
-    """Return the string at a dotted path of a row, or "" if there is none."""
+    """Return the string at a dotted path in an item, or "" if there is none."""
     value: object = row
     for name in place.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -206,7 +209,7 @@ def _string(row: Shown, place: str) -> str:
 
 @promise("list.equals_get", "List responses; GET by id")
 def rows_as_read(bench: Bench) -> None:
-    """A row of a list is what GET by its id returns."""
+    """An item in a list equals the GET response for its id."""
     stocked(bench)
     for one in LISTS:
         if one.shown:
@@ -223,7 +226,7 @@ def _invalid(operation: str, name: str, value: str) -> Refusal:
 
 DATED = [one.operation for one in LISTS if one.dates]
 CLOSED_FILTERS = ("type", "status", "order_type", "product", "payment_method")
-"""Filters with a fixed set of values."""
+"""Filters with a fixed set of possible values."""
 
 LAWS = (
     order,

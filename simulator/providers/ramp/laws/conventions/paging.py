@@ -1,4 +1,4 @@
-"""Paging of lists, including filtered lists and lists below a resource."""
+"""Paging in lists, including filtered lists and lists that belong to a resource."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("page.rows", "Pagination envelope")
 def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """A page has size rows. The last page has the rest."""
+    """A page contains size items. The last page contains the rest."""
     if answer.ok and "pagination" in answer.body:
         number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
         due = max(0, min(size, total - (number - 1) * size))
@@ -42,14 +42,14 @@ def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 LARGEST_WALKED = 40
-"""Maximum size of a page in a walk. The specification allows 100."""
+"""The maximum page size when reading all pages. The specification allows 100."""
 
 
 def _walk(
     bench: Bench, operation: str, key: str, keys: list[object], size: int,
     query: Mapping[str, object] | None = None, **ids: str,
 ) -> None:  # fmt: skip
-    """Judge that pages of a size have these rows, each once and in this order."""
+    """Check that the pages of a given size contain these items, each once and in this order."""
     seen: list[object] = []
     number = 1
     while True:
@@ -69,7 +69,7 @@ def _walk(
 
 @promise("page.partition", COMMON)
 def partition(bench: Bench) -> None:
-    """Pages have the requested size, and together each row once."""
+    """Pages have the requested size, and together they contain each item once."""
     stocked(bench)
     for one in LISTS:
         keys = [row[one.key] for row in whole(bench, one)]
@@ -86,12 +86,12 @@ NARROWED: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("GET /recurring-payments", {"type": "withdraw"}),
     ("GET /fees", {"product": "swap,send"}),
 )
-"""Lists that are narrowed down by a filter or a search, some of them in an order of their own."""
+"""Lists restricted by a filter or a search. Some of them use a different sort order."""
 
 
 @promise("page.filtered", COMMON)
 def filtered(bench: Bench) -> None:
-    """The pages of a filtered list have together each matching row once, in the requested order."""
+    """The pages of a filtered list together contain each matching item once, in the requested order."""
     stocked(bench)
     lists = {one.operation: one for one in LISTS}
     for operation, query in NARROWED:
@@ -102,17 +102,19 @@ def filtered(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Sublist:
-    """A list below a resource."""
+    """A list that belongs to a resource."""
 
     operation: str
     controlled: bool
-    """Whether it can be filled only in a world under control."""
+    """Whether items can be created only in a world that the run controls."""
     fill: Callable[[Bench, ExitStack], str]
-    """Create three rows and return the id of the resource."""
+    """Create three items and return the resource's id."""
 
 
 def _thrice(bench: Bench, make: Callable[[], object]) -> None:
-    """Create three rows, at three times if possible, because the order of equal times is not promised."""
+    """Create three items, at three different times if possible, because the order of items with equal times is not
+    promised.
+    """
     for _ in range(3):
         make()
         if bench.controlled:
@@ -153,13 +155,13 @@ SUBLISTS = (
 
 
 def _times(page: Answer) -> list[datetime]:
-    """Return the times of the rows of a page. A delivery has the time of its attempt."""
+    """Return the times of the items on a page. For a delivery, this is the time of the attempt."""
     return [instant(str(row.get("created_at") or row.get("attempted_at"))) for row in page.items]
 
 
 @promise("page.sublists", COMMON, "writes")
 def sublists(bench: Bench) -> None:
-    """A list below a resource has pages, an order and date filters."""
+    """A list that belongs to a resource supports pages, an order and date filters."""
     for one in SUBLISTS:
         if one.controlled and not bench.controlled:
             continue
@@ -179,7 +181,7 @@ def sublists(bench: Bench) -> None:
 
 @promise("page.beyond", COMMON)
 def beyond(bench: Bench) -> None:
-    """A page beyond the last has no rows."""
+    """A page after the last page is empty."""
     for one in LISTS:
         page = bench.call(one.operation, query={"page": 9999})
         if bench.accepted(page):
@@ -188,7 +190,7 @@ def beyond(bench: Bench) -> None:
 
 @promise("page.default_size", COMMON)
 def defaults(bench: Bench) -> None:
-    """Without parameters a list returns page 1 with up to 20 rows."""
+    """Without parameters, a list returns page 1 with up to 20 items."""
     for one in LISTS:
         page = bench.done(one.operation)
         bench.equal(page, "pagination.page", 1)
@@ -198,7 +200,7 @@ def defaults(bench: Bench) -> None:
 
 @promise("page.limit", COMMON)
 def limit(bench: Bench) -> None:
-    """limit is an alias of size. If both are sent, size counts."""
+    """limit is an alias for size. If both are sent, size takes precedence."""
     for one in LISTS:
         alone = bench.done(one.operation, query={"limit": 2})
         bench.equal(alone, "pagination.size", 2)

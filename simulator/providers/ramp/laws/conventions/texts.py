@@ -1,4 +1,4 @@
-"""Strings of the caller: non-ASCII names and references are returned unchanged."""
+"""Strings from the caller: non-ASCII names and references are returned unchanged."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from simulator.providers.ramp.laws import stock
 NAME = stock.OUTSIDE_ASCII
 
 SEARCHED = ("/beneficiaries", "/transactions")
-"""Lists whose search covers names and references by specification."""
+"""Lists in which, according to the specification, a search includes names and references."""
 NAMED: tuple[tuple[str, JsonObject, str, str], ...] = (
     ("POST /beneficiaries", {**stock.BENEFICIARY, "name": NAME}, "name", "/beneficiaries"),
     ("POST /beneficiaries", {**stock.ADDRESS_BENEFICIARY, "name": NAME}, "name", "/beneficiaries"),
     ("POST /wallets", {"network": "celo", "label": NAME}, "label", "/wallets"),
     ("POST /wallet/send", {**stock.SEND, "reference": NAME}, "reference", "/transactions"),
 )
-"""An operation that takes a name, its body, the field of the name, and the path of the created resource."""
+"""An operation that takes a name, its body, the name field, and the path of the created resource."""
 
 
 @promise("text.kept", "Resources and their fields", "writes")
 def text_kept(bench: Bench) -> None:
-    """A non-ASCII name is returned as sent, and a search for it finds it."""
+    """A non-ASCII name is returned as sent, and a search finds it."""
     for operation, body, place, path in NAMED:
         made = bench.done(operation, body)
         read = bench.done(f"GET {path}/{{id}}", id=made.text("id"))
@@ -39,7 +39,7 @@ def text_kept(bench: Bench) -> None:
 
 
 def _used(quoted: Callable[[Bench], Answer]) -> Callable[[Bench, str], Answer]:
-    """Return a function that uses a quote with a reference."""
+    """Return a function that creates a quote and uses it with a given reference."""
 
     def use(bench: Bench, reference: str) -> Answer:
         quote = quoted(bench)
@@ -65,12 +65,12 @@ REFERRED: tuple[tuple[Callable[[Bench, str], Answer], str], ...] = (
         "/recurring-payments",
     ),
 )
-"""A function that creates a resource with a reference, and the path of the resource."""
+"""A function that creates a resource with a reference, and the resource's path."""
 
 
 @promise("reference.kept", "Ramp transaction", "writes")
 def reference_kept(bench: Bench) -> None:
-    """A reference is returned as sent, including its case, although a search ignores case."""
+    """A reference is returned exactly as sent, although a search ignores case."""
     for make, path in REFERRED:
         text = bench.fresh("Invoice-AbC")
         made = make(bench, text)

@@ -1,1 +1,1 @@
-"""Laws about money: quotes, ramps, balance, fees, orders, wallets, recurring payments, rounding."""
+"""Behavior rules for money: quotes, ramps, balance, fees, orders, wallets, recurring payments, rounding."""

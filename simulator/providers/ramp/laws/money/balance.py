@@ -22,7 +22,7 @@ def _internal(bench: Bench) -> JsonObject:
 
 @promise("state.created", "States: Wallet transaction, Recurring payment", "writes")
 def created(bench: Bench) -> None:
-    """A new send, swap or withdrawal is pending or processing, a new buy is pending."""
+    """A new send, swap or withdrawal is pending or processing. A new buy is pending."""
     for create, allowed in (
         (stock.sent, BUSY), (stock.swap, BUSY), (stock.withdrawal, BUSY), (stock.buy, ("pending",)),
         (stock.recurring, ("draft",)), (stock.wallet, ("active",)),
@@ -34,7 +34,7 @@ def created(bench: Bench) -> None:
 
 @guess("state.created_exactly", "S7", "writes")
 def created_exactly(bench: Bench) -> None:
-    """A new on-chain send or swap is pending, a new withdrawal is processing."""
+    """A new on-chain send or swap is pending. A new withdrawal is processing."""
     bench.equal(stock.sent(bench), "status", "pending")
     bench.equal(stock.swap(bench), "status", "pending")
     bench.equal(stock.withdrawal(bench), "status", "processing")
@@ -42,7 +42,7 @@ def created_exactly(bench: Bench) -> None:
 
 @promise("transaction.kind", "Wallet transaction: type", "writes")
 def kind(bench: Bench) -> None:
-    """A wallet transaction has the type of the operation that created it, and the reference of the request."""
+    """A wallet transaction has the type that corresponds to its operation, and the reference from the request."""
     for word, create in (
         ("send", stock.sent), ("swap", stock.swap), ("buy", stock.buy), ("withdraw", stock.withdrawal),
     ):  # fmt: skip
@@ -53,14 +53,14 @@ def kind(bench: Bench) -> None:
 
 @promise("send.arithmetic", "Wallet transaction: net_amount, amount after fees", "writes")
 def send_arithmetic(bench: Bench) -> None:
-    """The net amount of a send and of its estimate is the amount minus the fee."""
+    """For a send and its estimate, the net amount is the amount minus the fee."""
     for answer in (stock.sent(bench), bench.done(ESTIMATE, stock.SEND)):
         bench.amounts(answer, {"net_amount": answer.number("amount") - answer.number("fee.total"), "amount": AMOUNT})
 
 
 @promise("send.estimate", "The fee on a quote or estimate is exact", "writes")
 def send_estimate(bench: Bench) -> None:
-    """A send costs what its estimate says."""
+    """A send has the fee that its estimate states."""
     bench.same(stock.sent(bench), bench.done(ESTIMATE, stock.SEND), "fee", "net_amount", "amount")
 
 
@@ -75,7 +75,7 @@ def internal_free(bench: Bench) -> None:
 
 @promise("send.limits", "Limits: Send amount", "writes")
 def send_limits(bench: Bench) -> None:
-    """The amount of a send is between min_withdraw and max_withdraw of the currency listing."""
+    """A send's amount must be between min_withdraw and max_withdraw in the currency listing."""
     listed = _listing(bench, "USDC", "CELO")
     low, high = Decimal(listed["min_withdraw"]), Decimal(listed["max_withdraw"])
     step = Decimal("0.01")
@@ -96,7 +96,7 @@ def _listing(bench: Bench, symbol: str, network: str) -> Shown:
 
 @promise("send.insufficient_balance", "Errors: insufficient_balance", "writes", "control")
 def insufficient(bench: Bench) -> None:
-    """A payment of more than the balance is refused with 422 insufficient_balance and creates no transaction."""
+    """A payment that exceeds the balance is refused with 422 insufficient_balance and creates no transaction."""
     steering.set_balance(bench.world, "10")
     before = bench.total("GET /transactions")
     refused = bench.call(SEND, stock.SEND)
@@ -108,7 +108,7 @@ def insufficient(bench: Bench) -> None:
 
 @promise("withdraw.insufficient_balance", "Errors: insufficient_balance", "writes", "control")
 def withdraw_insufficient(bench: Bench) -> None:
-    """A withdrawal of more than the balance is refused with 422 insufficient_balance."""
+    """A withdrawal that exceeds the balance is refused with 422 insufficient_balance."""
     quote = stock.withdraw_quote(bench)
     steering.set_balance(bench.world, "10")
     refused = bench.call("POST /wallet/withdraw", {"quote_id": quote.text("id")})
@@ -129,7 +129,7 @@ def minimum_received(bench: Bench) -> None:
 
 @promise("swap.locked", "Swap quote; Wallet transaction", "writes")
 def swap_locked(bench: Bench) -> None:
-    """A swap moves the amounts of its quote, and has no tx_hash before it completes."""
+    """A swap uses the amounts in its quote, and has no tx_hash before it completes."""
     quote = stock.swap_quote(bench)
     made = stock.used(bench, quote)
     bench.same(made, quote, "from", "to", "fee")
@@ -138,13 +138,13 @@ def swap_locked(bench: Bench) -> None:
 
 @promise("swap.side_to", "POST /wallet/swap/quote: amount_side", "writes")
 def side_to(bench: Bench) -> None:
-    """With amount_side to, the amount is the received one."""
+    """If amount_side is to, the amount is the amount received."""
     bench.amounts(bench.done(QUOTE, {**stock.SWAP_QUOTE, "amount_side": "to"}), {"to.amount": AMOUNT})
 
 
 @promise("swap.slippage", "Errors: slippage_exceeded", "writes", "control")
 def slippage(bench: Bench) -> None:
-    """A swap whose rate fell by more than its slippage is refused with 422 slippage_exceeded."""
+    """If a swap's rate has fallen by more than its slippage, the swap is refused with 422 slippage_exceeded."""
     quote = bench.done(QUOTE, {**stock.SWAP_QUOTE, "slippage": 0.5})
     with steering.moved_rates(bench.world, -5):
         refused = bench.call("POST /wallet/swap", {"quote_id": quote.text("id")})
@@ -153,7 +153,7 @@ def slippage(bench: Bench) -> None:
 
 @guess("swap.completes", "S8", "writes", "control")
 def swap_completes(bench: Bench) -> None:
-    """A completed swap has credited to.amount and debited from.amount."""
+    """A completed swap has debited from.amount and credited to.amount."""
     before = stock.balances(bench)
     made = stock.swap(bench)
     bench.world.act("complete", made.text("id"))
@@ -178,7 +178,7 @@ def balance_send(bench: Bench) -> None:
 
 @promise("send.way", "Wallet transaction: tx_hash", "writes", "control")
 def send_way(bench: Bench) -> None:
-    """An on-chain send is processing once it is broadcast, then completed with its tx_hash."""
+    """An on-chain send is processing after it is broadcast, and then completed with its tx_hash."""
     made = stock.sent(bench)
     bench.equal(made, "tx_hash", None)
     bench.world.act("broadcast", made.text("id"))

@@ -1,4 +1,4 @@
-"""Buy and withdraw, between the account's balance and fiat, and the quotes they use."""
+"""Buys and withdrawals, which exchange the account's balance and fiat, and the quotes for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.providers.ramp.laws import stock
 
 @promise("buy.locked", "Buy quote; Wallet transaction: Buy only", "writes")
 def buy_locked(bench: Bench) -> None:
-    """A buy has the asset, the amount and the fee of its quote, and payment instructions."""
+    """A buy has the asset, amount and fee from its quote, and payment instructions."""
     quote = stock.buy_quote(bench)
     made = stock.used(bench, quote)
     bench.same(made, quote, "symbol", "network", "fee")
@@ -24,7 +24,7 @@ def buy_locked(bench: Bench) -> None:
 
 @promise("buy.echo", "POST /wallet/buy/quote: amount_currency", "writes")
 def buy_echo(bench: Bench) -> None:
-    """The amount of a buy quote is on the side that amount_currency names."""
+    """In a buy quote, the requested amount is on the side that amount_currency selects."""
     for side, amount in (("fiat", stock.FIAT), ("crypto", stock.CRYPTO)):
         body = {**stock.BUY_QUOTE, "amount": amount, "amount_currency": side}
         quote = bench.done("POST /wallet/buy/quote", body)
@@ -51,7 +51,7 @@ def credited(bench: Bench) -> None:
 
 @promise("withdraw.locked", "Withdraw quote; Wallet transaction: Withdraw only", "writes")
 def withdraw_locked(bench: Bench) -> None:
-    """A withdrawal has the amounts, the fee and the beneficiary of its quote."""
+    """A withdrawal has the amounts, fee and beneficiary from its quote."""
     quote = stock.withdraw_quote(bench)
     made = stock.used(bench, quote)
     bench.same(made, quote, "symbol", "network", "fiat_currency", "fee", "destination_amount")
@@ -61,7 +61,7 @@ def withdraw_locked(bench: Bench) -> None:
 
 @promise("withdraw.echo", "POST /wallet/withdraw/quote: amount_currency", "writes")
 def withdraw_echo(bench: Bench) -> None:
-    """The amount of a withdraw quote is on the side that amount_currency names."""
+    """In a withdraw quote, the requested amount is on the side that amount_currency selects."""
     body = stock.withdraw_quote_body(bench)
     bench.amounts(bench.done("POST /wallet/withdraw/quote", body), {"source_amount": Decimal(stock.PAID)})
     fiat = bench.done("POST /wallet/withdraw/quote", {**body, "amount": "2000.77", "amount_currency": "KES"})
@@ -86,7 +86,7 @@ def withdraw_way(bench: Bench) -> None:
 
 
 def _uses(bench: Bench) -> list[tuple[Answer, str, JsonObject]]:
-    """Create a quote of each kind of the wallet. Return it with the call that uses it."""
+    """Create a wallet quote of each kind. Return each quote with the operation and body that use it."""
     quotes = [stock.swap_quote(bench), stock.buy_quote(bench), stock.withdraw_quote(bench)]
     return [(quote, quote.operation.removesuffix("/quote"), stock.use_body(quote)) for quote in quotes]
 

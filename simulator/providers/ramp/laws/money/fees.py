@@ -28,7 +28,7 @@ ASKED: tuple[JsonObject, ...] = (
 
 
 def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
-    """Return responses of the calculator with the fee product of each."""
+    """Return fee calculator responses, each with the fee product."""
     found = []
     for body in ASKED if bench.writes else ():
         answer = bench.done(CALCULATE, body)
@@ -38,7 +38,7 @@ def _calculated(bench: Bench) -> list[tuple[Answer, Answer]]:
 
 @promise("fee.formula", "Fee formula", "writes")
 def formula(bench: Bench) -> None:
-    """The processing fee is percentage of the amount plus fixed, at least min_fee and at most max_fee."""
+    """The processing fee is percentage of the amount plus fixed, but at least min_fee and at most max_fee."""
     for answer, product in _calculated(bench):
         amount = answer.number("amount")
         due = amount * product.number("percentage") / 100 + product.number("fixed")
@@ -52,7 +52,7 @@ def formula(bench: Bench) -> None:
 
 @promise("fee.breakdown", "POST /fees/calculate: breakdown", "writes")
 def breakdown(bench: Bench) -> None:
-    """The breakdown has percentage and fixed of the product, and says which bound was applied."""
+    """The breakdown contains the product's percentage and fixed, and states which bound was applied."""
     for answer, product in _calculated(bench):
         raw = answer.number("amount") * product.number("percentage") / 100 + product.number("fixed")
         low = raw < product.number("min_fee")
@@ -71,7 +71,7 @@ def net_amount(bench: Bench) -> None:
 
 @guess("fee.calculator", "M9", "writes")
 def calculator(bench: Bench) -> None:
-    """A quote has the fee that the calculator returns for the same amount."""
+    """A quote has the same fee as the calculator returns for the same amount."""
     for asked, create in ((ASKED[0], stock.onramp_quote), (ASKED[3], stock.offramp_quote)):
         calculated = bench.done(CALCULATE, asked)
         bench.equal(create(bench), "fee", calculated.body["fee"], after=(calculated,))
@@ -108,7 +108,7 @@ def _products(bench: Bench, status: str) -> list[Shown]:
 
 @promise("fee.active_listed", "GET /fees: status, active by default")
 def active_listed(bench: Bench) -> None:
-    """Without status, only active products are listed. With status all, inactive ones are listed, too."""
+    """Without status, only active products are listed. With status all, inactive products are also listed."""
     default = [row for page in pages(bench.service, "GET /fees") for row in page.items]
     page = bench.done("GET /fees")
     bench.holds(all(row["status"] == "active" for row in default), page, "inactive products are listed", "data")
@@ -139,7 +139,7 @@ def inverse(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @promise("rate.echo", "GET /rates")
 def rate_echo(bench: Bench) -> None:
-    """A rate names the requested pair."""
+    """A rate contains the requested pair."""
     if not bench.total("GET /fees"):
         raise MissingData("the service has no fee products")
     for kind in ("onramp", "offramp"):
@@ -153,7 +153,7 @@ def rate_echo(bench: Bench) -> None:
 
 @guess("rate.current", "M1", "writes", "control")
 def rate_current(bench: Bench) -> None:
-    """The next request shows a moved rate, and the next quote locks it."""
+    """After the rate changes, the next request returns the new rate, and the next quote locks it."""
     for body in (stock.ONRAMP, stock.OFFRAMP):
         asked = {name: body[name] for name in ("type", "network", "asset", "fiat_currency")}
         before = bench.done("GET /rates", query=asked)
@@ -168,7 +168,7 @@ def rate_current(bench: Bench) -> None:
 
 @promise("network.stats", "GET /network/stats")
 def network_stats(bench: Bench) -> None:
-    """Network stats list stellar and celo with their assets, or only the requested network."""
+    """Network stats list stellar and celo with their assets, or only the network that the request specifies."""
     answer = bench.done("GET /network/stats")
     names = sorted(row["network"] for row in answer.body["networks"])
     bench.holds(names == ["celo", "stellar"], answer, f"networks are {names}", "networks")

@@ -15,7 +15,7 @@ ORDER = "GET /orders/{order_id}"
 
 @always_promise("order.total_fees", "Order: total_fees")
 def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """total_fees of an order is the sum of its network fee and its exchange fee."""
+    """An order's total_fees is the sum of its network fee and its exchange fee."""
     if answer.operation == ORDER and answer.ok and answer.body.get("total_fees") is not None:
         parts = sum(Decimal(answer.body[name] or 0) for name in ("network_fee", "exchange_fee"))
         total = answer.number("total_fees")
@@ -23,7 +23,7 @@ def total_fees(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 
 def _transactions(bench: Bench) -> list[Answer]:
-    """Create a transaction of each kind."""
+    """Create one transaction of each kind."""
     create = (stock.onramp, stock.offramp, stock.sent, stock.swap, stock.buy, stock.withdrawal)
     return [one(bench) for one in create]
 
@@ -34,7 +34,7 @@ def _order(bench: Bench, made: Answer) -> Answer:
 
 @promise("order.exists", "The id returned by a wallet operation is used to poll order details", "writes")
 def exists(bench: Bench) -> None:
-    """Each transaction has an order, which is found by the transaction's id and by its order_id."""
+    """Each transaction has an order, which can be read by the transaction's id and by its order_id."""
     for made in _transactions(bench):
         by_id = bench.call(ORDER, order_id=made.text("id"))
         if bench.accepted(by_id, 200, after=(made,)):
@@ -44,7 +44,7 @@ def exists(bench: Bench) -> None:
 
 @promise("order.transaction", "Order", "writes")
 def as_transaction(bench: Bench) -> None:
-    """An order has the type, the fee and the assets of its transaction."""
+    """An order has the same type, fee and assets as its transaction."""
     for made in _transactions(bench):
         order = _order(bench, made)
         bench.equal(order, "order_type", made.text("type"), after=(made,))
@@ -59,7 +59,7 @@ def as_transaction(bench: Bench) -> None:
 
 @guess("order.amounts", "S18", "writes")
 def amounts(bench: Bench) -> None:
-    """total_amount is the debited amount, receive_amount the delivered one."""
+    """total_amount is the debited amount, and receive_amount is the delivered amount."""
     onramp, offramp, send, swap, buy, withdraw = _transactions(bench)
     for made, paid, got in (
         (onramp, "source_amount", "destination_amount"), (offramp, "source_amount", "destination_amount"),
@@ -73,7 +73,7 @@ def amounts(bench: Bench) -> None:
 
 @guess("order.status", "S18", "writes")
 def status(bench: Bench) -> None:
-    """An order is pending while its transaction waits, and successful once it is completed."""
+    """An order is pending until its transaction is completed, and then successful."""
     made = stock.onramp(bench)
     bench.equal(_order(bench, made), "status", "pending", after=(made,))
     if bench.controlled:
@@ -84,7 +84,7 @@ def status(bench: Bench) -> None:
 
 @promise("order.listed", "GET /orders", "writes")
 def order_listed(bench: Bench) -> None:
-    """The newest order is first in the list and has the fields of the order."""
+    """The newest order is the first item in the list and has the same fields as the order itself."""
     made = stock.onramp(bench)
     order = _order(bench, made)
     page = bench.done("GET /orders", query={"size": 1})
@@ -95,7 +95,7 @@ def order_listed(bench: Bench) -> None:
 
 @promise("order.legs", "Order leg fields", "writes")
 def legs(bench: Bench) -> None:
-    """The legs of an order name the order and its transaction."""
+    """An order's legs contain the ids of the order and of its transaction."""
     for made in _transactions(bench):
         order = _order(bench, made)
         legs_shown = order.body["transactions"]

@@ -1,4 +1,4 @@
-"""Quotes of all four kinds: their 30 minutes, and the arithmetic of rate, fee and amounts."""
+"""Quotes of all four kinds: their validity of 30 minutes, and how rate, fee and amounts are calculated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUOTING = frozenset(
 )  # fmt: skip
 LIFETIME = timedelta(minutes=30)
 SLACK = Decimal("0.01")
-"""Maximum difference between a result and the formula, since rounding is not promised."""
+"""The maximum difference between a result and the formula, because rounding is not promised."""
 
 
 def instant(text: str) -> datetime:
@@ -34,7 +34,7 @@ def lifetime(answer: Answer) -> Iterator[tuple[str, str | None]]:
 
 @always_promise("fee.total", "Fee object; Fee formula")
 def fee_total(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The total of a fee is the sum of its processing or app fee and its network fee."""
+    """The total fee is the sum of the processing or app fee and the network fee."""
     fee = answer.body.get("fee")
     if answer.ok and isinstance(fee, dict) and "total" in fee:
         parts = [Decimal(fee[name]) for name in ("processing_fee", "app_fee", "network_fee") if fee.get(name)]
@@ -55,12 +55,13 @@ def _sides(answer: Answer) -> tuple[Decimal, Decimal, Decimal]:
 
 @always_promise("quote.arithmetic", "Ramp quote, Swap quote, Buy quote, Withdraw quote: amounts, rate and fee")
 def arithmetic(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """The received amount is the paid amount minus the fee, at the locked rate, apart from rounding."""
+    """The received amount is the paid amount minus the fee, converted at the locked rate, except for rounding."""
     if answer.operation in QUOTING and answer.ok:
         left, factor, out = _sides(answer)
         wanted = left * factor
         off = abs(out - wanted)
-        # Place and direction of rounding are guesses. A hundredth, or a millionth of the amount, is not rounding.
+        # Where and in which direction amounts are rounded is a guess, so accept a difference of up to SLACK or a
+        # millionth of the amount.
         held = off <= max(SLACK, abs(wanted) / 1_000_000)
         place = _received(answer)
         yield place, None if held else f"{place} is {out}, not {wanted:.8f}"
@@ -85,7 +86,7 @@ def _received(answer: Answer) -> str:
 
 @promise("quote.active", "Ramp quote", "writes")
 def born_active(bench: Bench) -> None:
-    """A new ramp quote is active, and GET shows it as active."""
+    """A new ramp quote is active, and GET returns it as active."""
     for quote in (stock.onramp_quote(bench), stock.offramp_quote(bench)):
         bench.equal(quote, "status", "active")
         bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active", after=(quote,))
@@ -93,7 +94,7 @@ def born_active(bench: Bench) -> None:
 
 @promise("quote.echo", "Ramp quote", "writes")
 def echo(bench: Bench) -> None:
-    """A ramp quote has the values of the request, and the amount on the side that amount_currency names."""
+    """A ramp quote contains the values from the request. The amount is on the side that amount_currency selects."""
     for body in (
         stock.ONRAMP, stock.OFFRAMP, {**stock.ONRAMP, "amount": stock.CRYPTO, "amount_currency": "USDC"},
         {**stock.OFFRAMP, "amount": stock.FIAT, "amount_currency": "KES"},
@@ -109,7 +110,7 @@ def echo(bench: Bench) -> None:
 
 @promise("quote.expires", "States: Ramp quote", "writes", "control")
 def expires(bench: Bench) -> None:
-    """A quote is active for 30 minutes and then expired."""
+    """A quote is active for 30 minutes, and then expired."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m58s")
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "active")
@@ -119,7 +120,7 @@ def expires(bench: Bench) -> None:
 
 @guess("quote.expiry_instant", "S1", "writes", "control")
 def expiry_instant(bench: Bench) -> None:
-    """A quote is expired at the instant of expires_at."""
+    """A quote is already expired exactly at expires_at."""
     quote = stock.onramp_quote(bench)
     bench.world.advance_to(quote.text("expires_at"))
     bench.equal(bench.done("GET /quotes/{id}", id=quote.text("id")), "status", "expired")
@@ -127,7 +128,7 @@ def expiry_instant(bench: Bench) -> None:
 
 @guess("rate.quote", "M1", "writes")
 def locks_the_rate(bench: Bench) -> None:
-    """A quote locks the current rate of GET /rates."""
+    """A quote locks the rate that GET /rates currently returns."""
     if not bench.controlled:
         return
     for body in (stock.ONRAMP, stock.OFFRAMP):

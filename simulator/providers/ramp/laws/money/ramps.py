@@ -1,4 +1,4 @@
-"""Ramps: confirming a quote, refusals, and the transitions to completion, expiry and refund."""
+"""Ramps: confirming a quote, refusals, and the transitions that lead to completion, expiry or refund."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUOTE = "GET /quotes/{id}"
 
 
 def _quoted(bench: Bench) -> list[tuple[Answer, JsonObject]]:
-    """Create an onramp quote and an offramp quote. Return each with the body that confirms it."""
+    """Create an onramp quote and an offramp quote. Return each with the request body that confirms it."""
     return [
         (stock.onramp_quote(bench), stock.onramp_details()),
         (stock.offramp_quote(bench), stock.offramp_details(bench)),
@@ -21,7 +21,7 @@ def _quoted(bench: Bench) -> list[tuple[Answer, JsonObject]]:
 
 
 def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
-    """Confirm quotes and return them with their transactions."""
+    """Confirm quotes. Return each quote with its transaction."""
     celo = stock.offramp_quote(bench, network="celo")
     quotes = [*_quoted(bench), (celo, stock.offramp_details(bench, "celo"))]
     return [(quote, stock.confirm(bench, quote, body)) for quote, body in quotes]
@@ -29,7 +29,7 @@ def _confirmed(bench: Bench) -> list[tuple[Answer, Answer]]:
 
 @promise("ramp.created", "States: Ramp transaction", "writes")
 def first_state(bench: Bench) -> None:
-    """A confirmed onramp awaits its payment, a confirmed offramp its deposit."""
+    """A confirmed onramp awaits a payment. A confirmed offramp awaits a deposit."""
     for quote, made in _confirmed(bench):
         onramp = quote.text("type") == "onramp"
         bench.equal(made, "status", "awaiting_payment" if onramp else "awaiting_deposit", after=(quote,))
@@ -37,7 +37,7 @@ def first_state(bench: Bench) -> None:
 
 @promise("ramp.variant", "Ramp transaction: Onramp only, Offramp only", "writes")
 def what_only_one_has(bench: Bench) -> None:
-    """Only an onramp has payment_instructions and wallet_address, only an offramp has deposit and beneficiary_id."""
+    """Only an onramp has payment_instructions and wallet_address. Only an offramp has deposit and beneficiary_id."""
     for quote, made in _confirmed(bench):
         mine, others = ["payment_instructions", "wallet_address"], ["deposit", "beneficiary_id"]
         if quote.text("type") == "offramp":
@@ -50,7 +50,7 @@ def what_only_one_has(bench: Bench) -> None:
 
 @promise("quote.locked", "Ramp transaction: As on the quote", "writes")
 def copies_the_quote(bench: Bench) -> None:
-    """A transaction has the rate, the amounts and the fee of its quote."""
+    """A transaction has the rate, amounts and fee from its quote."""
     for quote, made in _confirmed(bench):
         bench.equal(made, "quote_id", quote.text("id"), after=(quote,))
         bench.same(
@@ -61,7 +61,7 @@ def copies_the_quote(bench: Bench) -> None:
 
 @promise("ramp.request_kept", "Ramp transaction", "writes")
 def copies_the_request(bench: Bench) -> None:
-    """A transaction has the reference, the address and the beneficiary of the request."""
+    """A transaction has the reference, address and beneficiary from the request."""
     for quote, body in _quoted(bench):
         made = stock.confirm(bench, quote, body)
         kept = [name for name in ("reference", "wallet_address", "beneficiary_id") if name in body]
@@ -70,7 +70,10 @@ def copies_the_request(bench: Bench) -> None:
 
 @promise("offramp.deposit", "Ramp transaction: deposit", "writes")
 def deposit(bench: Bench) -> None:
-    """The requested deposit is the quote's source amount by its expires_at. It has a memo only on stellar."""
+    """The requested deposit is the quote's source amount, due by the quote's expires_at.
+
+    It has a memo only on stellar.
+    """
     for quote, made in _confirmed(bench)[1:]:
         for name, place in (
             ("deposit_by", "expires_at"), ("asset", "asset"), ("network", "network"), ("amount", "source_amount"),
@@ -83,7 +86,7 @@ def deposit(bench: Bench) -> None:
 
 @promise("quote.confirmed", "States: Ramp quote", "writes")
 def uses_the_quote(bench: Bench) -> None:
-    """A confirmed quote has the status confirmed."""
+    """After a quote is confirmed, its status is confirmed."""
     for quote, made in _confirmed(bench):
         answer = bench.call(QUOTE, id=quote.text("id"))
         bench.equal(answer, "status", "confirmed", after=(quote, made))
@@ -101,7 +104,7 @@ def once(bench: Bench) -> None:
 
 
 def _refused(bench: Bench, quote: Answer, body: JsonObject, error: str, status: str) -> Answer:
-    """Judge that a quote cannot be confirmed, and the status that it has then."""
+    """Check that confirming a quote is refused, and which status the quote has afterwards."""
     code, _, word = error.partition(" ")
     refused = bench.call(CONFIRM, body, id=quote.text("id"))
     bench.refused(refused, int(code), word, after=(quote,))
@@ -122,7 +125,7 @@ def expired(bench: Bench) -> None:
 
 @promise("quote.usable", "Quotes lock rate and fees for exactly 30 minutes", "writes", "control")
 def last_second(bench: Bench) -> None:
-    """A quote can be confirmed for 30 minutes, at its rate."""
+    """A quote can be confirmed for 30 minutes, at the quoted rate."""
     quote = stock.onramp_quote(bench)
     bench.world.advance("29m59s")
     made = bench.call(CONFIRM, stock.onramp_details(), id=quote.text("id"))
@@ -139,7 +142,7 @@ def unknown(bench: Bench) -> None:
 
 @promise("errors.invalid_wallet_address", "Confirm errors", "writes")
 def address(bench: Bench) -> None:
-    """An address of another network is refused with 422 invalid_wallet_address and leaves the quote active."""
+    """An address for another network is refused with 422 invalid_wallet_address, and the quote stays active."""
     wrong = {"wallet_address": stock.ADDRESSES["stellar"]}, {"refund_address": stock.ADDRESSES["celo"]}
     for (quote, body), change in zip(_quoted(bench), wrong, strict=True):
         _refused(bench, quote, {**body, **change}, "422 invalid_wallet_address", "active")
@@ -147,7 +150,7 @@ def address(bench: Bench) -> None:
 
 @promise("errors.beneficiary_mismatch", "Confirm errors", "writes")
 def beneficiary(bench: Bench) -> None:
-    """A beneficiary of another currency or method is refused with 422 beneficiary_mismatch."""
+    """A beneficiary with another currency or method is refused with 422 beneficiary_mismatch."""
     payee = stock.beneficiary(bench, stock.BANK_BENEFICIARY).text("id")
     quote = stock.offramp_quote(bench)
     body = {**stock.offramp_details(bench), "beneficiary_id": payee}
@@ -156,7 +159,7 @@ def beneficiary(bench: Bench) -> None:
 
 @promise("confirm.missing", "Onramp confirm body, Offramp confirm body", "writes")
 def required(bench: Bench) -> None:
-    """A missing field of a confirmation is refused with 400 missing_parameter and named in param."""
+    """A confirmation without a required field is refused with 400 missing_parameter, and param names the field."""
     required = ("wallet_address", "payer"), ("beneficiary_id", "refund_address")
     for (quote, body), names in zip(_quoted(bench), required, strict=True):
         for name in names:
@@ -166,7 +169,7 @@ def required(bench: Bench) -> None:
 
 @promise("ramp.expires", "States: Ramp transaction", "writes", "control")
 def ramp_expires(bench: Bench) -> None:
-    """A ramp without funds expires at the end of its window."""
+    """A ramp that receives no funds expires at the end of its payment period."""
     for create in (stock.onramp, stock.offramp):
         made = create(bench)
         bench.world.advance("29m50s")
@@ -177,7 +180,7 @@ def ramp_expires(bench: Bench) -> None:
 
 @promise("onramp.way", "States: Ramp transaction", "writes", "control")
 def onramp_way(bench: Bench) -> None:
-    """A paid onramp is processing, then completed with its tx_hash."""
+    """A paid onramp is processing, and then completed with its tx_hash."""
     name = stock.onramp(bench).text("id")
     bench.world.act("payment_arrives", name)
     stock.shows(bench, name, "processing")
@@ -188,7 +191,7 @@ def onramp_way(bench: Bench) -> None:
 
 @promise("offramp.way", "States: Ramp transaction", "writes", "control")
 def offramp_way(bench: Bench) -> None:
-    """An offramp is processing once its deposit has arrived, then completed."""
+    """An offramp is processing after its deposit has arrived, and then completed."""
     for network in ("stellar", "celo"):
         name = stock.offramp(bench, network).text("id")
         bench.world.act("deposit_arrives", name)
@@ -199,7 +202,7 @@ def offramp_way(bench: Bench) -> None:
 
 @promise("ramp.refund", "States: Ramp transaction", "writes", "control")
 def refund(bench: Bench) -> None:
-    """A ramp whose payout cannot finish is failed, then refunded."""
+    """If a ramp's payout cannot be completed, the ramp is failed and then refunded."""
     name = stock.offramp(bench).text("id")
     bench.world.act("deposit_arrives", name)
     bench.world.act("fail", name, failure_code="payout_failed")
@@ -210,7 +213,7 @@ def refund(bench: Bench) -> None:
 
 @promise("ramp.forward", "Statuses only move forward", "writes", "control")
 def forward(bench: Bench) -> None:
-    """A ramp that is completed or processing does not expire."""
+    """A ramp that is processing or completed does not expire."""
     done, under_way = stock.onramp(bench).text("id"), stock.onramp(bench).text("id")
     for name in (done, under_way):
         bench.world.act("payment_arrives", name)

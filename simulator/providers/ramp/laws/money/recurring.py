@@ -1,4 +1,4 @@
-"""Recurring payments: draft, schedule, review, activation, runs, pauses and the end."""
+"""Recurring payments: draft, schedule, review, activation, runs, pauses, and the end of a schedule."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 
 
 def _daily(bench: Bench, days: int = 1, **more: object) -> JsonObject:
-    """Return a schedule of runs every day at nine, from tomorrow or so many days ahead."""
-    # The service's clock as far as a client sees it.
+    """Return a schedule that runs every day at nine. It starts tomorrow, or after the given number of days."""
+    # The service's clock, as far as a client can observe it.
     now = instant(stock.swap_quote(bench).text("created_at"))
     start = (now + timedelta(days=days)).date().isoformat()
     return {
@@ -50,7 +50,7 @@ def active(bench: Bench, days: int = 1, **more: object) -> str:
 
 
 def _shows(bench: Bench, name: str, **due: object) -> Answer:
-    """Judge fields of a payment, and return it."""
+    """Check fields of a recurring payment, and return the payment."""
     shown = bench.done(RECURRING, id=name)
     bench.echoes(shown, due)
     return shown
@@ -62,7 +62,7 @@ def _has_next_run(bench: Bench, answer: Answer) -> None:
 
 @promise("recurring.draft", "States: Recurring payment", "writes")
 def draft(bench: Bench) -> None:
-    """A new recurring payment is a draft with the values of the request, without schedule and next run."""
+    """A new recurring payment is a draft with the values from the request, and has no schedule and no next run."""
     body = stock.recurring_body(bench)
     made = bench.done("POST /recurring-payments", body)
     bench.echoes(made, {"status": "draft", "schedule": None, "next_run_at": None, "runs_completed": 0})
@@ -71,7 +71,7 @@ def draft(bench: Bench) -> None:
 
 @promise("recurring.scheduled", "PUT /recurring-payments/{id}/schedule: status stays draft", "writes")
 def scheduled(bench: Bench) -> None:
-    """A scheduled payment is still a draft without a next run."""
+    """After its schedule is set, a payment is still a draft and has no next run."""
     name = stock.recurring(bench).text("id")
     answer = bench.done(SCHEDULE, _daily(bench), id=name)
     bench.echoes(answer, {"status": "draft", "next_run_at": None})
@@ -81,7 +81,7 @@ def scheduled(bench: Bench) -> None:
 
 @guess("recurring.schedule_shown", "schedule-fields", "writes")
 def schedule_shown(bench: Bench) -> None:
-    """A schedule has the fields of the request."""
+    """A schedule contains the fields from the request."""
     name = stock.recurring(bench).text("id")
     asked = _daily(bench, end={"type": "after_occurrences", "occurrences": 4})
     answer = bench.done(SCHEDULE, asked, id=name)
@@ -91,7 +91,7 @@ def schedule_shown(bench: Bench) -> None:
 
 @promise("recurring.schedule_fields", "PUT /recurring-payments/{id}/schedule", "writes")
 def schedule_fields(bench: Bench) -> None:
-    """A schedule needs its end, its start and the fields of its frequency: day_of_week or day_of_month."""
+    """A schedule requires end, start_date and the field for its frequency: day_of_week or day_of_month."""
     name = stock.recurring(bench).text("id")
     daily = _daily(bench)
     for change, code, param in (
@@ -108,7 +108,7 @@ def schedule_fields(bench: Bench) -> None:
 
 @promise("recurring.activate", "States: Recurring payment, activate", "writes")
 def activate(bench: Bench) -> None:
-    """A reviewed payment can be activated and has a next run."""
+    """A reviewed payment can be activated, and then it has a next run."""
     name = _scheduled(bench)
     answer = _activated(bench, name)
     bench.equal(answer, "id", name)
@@ -119,7 +119,7 @@ def activate(bench: Bench) -> None:
 
 @promise("recurring.next_run", "Recurring payment: schedule, next_run_at", "writes")
 def next_run(bench: Bench) -> None:
-    """The first run is on start_date, at the time of the schedule in its time zone."""
+    """The first run is on start_date, at the schedule's time in its time zone."""
     name, plan = stock.recurring(bench).text("id"), _daily(bench)
     bench.done(SCHEDULE, plan, id=name)
     answer = _activated(bench, name)
@@ -131,12 +131,15 @@ def next_run(bench: Bench) -> None:
 MONTHLY = (
     (31, ("01-31", "02-{}", "03-31")), (30, ("01-30", "02-{}", "03-30")), (29, ("01-29", "02-{}", "03-29")),
 )  # fmt: skip
-"""The day of a monthly schedule from the start of a year, and its first three runs. `{}` is the last of February."""
+"""The day_of_month of a monthly schedule that starts on January 1, and its first three runs.
+
+`{}` is replaced by the last day of February.
+"""
 
 
 @promise("recurring.short_months", f"PUT {PATH}/schedule", "writes")
 def short_months(bench: Bench) -> None:
-    """A monthly payment runs on the last day of a month that lacks its day."""
+    """A monthly payment runs on the last day of a month that does not have the scheduled day."""
     name = stock.recurring(bench).text("id")
     plan = _daily(bench, frequency="monthly")
     year = int(str(plan["start_date"])[:4]) + 1
@@ -144,7 +147,7 @@ def short_months(bench: Bench) -> None:
     for day, due in MONTHLY:
         bench.done(SCHEDULE, {**plan, "start_date": f"{year}-01-01", "day_of_month": day}, id=name)
         answer = bench.done(REVIEW, id=name)
-        # At nine in Nairobi it is the same day in UTC.
+        # At nine in Nairobi, UTC has the same date.
         runs = [text[:10] for text in answer.body["next_runs"]]
         wanted = [f"{year}-{one.format(february)}" for one in due]
         bench.holds(runs == wanted, answer, f"next_runs are {runs}, not {wanted}", "next_runs")
@@ -156,7 +159,7 @@ def short_months(bench: Bench) -> None:
 
 @guess("recurring.on_date", "S19", "writes")
 def on_date(bench: Bench) -> None:
-    """A schedule that ends on a date can have its last run on that date."""
+    """If a schedule ends on a date, the last run can be on that date."""
     plan = _daily(bench)
     last = (date.fromisoformat(str(plan["start_date"])) + DAY).isoformat()
     name = active(bench, end={"type": "on_date", "date": last})
@@ -168,7 +171,7 @@ def on_date(bench: Bench) -> None:
 
 @promise("recurring.review", "Review object", "writes")
 def review(bench: Bench) -> None:
-    """A review has the amounts of a run, the balance check, the next three runs, and a masked account."""
+    """A review contains the amounts for a run, the balance check, the next three runs, and a masked account."""
     name = _scheduled(bench)
     answer = bench.done(REVIEW, id=name)
     runs = [instant(text) for text in answer.body["next_runs"]]
@@ -184,7 +187,7 @@ def review(bench: Bench) -> None:
 
 @promise("recurring.review_warns", "Review object: warnings", "writes", "control")
 def review_warns(bench: Bench) -> None:
-    """A review warns if the balance does not cover the next run."""
+    """A review contains a warning if the balance does not cover the next run."""
     name = _scheduled(bench)
     steering.set_balance(bench.world, "1")
     answer = bench.done(REVIEW, id=name)
@@ -195,7 +198,7 @@ def review_warns(bench: Bench) -> None:
 
 @promise("recurring.paused", "States: Recurring payment, pause", "writes")
 def paused(bench: Bench) -> None:
-    """A paused payment has no next run, and shows the reason."""
+    """A paused payment has no next run and contains the reason."""
     name = active(bench)
     answer = bench.done(PAUSE, {"reason": "holiday"}, id=name)
     bench.equal(answer, "pause_reason", "holiday")
@@ -213,7 +216,7 @@ def restarted(bench: Bench) -> None:
 
 
 def _illegal(bench: Bench) -> list[tuple[str, str, JsonObject, str]]:
-    """Create payments. Return the id, a transition that is illegal in its status, and that status."""
+    """Create payments. For each, return the id, a transition that is illegal in its status, and the status."""
     held, busy, fresh = active(bench), active(bench), stock.recurring(bench).text("id")
     bench.done(PAUSE, {}, id=held)
     return [
@@ -246,12 +249,12 @@ def illegal_code(bench: Bench) -> None:
 
 @promise("recurring.unreviewed", "States: Recurring payment, reviewed draft", "writes")
 def unreviewed(bench: Bench) -> None:
-    """A payment that was not reviewed since its schedule was set cannot be activated."""
+    """A payment cannot be activated if it has not been reviewed since its schedule was set."""
     _refused(bench, _scheduled(bench), ACTIVATE, {}, "draft")
 
 
 def past(bench: Bench, name: str, runs: int) -> None:
-    """Advance the clock to one hour after the next run of a daily payment, or after a later one."""
+    """Advance the clock to one hour after a run of a daily payment. `runs` is 1 for the next run."""
     first = instant(bench.done(RECURRING, id=name).text("next_run_at"))
     bench.world.advance_to(first + timedelta(days=runs - 1, hours=1))
 
@@ -262,7 +265,7 @@ def _runs(bench: Bench, name: str) -> Answer:
 
 @promise("recurring.run", "Recurring payment: Run behaviour", "writes", "control")
 def run(bench: Bench) -> None:
-    """A run creates a transaction, which the payment lists, with the number of the run in its reference."""
+    """A run creates a transaction. The payment lists the transaction, and its reference contains the run's number."""
     name = active(bench)
     before = bench.done(RECURRING, id=name)
     bench.world.advance_to(before.text("next_run_at"))
@@ -281,10 +284,10 @@ def run(bench: Bench) -> None:
 
 @promise("recurring.no_early_run", "Recurring payment: Run behaviour", "writes", "control")
 def no_early_run(bench: Bench) -> None:
-    """Nothing runs before its time or while the payment is paused. Missed runs are not made up for."""
+    """A payment does not run before the scheduled time or while it is paused. Missed runs are not repeated later."""
     name = active(bench)
     bench.done(PAUSE, {}, id=name)
-    # Not a whole number of days: the clock may be at the very time of the runs.
+    # Do not use a whole number of days, because then the clock might be exactly at the time of a run.
     bench.world.advance("5d7m")
     bench.equal(_runs(bench, name), "pagination.total", 0)
     bench.done(RESTART, {}, id=name)
@@ -294,7 +297,7 @@ def no_early_run(bench: Bench) -> None:
 
 @promise("recurring.auto_pause", "Limits: Recurring run auto-pause", "writes", "control")
 def auto_pause(bench: Bench) -> None:
-    """Three failed runs in a row pause a payment. Two do not."""
+    """A payment is paused after three failed runs in a row, but not after two."""
     name = active(bench)
     steering.set_balance(bench.world, "0")
     past(bench, name, 2)
@@ -306,7 +309,7 @@ def auto_pause(bench: Bench) -> None:
 
 @promise("recurring.completes", "States: Recurring payment, last scheduled run finishes", "writes", "control")
 def completes(bench: Bench) -> None:
-    """After its last run a payment is completed and does not run again."""
+    """After its last run, a payment is completed and does not run again."""
     name = active(bench, end={"type": "after_occurrences", "occurrences": 2})
     _shows(bench, name, total_runs=2)
     past(bench, name, 2)
@@ -317,7 +320,7 @@ def completes(bench: Bench) -> None:
 
 @promise("recurring.deleted", "States: Recurring payment, delete", "writes", "control")
 def deleted(bench: Bench) -> None:
-    """A deleted payment does not run again. Its past transactions remain."""
+    """A deleted payment does not run again. Its past transactions still exist."""
     name = active(bench)
     past(bench, name, 1)
     made = str(_runs(bench, name).items[0]["id"])

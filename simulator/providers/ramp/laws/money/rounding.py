@@ -17,7 +17,7 @@ CALCULATE = "POST /fees/calculate"
 
 
 def last_place(currency: str, network: str) -> Decimal:
-    """The smallest amount of a currency (decision H8)."""
+    """Return the smallest unit of a currency (decision H8)."""
     if currency in FIATS:
         return Decimal("0.01")
     return Decimal(1).scaleb(-8 if currency == "BTC" else -7 if network.lower() == "stellar" else -6)
@@ -29,13 +29,13 @@ def rounded(exact: Decimal, step: Decimal, *, up: bool = False) -> Decimal:
 
 @dataclass(frozen=True)
 class Priced:
-    """An operation that quotes, with a valid body and the calculator's request for the same fee."""
+    """An operation that returns a quote, a valid body, and the calculator request that returns the same fee."""
 
     operation: str
     body: JsonObject
     asked: JsonObject
     first: str
-    """The first amount to try. Each next one is larger by one unit of its last decimal."""
+    """The first amount to try. Each following amount is larger by one unit in the last decimal."""
 
     @property
     def product(self) -> str:
@@ -52,7 +52,7 @@ USDC: JsonObject = {"currency": "USDC", "network": "celo", "fiat_currency": "KES
 
 def _priced(bench: Bench) -> list[Priced]:
     ramp, quote = "POST /quotes", "POST /wallet/{}/quote"
-    # Two assets of different value: a rate of one leaves no remainder.
+    # Use two assets with different values, because a rate of one leaves no remainder.
     to_celo = {**stock.SWAP_QUOTE, "to": {"symbol": "CELO", "network": "CELO"}}
     on_stellar = {**stock.ONRAMP, "network": "stellar"}
     payout = {**USDC, "product": "withdraw", "payment_method": "phone_number"}
@@ -75,13 +75,13 @@ def _amounts(row: Priced) -> list[Decimal]:
 
 @guess("fee.rounded_up", "H9", "writes")
 def fee_rounded_up(bench: Bench) -> None:
-    """A fee is rounded up to the last decimal of its currency, by the calculator and on the quote."""
+    """A fee is rounded up to the last decimal of its currency, both by the calculator and in the quote."""
     for row in _priced(bench):
         step = last_place(str(row.asked["currency"]), row.network)
         terms = bench.done(CALCULATE, {**row.asked, "amount": row.first})
         percentage, fixed = terms.number("breakdown.percentage"), terms.number("breakdown.fixed")
         fees = {amount: amount * percentage / 100 + fixed for amount in _amounts(row)}
-        # Less than half a step over: rounding to the nearest would round this fee down.
+        # The remainder is less than half a unit, so rounding to the nearest unit would round this fee down.
         amount = next((one for one, exact in fees.items() if 0 < exact % step < step / 2), None)
         if amount is None:
             continue
@@ -96,7 +96,7 @@ def fee_rounded_up(bench: Bench) -> None:
 
 
 def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
-    """Return the place of the received amount in a quote, the amount before rounding, and its last decimal."""
+    """Return the path of the received amount in a quote, the amount before rounding, and the smallest unit."""
     rate, fee = quote.number("rate"), quote.number("fee.total")
     if row.product == "swap":
         exact = (quote.number("from.amount") - fee) * rate
@@ -111,7 +111,7 @@ def _received(row: Priced, quote: Answer) -> tuple[str, Decimal, Decimal]:
 
 
 TRIES = 12
-"""So many amounts in a row that some leave more than half a step."""
+"""Consecutive amounts. There are enough that some leave more than half of the smallest unit."""
 
 
 @guess("quote.rounded_down", "H9", "writes")
@@ -128,7 +128,8 @@ def rounded_down(bench: Bench) -> None:
                 due, got = rounded(least, step), quote.number("minimum_received")
                 words = f"minimum_received is {got}, not {due} ({least} rounded down)"
                 bench.holds(got == due, quote, words, "minimum_received")
-            # More than half a step over: rounding to the nearest would have rounded this one up.
+            # The remainder is more than half a unit, so rounding to the nearest unit would have rounded this amount
+            # up.
             if exact - rounded(exact, step) > step / 2:
                 break
 
@@ -138,7 +139,7 @@ SPENT: tuple[tuple[str, str, str], ...] = (
     ("CUSD", "CELO", "20.654321"), ("USDC", "CELO", "20.123457"), ("USDT", "CELO", "20.765431"),
     ("BTC", "BITCOIN", "0.00123457"),
 )  # fmt: skip
-"""An amount of each balance, down to its last decimal."""
+"""An amount for each balance, using all of its decimals."""
 
 
 def _sent(bench: Bench) -> list[Answer]:
@@ -151,7 +152,7 @@ def _sent(bench: Bench) -> list[Answer]:
 
 
 def _judge(bench: Bench, made: list[Answer], due: Mapping[tuple[str, str], Decimal]) -> None:
-    """Judge the available amount of each asset that was sent."""
+    """Check the available amount of each asset that was sent."""
     left = stock.balances(bench)
     for (symbol, network, _), answer in zip(SPENT, made, strict=True):
         got, wanted = left[symbol, network], due[symbol, network]
@@ -169,7 +170,7 @@ def balance_exact(bench: Bench) -> None:
 
 @promise("balance.failed_send", "A failed send leaves funds in the balance", "writes", "control")
 def failed_send(bench: Bench) -> None:
-    """A failed send has the status failed, and the available balance is exactly restored."""
+    """A failed send has the status failed, and the available balance is restored exactly."""
     before = stock.balances(bench)
     made = _sent(bench)
     for answer in made:

@@ -15,27 +15,27 @@ WALLET, DEPOSITS = "GET /wallets/{id}", "GET /wallets/{id}/deposits"
 LIGHTNING, ENTRIES = "POST /wallets/{id}/lightning", "GET /wallets/{id}/lightning"
 ASSETS = {"stellar": ["USDC", "XLM"], "celo": ["CELO", "CUSD", "USDC", "USDT"], "bitcoin": ["BTC"]}
 ARRIVING = (("stellar", "USDC", "25.1234567"), ("celo", "USDT", "30.123457"), ("bitcoin", "BTC", "0.01234567"))
-"""A deposit on each network, down to the last decimal of its asset."""
+"""A deposit on each network, using all of the asset's decimals."""
 ADDRESS_STARTS = {"stellar": "G", "celo": "0x", "bitcoin": "bc1"}
 
 
 @promise("wallet.network", "Deposit wallet", "writes")
 def network(bench: Bench) -> None:
-    """A deposit wallet has the assets and an address of its network."""
+    """A deposit wallet has the assets of its network and an address on it."""
     for name, assets in ASSETS.items():
         made = stock.wallet(bench, name)
         bench.equal(made, "network", name)
         held = sorted(made.body["assets"]) == assets
         bench.holds(held, made, f"assets are {made.body['assets']}", "assets")
         address = made.text("address")
-        # The sandbox may use a test network of bitcoin.
+        # The sandbox may use a bitcoin test network.
         right = address.startswith(ADDRESS_STARTS[name]) or (name == "bitcoin" and address.startswith("tb1"))
         bench.holds(right and (name != "stellar" or len(address) == 56), made, f"address is {address}", "address")
 
 
 @promise("wallet.memo", "Deposit wallet: memo, Stellar only", "writes")
 def memo(bench: Bench) -> None:
-    """Stellar wallets share an address and each has its own memo. Other wallets have no memo."""
+    """Stellar wallets share an address, and each has its own memo. Other wallets have no memo."""
     first, second = stock.wallet(bench, "stellar"), stock.wallet(bench, "stellar")
     held = first.text("memo") != second.text("memo")
     bench.holds(held, second, "two wallets have the same memo", "memo", after=(first,))
@@ -55,14 +55,14 @@ def unique_address(bench: Bench) -> None:
 
 @promise("wallet.request_kept", "Deposit wallet: label, reference", "writes")
 def request_kept(bench: Bench) -> None:
-    """A wallet has the label and the reference of the request."""
+    """A wallet has the label and the reference from the request."""
     body = {"network": "celo", "label": "conform", "reference": bench.fresh()}
     bench.echoes(bench.done("POST /wallets", body), body)
 
 
 @promise("patch.kept", "PATCH /wallets/{id}", "writes")
 def patch_kept(bench: Bench) -> None:
-    """PATCH changes the fields that are sent permanently, and no others."""
+    """PATCH permanently changes the fields that are sent, and no others."""
     made = stock.wallet(bench)
     name = made.text("id")
     changed = bench.done("PATCH /wallets/{id}", {"label": "other"}, id=name)
@@ -80,7 +80,7 @@ def _disabled(bench: Bench, made: Answer) -> Answer:
 
 @promise("errors.wallet_disabled", "Errors: wallet_disabled", "writes")
 def wallet_disabled(bench: Bench) -> None:
-    """Lightning entries of a disabled wallet are refused with 409 wallet_disabled."""
+    """For a disabled wallet, requests for Lightning entries are refused with 409 wallet_disabled."""
     made = stock.wallet(bench, "bitcoin")
     disabled = _disabled(bench, made)
     answer = bench.call(LIGHTNING, {"type": "invoice", "amount_sats": 1000}, id=made.text("id"))
@@ -89,7 +89,7 @@ def wallet_disabled(bench: Bench) -> None:
 
 @promise("lightning.with_wallet", "POST /wallets: lightning", "writes")
 def with_wallet(bench: Bench) -> None:
-    """A bitcoin wallet has a Lightning address only if it was created with lightning."""
+    """A bitcoin wallet has a Lightning address only if the request to create it contained lightning."""
     made = stock.wallet(bench, "bitcoin", lightning=True)
     kinds = [entry["type"] for entry in made.body["lightning_addresses"]]
     bench.holds(kinds == ["lightning_address"], made, f"entries are {kinds}", "lightning_addresses")
@@ -103,7 +103,9 @@ def _entry(bench: Bench, **body: object) -> tuple[str, Answer]:
 
 @promise("lightning.entry", "Lightning entry", "writes")
 def entry(bench: Bench) -> None:
-    """A Lightning entry has its wallet and the fields of its type: address and lnurl, or payment request and amount."""
+    """A Lightning entry contains its wallet and the fields for its type: address and lnurl, or payment request and
+    amount.
+    """
     user = bench.fresh("u")
     home, address = _entry(bench, type="lightning_address", username=user)
     bench.echoes(address, {"wallet_id": home, "status": "active"})
@@ -118,7 +120,7 @@ def entry(bench: Bench) -> None:
 
 @promise("lightning.listed", "GET /wallets/{id}/lightning; Wallet with its Lightning addresses", "writes")
 def lightning_listed(bench: Bench) -> None:
-    """Lightning entries are in the list of their wallet. Addresses are also in the wallet."""
+    """Lightning entries are in their wallet's list. The wallet itself also contains the addresses."""
     home, made = _entry(bench, type="lightning_address")
     page = bench.done(ENTRIES, id=home)
     ids = [row["id"] for row in page.items]
@@ -130,7 +132,7 @@ def lightning_listed(bench: Bench) -> None:
 
 @promise("lightning.disabled", "DELETE /wallets/{id}/lightning/{lightning_id}: Disables the address", "writes")
 def lightning_disabled(bench: Bench) -> None:
-    """A deleted Lightning address is not active."""
+    """After a Lightning address is deleted, it is not active."""
     home, made = _entry(bench, type="lightning_address")
     gone = bench.call("DELETE /wallets/{id}/lightning/{lightning_id}", id=home, lightning_id=made.text("id"))
     if bench.accepted(gone, 204, after=(made,)):
@@ -151,7 +153,7 @@ def invoice_lifetime(bench: Bench) -> None:
 
 @promise("invoice.required", "Limits: amount_sats integer, required", "writes")
 def invoice_required(bench: Bench) -> None:
-    """An invoice needs its amount, an integer number of sats."""
+    """An invoice requires an amount, which is a whole number of sats."""
     home = stock.wallet(bench, "bitcoin").text("id")
     for amount, code in (({}, "missing_parameter"), ({"amount_sats": "many"}, "invalid_parameter")):
         answer = bench.call(LIGHTNING, {"type": "invoice", **amount}, id=home)
@@ -159,7 +161,7 @@ def invoice_required(bench: Bench) -> None:
 
 
 def _shows(bench: Bench, home: str, made: Answer, due: str) -> None:
-    """Judge the status of an invoice."""
+    """Check the status of an invoice."""
     page = bench.done(ENTRIES, id=home)
     status = next(str(row["status"]) for row in page.items if row["id"] == made.text("id"))
     bench.holds(status == due, page, f"status is {status}, not {due}", "status", after=(made,))
@@ -177,7 +179,7 @@ def invoice_expires(bench: Bench) -> None:
 
 @promise("invoice.paid", "States: Lightning invoice", "writes", "control")
 def invoice_paid(bench: Bench) -> None:
-    """A paid invoice does not expire, and is a confirmed deposit of its wallet over Lightning."""
+    """A paid invoice does not expire. It is a confirmed Lightning deposit to its wallet."""
     home, made = _entry(bench, type="invoice", amount_sats=1000)
     bench.world.act("invoice_paid", made.text("id"))
     bench.world.advance("1h")
@@ -190,7 +192,7 @@ def invoice_paid(bench: Bench) -> None:
 
 @promise("deposit.way", "Deposit; Other status sets", "writes", "control")
 def deposit_way(bench: Bench) -> None:
-    """A deposit is listed with its wallet's reference and is credited once it is confirmed."""
+    """A deposit is listed with its wallet's reference. It is credited after it is confirmed."""
     for network_name, asset, amount in ARRIVING:
         home = stock.wallet(bench, network_name)
         name = home.text("id")
@@ -213,7 +215,7 @@ def deposit_way(bench: Bench) -> None:
 
 @guess("deposit.detected", "S12", "writes", "control")
 def deposit_detected(bench: Bench) -> None:
-    """A deposit that is not confirmed yet is listed as detected."""
+    """A deposit that is not confirmed yet is listed with the status detected."""
     home = stock.wallet(bench, "celo")
     stock.deposit(bench, home.text("id"), "USDT", "30")
     seen = bench.done(DEPOSITS, id=home.text("id"))
@@ -223,7 +225,7 @@ def deposit_detected(bench: Bench) -> None:
 
 @guess("deposit.transaction", "S12", "writes", "control")
 def deposit_transaction(bench: Bench) -> None:
-    """A confirmed deposit is a completed transaction of type deposit."""
+    """A confirmed deposit is a completed transaction with the type deposit."""
     arrived = stock.deposit(bench, stock.wallet(bench, "celo").text("id"))
     bench.world.act("deposit_confirms", arrived)
     page = bench.done("GET /transactions", query={"type": "deposit", "size": 5})
@@ -233,7 +235,7 @@ def deposit_transaction(bench: Bench) -> None:
 
 @promise("deposit.not_credited", "deposit.failed", "writes", "control")
 def deposit_not_credited(bench: Bench) -> None:
-    """A deposit of a wrong asset, or without its stellar memo, is not credited."""
+    """A deposit in a wrong asset, or without the required stellar memo, is not credited."""
     home = stock.wallet(bench, "stellar")
     before = stock.available(bench, "USDC", "STELLAR")
     stock.deposit(bench, home.text("id"), memo="")
