@@ -44,7 +44,6 @@ class Batches:
 
         A new world with the same id continues the numbering, so a late compaction of the old world finds nothing to
         replace.
-
         """
         self.snapshots: dict[str, dict[str, Snapshot]] = {}
         """The saved snapshots, by world and snapshot id."""

@@ -51,7 +51,6 @@ Reason: TypeAlias = Literal["elsewhere", "unavailable", "stopping", "busy", "unk
 `elsewhere`: the request was forwarded, and another replica owns the world. `unavailable`: there is no connection to the
 database. `stopping`: this replica is draining. `busy`: no replica took the world in time. `unknown`: the connection to
 the database or to the owner ended while the request was in progress.
-
 """
 
 
@@ -60,7 +59,6 @@ Outcome: TypeAlias = Literal["answered", "refused", "broken"]
 
 `answered`: the response was passed on. `refused`: the request did not reach the owner, or the other replica is not the
 owner, so nothing was done. `broken`: the request was sent, and no response arrived.
-
 """
 
 
