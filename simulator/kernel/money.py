@@ -120,10 +120,13 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient, truncated far below the smallest unit of any currency, so that later rounding down is exact."""
+    """Return a quotient, truncated far below the smallest unit of any currency.
+
+    Rounding it down later is then exact.
+    """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient, rounded up far below the smallest unit of any currency, so that later rounding up is exact."""
+    """Return a quotient, rounded up far below the smallest unit of any currency. Rounding it up later is then exact."""
     return _UP.divide(left, right)

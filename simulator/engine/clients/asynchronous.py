@@ -1,5 +1,6 @@
-"""Asynchronous clients: over HTTP, using the webhook courier's `Exchange`, or in the same process, calling an ASGI
-application.
+"""Asynchronous clients.
+
+One uses HTTP, based on the webhook courier's `Exchange`. The other calls an ASGI application in the same process.
 """
 
 from __future__ import annotations

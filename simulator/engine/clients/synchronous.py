@@ -40,8 +40,8 @@ class NoResponse(ConnectionError):
 
 
 class SyncClient:
-    """Sends HTTP requests to one base URL. Threads may share a client, because each request has a separate
-    connection.
+    """Sends HTTP requests to one base URL. Threads may share a client, because concurrent requests use separate
+    connections.
 
     Raise `guard.ForeignHost` if the host is not trusted, and `ValueError` if the URL is not an http or https URL.
     """

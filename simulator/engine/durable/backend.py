@@ -19,7 +19,7 @@ class StoreLocked(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The store was not created by rampsim, or its content was altered outside rampsim."""
+    """The file or database is not a rampsim store, or its content differs from what was written."""
 
 
 class StoreNewer(StoreError):
@@ -50,7 +50,7 @@ class WorldChanged:
 
     world: str
     number: int
-    """The entry number, one more than that of the previous entry."""
+    """The entry number. It is the previous entry number plus one."""
     entry: Callable[[], bytes]
 
 

@@ -117,7 +117,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events for a resource's initial transition. If it has none, call the listeners for silent creations."""
+    """Emit the events for a resource's initial transition. If it has none, run the listeners for silent creations."""
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 

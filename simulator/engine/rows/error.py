@@ -61,8 +61,8 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
 class ApiError(Exception):
     """A refusal by the API: a code from the catalogue, a message for people, and the parameter that caused it.
 
-    The status is that of the code unless a decision sets another one (405 in H3). If no status is given, the code
-    must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
+    By default, the status is that of the code; a decision can set another status (405 in H3). If no status is given,
+    the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
     """
 
     code: str

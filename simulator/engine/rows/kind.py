@@ -67,7 +67,7 @@ class Kind(Generic[KindT]):
     render: Callable[[World, KindT], Shown]
     """Renders a resource for responses."""
     machine: Machine
-    """Its state table."""
+    """The state table of such resources."""
     shape: Callable[[], object] = lambda: None
     """Returns the response shape of the resource in events."""
     example: Callable[[], Mapping[str, object]] = dict

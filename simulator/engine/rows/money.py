@@ -68,7 +68,9 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: those that spend, and the first request before them."""
+        """The operations that a network outage affects: operations that spend money, and the first request before
+        them.
+        """
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property

@@ -1,6 +1,6 @@
-"""The operation table: one row for each operation of the API. Router, endpoint and contract are derived from it.
+"""The operation table: one row for each API operation. Router, endpoint and contract are derived from it.
 
-A room declares an operation at the function that implements it:
+A package declares an operation on the function that implements it:
 
     operation = OperationDecorator("Deposit wallets", group="wallets")
 
@@ -8,7 +8,7 @@ A room declares an operation at the function that implements it:
     def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
         \"""Changes what is sent: the label, or whether deposits are credited.\"""
 
-The function provides name, description, body, query and response. Its annotations are evaluated at the first use.
+The function determines name, description, body, query and response. Its annotations are evaluated on first use.
 """
 
 from __future__ import annotations

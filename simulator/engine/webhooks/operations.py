@@ -1,4 +1,4 @@
-"""The operations on webhook endpoints: chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10."""
+"""The operations on webhook endpoints (section "Webhooks" of the specification, decisions W3, W4, W9 and W10)."""
 
 from __future__ import annotations
 

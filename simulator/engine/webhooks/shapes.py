@@ -1,4 +1,4 @@
-"""Shapes of endpoints, test events and deliveries (chapter "Webhook endpoint and event", decisions W10 and W12)."""
+"""Shapes of endpoints, test events and deliveries (section "Webhook endpoint and event", decisions W10 and W12)."""
 
 from __future__ import annotations
 

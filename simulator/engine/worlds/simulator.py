@@ -52,7 +52,7 @@ DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 
 def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
-    """Return every table in a world, including those of rooms and engine.
+    """Return every table in a world: those of its rooms and of the engine.
 
     Raise `ValueError` if two have the same name.
     """
@@ -218,7 +218,7 @@ class Simulator:
         return world
 
     def _build_cached(self, blueprint: Blueprint, uploaded: Mapping[str, Any]) -> World:
-        """Like `_build`, but cached: repeated calls cost a third."""
+        """Like `_build`, but cached. A repeated call takes a third of the time."""
         files = [self.library.get(name) for name in blueprint.scenarios]
         initial = self._initial_states.get(blueprint.id)
         if initial is not None and initial.built_from(blueprint, uploaded, files):

@@ -55,7 +55,10 @@ class ReplicaPersistence(PersistenceLayer):
         await self.sharing.drain()
 
     async def look_at(self, world_id: str) -> World | None:
-        """Return a read-only copy of a world as it is saved, or None if it does not exist or cannot be read."""
+        """Return a copy of a world as it is saved, for display only.
+
+        Return None if it does not exist or cannot be read.
+        """
         try:
             base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
         except (KeyError, StoreError):
