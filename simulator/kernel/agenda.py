@@ -123,7 +123,7 @@ class Agenda:
             (due_at_ms, number, key), place = heapq.heappop(at)
             row = self._rows.get(key)
             is_planned = row is not None and row.number == number and row.due_at_ms == due_at_ms
-            if row is not None and is_planned and found[-1:] != [row]:  # the heap may have an entry twice
+            if row is not None and is_planned and found[-1:] != [row]:  # the heap may contain an entry twice
                 found.append(row)
             for below in (2 * place + 1, 2 * place + 2):
                 if below < len(self._heap):

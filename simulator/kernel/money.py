@@ -28,7 +28,7 @@ class Currency:
     decimals: int
     network: str | None = None
 
-    def __hash__(self) -> int:  # prices are keyed by it, and hashing all fields takes twice as long
+    def __hash__(self) -> int:  # prices are keyed by currency, and hashing all fields takes twice as long
         return hash((self.code, self.network))
 
     @property

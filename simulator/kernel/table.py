@@ -158,7 +158,7 @@ class Table(Generic[Row]):
         elif self._positions is not None:
             # Positions are pushed in deletion order and popped in reverse, so the top position belongs to this row.
             self._positions[key] = self._log.deleted_positions.pop()
-            self._indexes = None  # they would have the row at the end; the next list rebuilds them
+            self._indexes = None  # in these indexes, the row would be at the end; the next list rebuilds them
         self.rows[key] = old
         return was_deleted
 

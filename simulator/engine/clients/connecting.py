@@ -28,7 +28,7 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
     If the host is an address, return only this address. Raise `OSError` if the name does not resolve.
     """
-    with suppress(ValueError):  # the look-up of an address would take a thread, too
+    with suppress(ValueError):  # looking up a literal address would also take a thread
         return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
     if host == "localhost" or host.endswith(".localhost"):
         return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]

@@ -150,7 +150,7 @@ class Exchange(asyncio.Protocol):
         announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
         if self.status is None and not announces:
             self.status, self.raw_headers = status, tuple(self._gathered)
-        self._gathered = []  # from here on these are trailers, or the headers after an informational response
+        self._gathered = []  # from now on, headers are trailers, or follow an informational response
 
     def on_body(self, chunk: bytes) -> None:
         if self._complete:

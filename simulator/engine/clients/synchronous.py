@@ -88,7 +88,7 @@ class SyncClient:
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:
             received = response.read()
-        except BaseException as error:  # nothing that is left of this response may be read as the next one
+        except BaseException as error:  # the rest of this response must not be read as the next response
             connection.close()
             response.close()
             if isinstance(error, OSError | HTTPException):
@@ -114,7 +114,7 @@ class SyncClient:
         """
         sent = {**(headers or {}), "Connection": "close"}
         connection, response = self._send(method, path, content, sent, timeout_seconds)
-        if connection.sock is not None:  # the response has its own reference; without this nobody would close this one
+        if connection.sock is not None:  # the response has a second reference, which keeps the socket open
             connection.sock.close()
         return response
 
@@ -133,7 +133,7 @@ class SyncClient:
             except BaseException:
                 connection.close()
                 raise
-        except (OSError, HTTPException, UnicodeError) as error:  # the last: a host that IDNA does not know
+        except (OSError, HTTPException, UnicodeError) as error:  # UnicodeError: a host name that IDNA cannot encode
             raise NoResponse(error) from None
 
     def _connected(self, timeout_seconds: float | None) -> HTTPConnection:

@@ -61,7 +61,7 @@ class WorldLoader:
         try:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
-        except Exception as error:  # rows of another program may raise anything
+        except Exception as error:  # rows from another program may raise any exception
             why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
 
@@ -89,7 +89,7 @@ class WorldLoader:
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
-        if base.dropped:  # the world is written whole, so that the rows are gone and counted once
+        if base.dropped:  # the whole world is written again, so that the unreadable rows are removed and counted once
             journals = ", ".join(base.dropped)
             _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True

@@ -163,7 +163,7 @@ class FilePersistence(PersistenceLayer):
         super().attach(world)
 
     def detach(self, world: World) -> None:
-        if world.id not in self._simulator.worlds:  # else another world replaces it
+        if world.id not in self._simulator.worlds:  # otherwise another world replaces it
             self._order.pop(world.id, None)
         super().detach(world)
 

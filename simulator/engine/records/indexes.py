@@ -87,7 +87,7 @@ class TableIndex(Generic[R]):
 
     def items(self) -> Iterator[tuple[int, R]]:
         """Every row with its number."""
-        return zip(self.all, self._table.rows.values(), strict=True)  # both are in the order of creation
+        return zip(self.all, self._table.rows.values(), strict=True)  # both are in creation order
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
         """Yield the keys of these rows, newest first. Do not write to the table meanwhile."""
@@ -145,7 +145,7 @@ class TableIndex(Generic[R]):
         """Return the numbers at positions `start` to `end` - 1 among these rows, in table order or ordered by a sort
         key.
         """
-        if start >= end:  # a page behind the last
+        if start >= end:  # a page after the last one
             return []
         if sort is not None:
             return self.order(sort).cut(among, start, end, descending=descending)

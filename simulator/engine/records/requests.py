@@ -55,7 +55,7 @@ class JournalEntry:
 
 @lru_cache(
     maxsize=256
-)  # cached: the same headers recur, and every call is measured when it is added and when it is dropped
+)  # cached: the same headers recur, and every request is measured when it is added and when it is dropped
 def _length_of(headers: Headers) -> int:
     return sum(map(len, chain.from_iterable(headers)))
 

@@ -15,9 +15,7 @@ from simulator.kernel.world import World
 
 HEADER = "traceparent"
 
-_FORM = (
-    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled at first use: few calls have one
-)
+_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled on first use: rarely needed
 _KNOWN_VERSION = "00"
 _NO_VERSION = "ff"
 _SAMPLED = 1

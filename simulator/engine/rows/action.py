@@ -111,7 +111,7 @@ class Action(Generic[TargetT, ParametersT]):
     def _acts_in(self, state: str, machine: Machine) -> bool:
         return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
 
-    def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of the row, so it is a TargetT
+    def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of `kinds`, so it is a TargetT
         """Return the reason why the action is not legal on a record now, or None."""
         refused = f"not legal in the state {record.status!r}"
         if not self._acts_in(record.status, kind_of(world, record).machine):

@@ -69,7 +69,7 @@ def settings_of(world: World) -> SettingSet:
     stored: Any = world.store[SETTINGS].get("settings")
     if stored is None or len(stored) < len(DEFAULTS):  # saved by a version that had fewer settings
         stored = {**DEFAULTS, **(stored or {})}
-    complete: SettingSet = stored  # a call would cost: every request reads the settings four times
+    complete: SettingSet = stored  # not a `cast` call: every request reads the settings four times
     return complete
 
 

@@ -239,7 +239,7 @@ class FallbackApp:
 
     async def _serve(self, decision: Serve, call: _Call) -> None:
         unreadable = self._sharing.unreadable.get(decision.world)
-        if unreadable is not None and call.admission is None:  # control requests may delete it
+        if unreadable is not None and call.admission is None:  # control requests may delete an unreadable world
             raise _unavailable(call.scope["path"], f"{unreadable}.")
         send = call.send
 
@@ -249,7 +249,7 @@ class FallbackApp:
                 # A stream ends when its world is released. If a stream counted as a request in progress, the world
                 # could never be released.
                 self._sharing.finished(decision.ticket, decision.world)
-            if call.is_forwarded and "headers" in message:  # a fault may set any header, even one of the proxy
+            if call.is_forwarded and "headers" in message:  # a fault may set any header, even a proxy header
                 message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
             await send(message)
 
@@ -271,7 +271,7 @@ class FallbackApp:
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         limit = query.get("limit", "")
         if set(query) - {"limit"} or (limit and not is_whole(limit)):
-            await self._app(scope, call.receive, send)  # it writes the refusal
+            await self._app(scope, call.receive, send)  # the wrapped application writes the refusal
             return
         assert call.admission is not None
         reaches = call.admission.access.reaches
@@ -285,7 +285,7 @@ class FallbackApp:
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
             if not is_owned:
                 await self._app(one, _ReplayedBody(b"", gone), answer)
-            if is_owned or answer.status == 404:  # it may have been taken or deleted meanwhile, or be unreadable
+            if is_owned or answer.status == 404:  # the world may have been taken or deleted meanwhile, or be unreadable
                 answer = _Collected()
                 await self(one, _ReplayedBody(b"", gone), answer)
             if answer.status == 200:

@@ -248,7 +248,7 @@ class PostgresStore(Reader):
     async def _write(self, connection: Connection, change: Change, bases: Any) -> None:
         match change:
             case WorldBegan(world, number, parts):
-                if world not in self._epochs:  # its id was drawn
+                if world not in self._epochs:  # its id was generated
                     row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
                         raise OwnershipLost(f"another replica has created the world {world!r}")

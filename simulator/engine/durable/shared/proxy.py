@@ -107,6 +107,6 @@ async def _pass_on(stream: Stream, scope: Scope, send: Send) -> None:
         async for piece in stream.pieces():
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     except OSError:
-        drop(scope)  # a response that ended normally would be taken for a complete one
+        drop(scope)  # if the response ended normally, the client would consider it complete
         return
     await send({"type": "http.response.body", "body": b""})

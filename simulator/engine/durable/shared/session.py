@@ -52,7 +52,7 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
         )
     except asyncpg.ClientConfigurationError:
         raise
-    except ValueError:  # its message may show part of the password
+    except ValueError:  # the message may contain part of the password
         raise StoreFailed(
             "the URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with / : @ ? # and % in the "
             "password as %2F %3A %40 %3F %23 and %25"

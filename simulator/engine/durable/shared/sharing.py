@@ -275,7 +275,7 @@ class Sharing:
                 continue
             try:
                 due = await self.store.due()
-            except StoreError:  # this is the reading connection; only the owning one decides about the store
+            except StoreError:  # of the reading connection: only the owning connection can fail the store
                 continue
             # Worlds with generated ids are in memory here before the state machine is told about them.
             for world in [*due, *self._simulator.worlds]:
