@@ -1,8 +1,8 @@
-"""Due work: timers as data, ordered by due time, then by creation.
+"""Timers as data, ordered by due time, then by creation.
 
-A timer names its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated. The heap
-is only an index: the rows in the store are the truth, and heap entries without a row are skipped. A cancelled timer may
-come back when its change is undone, so no entry is dropped inside a change.
+A timer consists of its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated.
+The heap is only an index: the rows in the store are authoritative, and heap entries without a row are skipped.
+Undoing a change can restore a cancelled timer, so no heap entry is removed inside a change.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from simulator.kernel.store import Store, TableKey
 from simulator.kernel.table import Table
 
 _STALE_ENTRIES_KEPT = 64
-"""The number of heap entries without a row, beyond one for each row, at which the heap is rebuilt."""
+"""The heap is rebuilt when the number of entries without a row exceeds the number of rows by this much."""
 
 RANKED = 1 << 62
-"""Timers with a rank are numbered from here on, far above every counted number."""
+"""Timers with a rank are numbered starting with this number, far above every ordinary timer number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Due work: when, its creation number, its kind, its resource and further arguments."""
+    """A timer: its due time, creation number, kind, resource and further arguments."""
 
     key: str
     due_at_ms: Milliseconds
@@ -38,7 +38,7 @@ class Timer:
 
 TIMERS = TableKey("timers", Timer)
 SEQUENCES = TableKey("sequences", int)
-"""The last number of every named sequence of a world; `World.next_sequence` returns the next."""
+"""The last number of every named sequence in a world. `World.next_sequence` returns the next number."""
 
 
 class Agenda:
@@ -53,15 +53,15 @@ class Agenda:
         self._heap: list[tuple[int, int, str]] = []
 
     def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:
-        """Plan the only timer of this kind for a resource, replacing an earlier one."""
+        """Plan the only timer of this kind for a resource. It replaces an earlier one."""
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
-        """Plan one more timer of a kind of which a resource may have several. Return its key.
+        """Plan an additional timer of a kind of which a resource may have several. Return its key.
 
-        A timer with a `rank` fires after all unranked timers of its instant, in the order of ranks. Ranks are for
-        timers that are planned when a response from outside comes in, so that their order does not depend on who
-        responded first.
+        A timer with a `rank` fires after all unranked timers that are due at the same time. Ranked timers fire in
+        rank order. Ranks are for timers that are planned when a response from outside arrives, so that their order
+        does not depend on which receiver responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)
@@ -77,7 +77,7 @@ class Agenda:
         return key
 
     def cancel(self, kind: str, target: str) -> None:
-        """Cancel the timer of this kind for a resource, if there is one."""
+        """Cancel the timer of this kind for a resource if it exists."""
         self.cancel_key(f"{kind}:{target}")
 
     def cancel_key(self, key: str) -> None:
@@ -99,7 +99,7 @@ class Agenda:
         return None
 
     def take(self, timer: Timer) -> None:
-        """Remove a timer because it fires now; inside a change."""
+        """Remove a timer because it fires now. Call this inside a change."""
         self._rows.delete(timer.key)
 
     def planned(self, kind: str, target: str) -> Timer | None:
@@ -107,23 +107,23 @@ class Agenda:
         return self._rows.get(f"{kind}:{target}")
 
     def all(self) -> ValuesView[Timer]:
-        """Return all timers, unordered."""
+        """Return all timers in no particular order."""
         return self._rows.values()
 
     def in_firing_order(self, keys: Iterable[str] | None = None) -> list[Timer]:
-        """Return all timers, or those with these keys, in firing order."""
+        """Return timers in firing order: all of them, or those with the given keys."""
         rows = self._rows.values() if keys is None else [self._rows[key] for key in keys]
         return sorted(rows, key=_firing_order)
 
     def first(self, count: int) -> list[Timer]:
-        """Return the first timers in firing order, without sorting the rest."""
+        """Return the first timers in firing order. The other timers are not sorted."""
         found: list[Timer] = []
         at = [(self._heap[0], 0)] if self._heap else []
         while at and len(found) < count:
             (due_at_ms, number, key), place = heapq.heappop(at)
             row = self._rows.get(key)
             is_planned = row is not None and row.number == number and row.due_at_ms == due_at_ms
-            if row is not None and is_planned and found[-1:] != [row]:  # the heap may have an entry twice
+            if row is not None and is_planned and found[-1:] != [row]:  # the heap may contain an entry twice
                 found.append(row)
             for below in (2 * place + 1, 2 * place + 2):
                 if below < len(self._heap):
@@ -134,7 +134,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Rebuild the heap from the rows, after the store was replaced."""
+        """Rebuild the heap from the rows. This is necessary after the store was replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

@@ -1,4 +1,4 @@
-"""A log bounded by the number and the size of its entries; the oldest are dropped first."""
+"""A log with limits on the number and the total size of its entries. The oldest entries are dropped first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
 
 
 class Measured(Protocol):
-    """An entry that knows its approximate size in memory."""
+    """An entry that reports its approximate size in memory."""
 
     @property
     def size(self) -> int: ...
@@ -21,20 +21,20 @@ Entry = TypeVar("Entry", bound=Measured)
 
 
 class BoundedLog(Generic[Entry]):
-    """Entries, oldest first."""
+    """A log of entries, oldest first."""
 
     __slots__ = ("_bytes_kept", "dropped", "entries", "size")
 
     def __init__(self) -> None:
         self.entries: deque[Entry] = deque(maxlen=DEFAULT_ENTRIES_KEPT)
         self.dropped = 0
-        """How many entries were dropped."""
+        """The number of dropped entries."""
         self.size = 0
-        """The approximate size of the entries in bytes."""
+        """The approximate total size of the entries, in bytes."""
         self._bytes_kept = DEFAULT_BYTES_KEPT
 
     def keep(self, count: int, size: int = DEFAULT_BYTES_KEPT) -> None:
-        """Change the bounds, and drop the oldest entries beyond them."""
+        """Change the limits, and drop the oldest entries that exceed them."""
         self._bytes_kept = size
         if count != self.entries.maxlen:
             while len(self.entries) > count:
@@ -43,7 +43,7 @@ class BoundedLog(Generic[Entry]):
         self._fit()
 
     def enter(self, entry: Entry) -> None:
-        """Append an entry and drop the oldest ones beyond the bounds. The newest is always kept."""
+        """Append an entry, and drop the oldest entries that exceed the limits. The newest entry is never dropped."""
         if len(self.entries) == self.entries.maxlen:
             self._drop_oldest()
         self.entries.append(entry)
@@ -51,9 +51,10 @@ class BoundedLog(Generic[Entry]):
         self._fit()
 
     def put_back(self, entries: Sequence[Entry], size: int | None = None, dropped: int = 0) -> None:
-        """Append the entries of another log to an empty one.
+        """Append the entries from another log to this empty log.
 
-        `size` is their size in bytes, None if unknown. `dropped` is how many entries the other log had dropped.
+        `size` is their size in bytes, or None if it is unknown. `dropped` is the number of entries that the other log
+        had dropped.
         """
         self.dropped += dropped
         if size is None or len(entries) > (self.entries.maxlen or 0):

@@ -1,7 +1,7 @@
 """Simulated time: an integer number of milliseconds since 1970-01-01T00:00:00Z.
 
-The clock of a world is set, never read from the machine. Timestamps follow decision H10, durations the `by` rule of the
-control interface.
+The clock of a world is set, never read from the machine. Timestamps follow decision H10. Durations follow the `by`
+rule in the control interface.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MS_NS = 1_000_000
 
 MODES = ("real", "manual", "scaled")
 SLOWEST, FASTEST = Decimal("0.001"), Decimal(1_000_000)
-"""The bounds of a scaled clock's rate."""
+"""The minimum and maximum rate of a scaled clock."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMESTAMP = re.compile(
@@ -33,13 +33,13 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _ISO_DURATION = re.compile(
     r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII
 )
-# A number that is too large becomes infinite, which `parse_duration` refuses. Nothing is rounded up.
+# A number that is too large becomes infinite, which `parse_duration` refuses. Values are never rounded up.
 _CUT = Context(prec=40, rounding=ROUND_DOWN, traps=[])
 _UNIT_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 
 
 class Clock:
-    """The time of one world. It never runs backwards. A driver or a control call moves it."""
+    """The time in one world. It never runs backwards. A driver or a control request advances it."""
 
     __slots__ = ("mode", "now_ms", "rate")
 
@@ -49,46 +49,49 @@ class Clock:
         self.rate = rate
 
     def move_to(self, at_ms: int) -> None:
-        """Set the time. Raise `ValueError` if `at_ms` is in the past."""
+        """Set the time. Raise `ValueError` if `at_ms` is earlier than the current time."""
         if at_ms < self.now_ms:
             raise ValueError("the clock never moves back")
         self.now_ms = at_ms
 
 
 def to_ms(moment: datetime) -> int:
-    """Return milliseconds since the epoch, rounded down, of an aware datetime."""
+    """Return an aware datetime as milliseconds since the epoch, rounded down."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def to_datetime(at_ms: int) -> datetime:
-    """Return the aware UTC datetime of a moment in milliseconds."""
+    """Return a time in milliseconds as an aware UTC datetime."""
     return _EPOCH + timedelta(milliseconds=at_ms)
 
 
 LAST_MS = to_ms(datetime(9999, 1, 1, tzinfo=UTC)) - 1
-"""The last moment a clock may reach: the end of the year 9998."""
+"""The latest time that a clock may reach: the end of the year 9998."""
 
 
 @lru_cache(maxsize=4096)
 def format_timestamp(at_ms: int) -> str:
-    """Return a moment as `YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
+    """Return a time in milliseconds as `YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
     return to_datetime(at_ms).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def format_moment(at_ms: int | None) -> str | None:
-    """Like `format_timestamp`, but None for None."""
+    """Like `format_timestamp`, but return None for None."""
     return None if at_ms is None else format_timestamp(at_ms)
 
 
 def parse_timestamp(text: str) -> int:
-    """Return the milliseconds of an ISO 8601 timestamp with a zone, truncated. Raise `ValueError` otherwise."""
+    """Return the milliseconds of an ISO 8601 timestamp with a time zone, truncated.
+
+    Raise `ValueError` if the string is not one.
+    """
     return parse_nanoseconds(text) // MS_NS
 
 
 def parse_nanoseconds(text: str) -> int:
-    """Return the exact nanoseconds since the epoch of an ISO 8601 timestamp with a zone.
+    """Return the exact nanoseconds since the epoch of an ISO 8601 timestamp with a time zone.
 
-    Raise `ValueError` otherwise.
+    Raise `ValueError` if the string is not one.
     """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
@@ -107,7 +110,10 @@ def parse_nanoseconds(text: str) -> int:
 
 
 def parse_date(text: str) -> int:
-    """Return the milliseconds of the start of a UTC day given as YYYY-MM-DD. Raise `ValueError` otherwise."""
+    """Return the start of a UTC day, given as YYYY-MM-DD, in milliseconds.
+
+    Raise `ValueError` if the string is not a date.
+    """
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(f"not a date: {text!r}")
@@ -116,10 +122,11 @@ def parse_date(text: str) -> int:
 
 
 def parse_duration(value: object) -> int:
-    """Return the milliseconds of a duration, truncated.
+    """Return a duration in milliseconds, truncated.
 
-    A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, ISO 8601 up to days, or a number of seconds.
-    Raise `ValueError` for anything else: negative values, empty strings, months.
+    A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, an ISO 8601 duration with days as the
+    largest unit, or a number of seconds. Raise `ValueError` for anything else, such as negative values, empty strings
+    or months.
     """
     total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:
@@ -153,7 +160,7 @@ def _sum(parts: Iterable[tuple[str, int]]) -> Decimal:
 
 
 def format_duration(span_ms: int) -> str:
-    """Return the shortest sum of units for people: 9000 → `9s`, 5400000 → `1h30m`."""
+    """Return a duration as the shortest sum of units: 9000 → `9s`, 5400000 → `1h30m`."""
     parts = []
     for unit in ("d", "h", "m", "s", "ms"):
         count, span_ms = divmod(span_ms, _UNIT_MS[unit])

@@ -1,6 +1,7 @@
-"""Constraints on fields of rows beyond their Python type, checked when rows come from outside.
+"""Constraints on row fields in addition to their Python types. They are checked when rows come from outside.
 
-mypy sees plain numbers and strings. `engine/records/codec` reads the annotations when it checks a document.
+For mypy, the fields are plain numbers and strings. `engine/records/codec` reads the annotations when it checks a
+document.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Annotated, TypeAlias
 from simulator.kernel.dataclass import dataclass
 
 LAST_TIMESTAMP_MS = 253_402_300_799_999
-"""The end of the year 9999, the last moment that can be formatted."""
+"""The end of the year 9999, the latest time that can be formatted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A number between two bounds, both included."""
+    """A number between two bounds, inclusive."""
 
     first: int
     last: int
@@ -24,9 +25,9 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """A string without control characters, or strings without any, as headers need.
+    """A string without control characters, or a collection of such strings, as required for headers.
 
-    Input from outside reaches such a field only through `one_line`, so everything saved can be read back.
+    Input from outside is stored in such a field only after `one_line`, so that everything saved can be read again.
     """
 
 
@@ -34,15 +35,15 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def is_one_line(text: str) -> bool:
-    """Return True if a string has no control characters."""
+    """Return True if a string contains no control characters."""
     return text.isprintable() or _CONTROL.search(text) is None
 
 
 def one_line(text: str) -> str:
     r"""Return a string with its control characters escaped as `\t` or `\x01`.
 
-    HTTP allows tabs in header values, and handwritten receivers send the rest. Backslashes are not doubled: that would
-    change ordinary values for the sake of rare ones.
+    HTTP allows tabs in header values, and handwritten receivers send other control characters, too. Backslashes are
+    not doubled: that would change ordinary values for the sake of rare ones.
     """
     return text if text.isprintable() else _CONTROL.sub(_escaped, text)
 
@@ -52,12 +53,12 @@ def _escaped(control: re.Match[str]) -> str:
 
 
 Milliseconds: TypeAlias = Annotated[int, Between(0, LAST_TIMESTAMP_MS)]
-"""A moment (since 1970) or a span of simulated time."""
+"""A simulated time (since 1970) or a duration, in milliseconds."""
 
 WallMilliseconds: TypeAlias = Annotated[float, Between(0, LAST_TIMESTAMP_MS)]
-"""A span measured by a clock of the machine."""
+"""A duration in milliseconds, measured with a machine clock."""
 
 Id: TypeAlias = Annotated[str, OneLine()]
 
 Headers: TypeAlias = Annotated[tuple[tuple[str, str], ...], OneLine()]
-"""Names and values, in their order."""
+"""Header names and values, in order."""

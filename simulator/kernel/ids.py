@@ -1,7 +1,8 @@
-"""Named streams of random values, all derived from the seed of a world.
+"""Named streams of random values, all derived from a world's seed.
 
-A draw is a hash of seed, stream name and the number of earlier draws from that stream. So a draw in one room never
-shifts the draws of another, and the whole random state is one counter per name.
+Each value is a hash of the seed, the stream name and the number of earlier values in that stream. So a package that
+draws more values never changes the values in other streams, and the whole random state consists of one counter per
+name.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from simulator.kernel.store import Store, TableKey
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = tuple(_ALPHABET[pair % 32] + _ALPHABET[pair // 32] for pair in range(1024))
-"""The two letters of each ten bits. With it an id takes ten lookups instead of twenty divisions, half the time."""
+"""The two characters for each value of ten bits.
+
+With this table, an id takes ten lookups instead of twenty divisions, which halves the time.
+"""
 ID_LENGTH = 20
 
 STREAMS = TableKey("streams", int)
-"""The number of draws from each stream."""
+"""The number of values drawn from each stream."""
 
 
 def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
-    """Return `length` characters of lower-case Crockford base 32 for the given bytes."""
+    """Return the given bytes as `length` characters in lower-case Crockford base 32."""
     number = int.from_bytes(raw, "big")
     if length == ID_LENGTH:  # the usual case, in half the time
         return _ten(number) + _ten(number >> 50)
@@ -28,7 +32,7 @@ def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
 
 
 def _ten(number: int) -> str:
-    """Return ten characters for the last fifty bits."""
+    """Return ten characters for the lowest fifty bits."""
     bits = number & (1 << 50) - 1  # shifting a number this small takes a third of the time
     return (
         f"{_PAIRS[bits & 1023]}{_PAIRS[bits >> 10 & 1023]}{_PAIRS[bits >> 20 & 1023]}"
@@ -37,13 +41,16 @@ def _ten(number: int) -> str:
 
 
 class Streams:
-    """The seeded streams of one world. The counters are in its store, so an undone change repeats its draws."""
+    """The seeded streams of one world.
+
+    The counters are in the world's store, so undoing a change also resets its draws.
+    """
 
     __slots__ = ("_counts", "_keyed", "seed")
 
     def __init__(self, store: Store, seed: int) -> None:
         self.seed = seed
-        # Each draw copies a keyed hash, in half the time of creating one.
+        # Each draw copies a keyed hash. This takes half the time of creating one.
         self._keyed = hashlib.blake2b(digest_size=32, key=hashlib.sha256(str(seed).encode()).digest())
         self._counts = store[STREAMS]
 
@@ -56,7 +63,7 @@ class Streams:
         return drawn.digest()
 
     def identifier(self, prefix: str, stream: str) -> str:
-        """Return a new id: the prefix and 20 characters, for example `txn_0k3…`."""
+        """Return a new id: the prefix and 20 characters, such as `txn_0k3…`."""
         return prefix + text_of(self.draw(stream))
 
     def uuid(self, stream: str) -> str:
@@ -72,10 +79,10 @@ class Streams:
         return int.from_bytes(self.draw(stream)[:16], "big") % limit
 
     def fraction(self, stream: str) -> float:
-        """Return a number at least 0 and below 1, in steps of 2^-53."""
+        """Return a number from 0 (inclusive) to 1 (exclusive), in steps of 2^-53."""
         return (int.from_bytes(self.draw(stream)[:8], "big") >> 11) / (1 << 53)
 
 
 def derive(*parts: object) -> bytes:
-    """Return 32 bytes that depend on the given parts only, for keys, tokens and derived ids."""
+    """Return 32 bytes that depend on the given parts only. They are used for keys, tokens and derived ids."""
     return hashlib.sha256("\x00".join(map(str, parts)).encode()).digest()

@@ -1,4 +1,4 @@
-"""The journal of a world: every event envelope, and the moves of every resource. Nothing is ever dropped."""
+"""The journal of a world: every event envelope, and the transitions of every resource. Nothing is ever dropped."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from simulator.kernel.texts import Packing, Text
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason for a change: `kind` is request, law (a timer), action, rule or start, and `name` says which one.
+    """The reason for a change. `kind` is request, law (a timer), action, rule or start, and `name` identifies it.
 
-    `reference` is the request id, or the rule of a scenario (file and line).
+    `reference` is the request id, or the location of a scenario rule (file and line).
     """
 
     kind: str
@@ -27,7 +27,7 @@ class Cause:
 
 @lru_cache(maxsize=4096)
 def shared_cause(kind: str, name: str, reference: str) -> Cause:
-    """Return the cause with these values from a cache, so that repeated causes share one object."""
+    """Return a cached cause with these values, so that repeated causes share one object."""
     return Cause(kind, name, reference)
 
 
@@ -35,7 +35,7 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 class Event:
     """An emitted event. The raw bytes of its envelope are created once and never change (decision W7).
 
-    `trace` is the trace context of the request that caused it, or "".
+    `trace` is the trace context of the request that caused the event, or "".
     """
 
     id: Id
@@ -55,7 +55,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One move in the history of a resource: the state it reached, when, by which row of the state table, and why."""
+    """One transition in the history of a resource: the new state, the time, the state table row and the cause."""
 
     state: str
     at_ms: Milliseconds
@@ -63,11 +63,13 @@ class HistoryEntry:
     cause: Cause
 
     saved_as: ClassVar[str] = "Step"
-    """Its name in documents, which must stay."""
+    """The class name in documents. It must not change."""
 
 
 MOVES_A_ROW = 64
-"""The number of moves in one row of histories. A move copies one row, so it costs the same after any number of moves.
+"""The number of transitions in one table row of a history.
+
+A new transition copies only one row, so its cost does not grow with the history.
 """
 
 EVENTS = TableKey("events", Event)
@@ -78,11 +80,11 @@ HISTORY_LENGTHS = TableKey("history_lengths", int)
 class Journal:
     """The journal of one world.
 
-    A history is one row of moves under the id of its resource. A long one continues under `<id>#1`, `<id>#2` and so on,
-    and `history_lengths` then has the total number of moves.
+    A history is one table row of transitions, with the resource id as its key. A long history continues in the rows
+    `<id>#1`, `<id>#2` and so on. `history_lengths` then contains the total number of transitions.
 
-    Strings that are never dropped are packed by `lasting`, those that are dropped one day by `passing`: a pack is freed
-    with the last of its strings.
+    Strings that are never dropped are packed with `lasting`. Strings that can be dropped are packed with `passing`,
+    because a pack is freed only when all its strings are.
     """
 
     __slots__ = ("_events", "_histories", "_lengths", "lasting", "passing")
@@ -113,7 +115,7 @@ class Journal:
         return len(self._events)
 
     def record_move(self, resource_id: str, step: HistoryEntry) -> None:
-        """Append a move to the history of a resource; inside a change."""
+        """Append a transition to the history of a resource. Call this inside a change."""
         moves = self._histories.get(resource_id) or ()
         if len(moves) < MOVES_A_ROW:
             self._histories.put(resource_id, (*moves, step))
@@ -127,11 +129,11 @@ class Journal:
         return self._lengths.get(resource_id) or len(self._histories.get(resource_id) or ())
 
     def histories(self) -> Iterator[tuple[str, tuple[HistoryEntry, ...]]]:
-        """Return the history of every resource by id, in the order of their first moves."""
+        """Return the history of every resource by id, in the order of their first transitions."""
         return ((row, self.history(row)) for row in list(self._histories.rows) if "#" not in row)
 
     def history(self, resource_id: str) -> tuple[HistoryEntry, ...]:
-        """Return every move of a resource, oldest first."""
+        """Return every transition of a resource, oldest first."""
         moves = self._histories.get(resource_id) or ()
         if len(moves) < MOVES_A_ROW:
             return moves
@@ -142,13 +144,13 @@ class Journal:
             yield self._histories.get(_row_of(resource_id, number)) or ()
 
     def last_before(self, row: str) -> HistoryEntry | None:
-        """Return the move before the first one of a row of histories, or None at the start of a history."""
+        """Return the transition before the first one in a row of a history, or None if the row is the first."""
         resource_id, _, number = row.partition("#")
         earlier = self._histories.get(_row_of(resource_id, int(number) - 1)) if number else None
         return earlier[-1] if earlier else None
 
     def delete_history(self, resource_id: str) -> None:
-        """Delete the history of a resource that never was in this world (a key of the world it was forked from)."""
+        """Delete the history of a resource that was never in this world (a key from the world it was forked from)."""
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
@@ -161,12 +163,12 @@ def _row_of(resource_id: str, number: int) -> str:
 
 
 def resource_of(row: str) -> str:
-    """Return the id of the resource of a row of histories."""
+    """Return the resource id for a row of a history, given the row's key."""
     return row.partition("#")[0]
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:
-    """Return the newest `limit` items of a list that is oldest first, still oldest first."""
+    """Return the newest `limit` items from a list in which the oldest item is first. The order is kept."""
     if limit is None:
         return items
     return items[-limit:] if limit else []

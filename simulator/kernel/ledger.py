@@ -1,8 +1,8 @@
 """Double-entry bookkeeping with holds (decisions M10 and M11).
 
-Every movement is one balanced entry: its postings sum to zero in each currency. An account is a pot of an owner
-(`<owner>/available`, `<owner>/held`) or belongs to the service (`fees`, `world`). The accounts of the service may be
-negative, those of owners never are.
+Every movement is one balanced entry: its postings sum to zero in each currency. An account is either one of an
+owner's two accounts (`<owner>/available`, `<owner>/held`) or belongs to the service (`fees`, `world`). The service's
+accounts may be negative, but owners' accounts may not.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Unbalanced(Exception):
 
 
 class Overdrawn(Exception):
-    """An owner's pot would become negative."""
+    """An owner's account would become negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One side of an entry: `amount` is added to the account and may be negative."""
+    """One side of an entry. `amount` is added to the account and may be negative."""
 
     account: str
     currency: str
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount set aside for a resource: `pending`, then `posted` (spent) or `voided` (returned)."""
+    """An amount reserved for a resource. Its status is `pending`, then `posted` (spent) or `voided` (returned)."""
 
     id: Id
     owner: str
@@ -62,7 +62,10 @@ BALANCES = TableKey("ledger.balances", Decimal)
 ENTRIES = TableKey("ledger.entries", Entry)
 HOLDS = TableKey("ledger.holds", Hold)
 TOUCHED = TableKey("ledger.touched", Milliseconds)
-"""The time in milliseconds when an entry last changed a balance, by `account|currency` like the balances."""
+"""The time, in milliseconds, at which an entry last changed a balance.
+
+The keys are `account|currency`, as for balances.
+"""
 
 
 @lru_cache(maxsize=1024)  # interned, because every posting stores it
@@ -90,7 +93,7 @@ class Ledger:
         return self._balances.get(f"{account}|{currency}") or ZERO
 
     def touched_at_ms(self, account: str, currency: str) -> int | None:
-        """Return when an entry last changed this balance, or None."""
+        """Return the time at which an entry last changed this balance, or None."""
         return self._touched.get(f"{account}|{currency}")
 
     def entries(self) -> Iterable[Entry]:
@@ -100,7 +103,7 @@ class Ledger:
         return self._holds.values()
 
     def totals(self) -> dict[str, Decimal]:
-        """Return the sum over all accounts by currency. It is always zero."""
+        """Return the sum over all accounts for each currency. It is always zero."""
         sums: dict[str, Decimal] = {}
         for key, amount in self._balances.items():
             currency = key.rpartition("|")[2]
@@ -108,7 +111,7 @@ class Ledger:
         return sums
 
     def post(self, at_ms: int, purpose: str, resource_id: str, *postings: Posting) -> Entry:
-        """Write one entry. Raise `Unbalanced` or `Overdrawn` and write nothing if it is not allowed."""
+        """Write one entry. If it is not allowed, raise `Unbalanced` or `Overdrawn` and write nothing."""
         sums: dict[str, Decimal] = {}
         for posting in postings:
             sums[posting.currency] = add(sums.get(posting.currency, ZERO), posting.amount)
@@ -130,7 +133,10 @@ class Ledger:
         return entry
 
     def begin_as(self, other: Ledger) -> None:
-        """Copy the entries of another ledger into this empty one, sharing the rows; inside a change."""
+        """Copy the entries from another ledger into this empty ledger.
+
+        The rows are shared. Call this inside a change.
+        """
         self._balances.put_all(other._balances)
         self._touched.put_all(other._touched)
         self._entries.put_all(other._entries)
@@ -138,7 +144,7 @@ class Ledger:
     def move(
         self, at_ms: int, purpose: str, resource_id: str, currency: str, amount: Decimal, source: str, target: str
     ) -> None:
-        """Move an amount between two accounts. Zero writes nothing."""
+        """Transfer an amount between two accounts. For zero, nothing is written."""
         if amount:
             self.post(
                 at_ms,
@@ -149,14 +155,17 @@ class Ledger:
             )
 
     def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
-        """Move an amount from available to held. Raise `ValueError` if the resource already has a hold."""
+        """Transfer an amount from available to held. Raise `ValueError` if the resource already has a hold."""
         if self.pending_hold(resource_id) is not None:
             raise ValueError(f"something is already held for {resource_id}")
         self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 
     def post_hold(self, at_ms: int, resource_id: str, kept: Decimal = ZERO, keeper: str = OUTSIDE) -> None:
-        """Spend the hold of a resource: `kept` goes to the account `keeper`, the rest to the account `world`."""
+        """Spend the hold for a resource.
+
+        The amount `kept` is transferred to the account `keeper`, and the rest to the account `world`.
+        """
         hold = self._pending(resource_id)
         pot = held(hold.owner)
         self.post(
@@ -170,7 +179,7 @@ class Ledger:
         self._settle(hold, "posted")
 
     def void_hold(self, at_ms: int, resource_id: str) -> None:
-        """Return the hold of a resource: held to available."""
+        """Return the hold for a resource: transfer its amount from held to available."""
         hold = self._pending(resource_id)
         self.move(at_ms, "void", resource_id, hold.currency, hold.amount, held(hold.owner), available(hold.owner))
         self._settle(hold, "voided")

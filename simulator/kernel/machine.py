@@ -1,7 +1,8 @@
-"""State tables: legal transitions as data, and the one interpreter that reads them.
+"""State tables: legal transitions as data, and the only code that interprets them.
 
-A cell is a `Move`: in this state, for this cause (and condition), the next state and the events to emit. Terminal
-states have an empty row. Diagrams, allowed actions and transition coverage are derived from the same tables.
+A `Move` is one transition rule. For a state and a cause (with an optional condition), it contains the next state and
+the events to emit. Terminal states have no transition rules. Diagrams, allowed actions and transition coverage are
+derived from the same tables.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One cell of a state table."""
+    """One transition rule in a state table."""
 
     on: str
-    """The name of the request, timer or action that causes the move."""
+    """The name of the request, timer or action that causes the transition."""
     target: str
     events: tuple[str, ...] = ()
     when: str = ""
-    """Distinguishes the cells of one cause, for example a full and a short payment."""
+    """Distinguishes transition rules with the same cause, such as a full and a short payment."""
     basis: str = "specified"
-    """`specified`, or the decision that the move rests on."""
+    """The source of the rule: `specified`, or a decision."""
 
 
 class IllegalMove(Exception):
-    """The present state has no cell for this cause. Nothing was changed."""
+    """The current state has no transition rule for this cause. Nothing was changed."""
 
     def __init__(self, machine: str, state: str, on: str, allowed: tuple[str, ...]) -> None:
         super().__init__(f"{machine}: {on} is not legal in state {state!r}")
@@ -38,7 +39,7 @@ class IllegalMove(Exception):
 
 @dataclass(frozen=True)
 class Machine:
-    """A state table: the initial moves of a resource, and the moves of every state."""
+    """A state table: the initial transitions of a resource, and the transitions from every state."""
 
     name: str
     initial: tuple[Move, ...]
@@ -50,11 +51,11 @@ class Machine:
                 raise ValueError(f"{self.name}: {move.on} leads to the unknown state {move.target!r}")
 
     def begin(self, on: str, when: str = "") -> Move:
-        """Return the move that creates a resource."""
+        """Return the transition that creates a resource."""
         return self._find("", self.initial, on, when)
 
     def next(self, state: str, on: str, when: str = "") -> Move:
-        """Return the move out of a state. Raise `IllegalMove` if the table has no such cell."""
+        """Return the transition from a state. Raise `IllegalMove` if the table has no such transition."""
         return self._find(state, self.rows.get(state, ()), on, when)
 
     def _find(self, state: str, row: tuple[Move, ...], on: str, when: str) -> Move:
@@ -64,7 +65,7 @@ class Machine:
         raise IllegalMove(self.name, state, on, self.allowed(state))
 
     def allowed(self, state: str) -> tuple[str, ...]:
-        """Return the actions with a cell in this state, in the order of the table."""
+        """Return the causes for which this state has a transition rule, in table order."""
         return tuple(dict.fromkeys(move.on for move in self.rows.get(state, ())))
 
     def permits(self, state: str, on: str) -> bool:

@@ -1,7 +1,7 @@
-"""Decimal money: currencies with a precision, declared rounding, and formatting (decisions H7 to H9).
+"""Decimal money: currencies with a precision, explicit rounding, and formatting (decisions H7 to H9).
 
-Amounts that a customer receives are rounded down, amounts that a customer pays are rounded up. The arithmetic context
-is wide enough that a product of two amounts is exact.
+Amounts that a customer receives are rounded down. Amounts that a customer pays are rounded up. The precision of the
+arithmetic context is high enough that the product of two amounts is exact.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _RATE = Context(prec=10, rounding=ROUND_HALF_EVEN)
 
 @dataclass(frozen=True, slots=True)
 class Currency:
-    """A fiat currency (network None) or an asset on one network, for example USDC on stellar."""
+    """A fiat currency (`network` is None) or an asset on one network, such as USDC on stellar."""
 
     code: str
     decimals: int
     network: str | None = None
 
-    def __hash__(self) -> int:  # prices are keyed by it, and hashing all fields takes twice as long
+    def __hash__(self) -> int:  # prices are keyed by currency, and hashing all fields takes twice as long
         return hash((self.code, self.network))
 
     @property
     def key(self) -> str:
-        """The name of this currency in the ledger: `KES`, `USDC.stellar`."""
+        """The key of this currency in the ledger: `KES`, `USDC.stellar`."""
         return self.code if self.network is None else _key(self.code, self.network)
 
     @property
@@ -51,12 +51,14 @@ class Currency:
         return value.quantize(self.unit, context=_UP)
 
     def accepts(self, text: str) -> bool:
-        """Return True if an amount as written has at most the decimals of this currency. Trailing zeros count."""
+        """Return True if the amount string has no more decimals than this currency. Trailing zeros count."""
         _, _, fraction = text.partition(".")
         return len(fraction) <= self.decimals
 
     def format(self, value: Decimal) -> str:
-        """Format fiat with 2 decimals, and assets with at least 2 and no further trailing zeros (decision H8)."""
+        """Return an amount as a string: fiat with 2 decimals, assets with at least 2 and no further trailing zeros
+        (decision H8).
+        """
         if self.network is None:
             return f"{value:.{self.decimals}f}"
         return format_decimal(value)
@@ -73,7 +75,7 @@ def _unit(decimals: int) -> Decimal:
 
 
 def format_decimal(value: Decimal) -> str:
-    """Format without an exponent, with at least two decimals and no further trailing zeros."""
+    """Return a decimal without an exponent, with at least two decimals and no further trailing zeros."""
     if value is ZERO:  # half of all amounts are parts of a zero fee
         return "0.00"
     text = str(value)  # half the time of `:f`, which only very large and very small numbers need
@@ -82,23 +84,23 @@ def format_decimal(value: Decimal) -> str:
 
 
 def format_rate(rate: Decimal) -> str:
-    """Format without an exponent and otherwise unchanged: a pinned rate keeps its zeros."""
+    """Return a rate without an exponent. Its digits are unchanged: a pinned rate keeps its zeros."""
     return f"{rate:f}"
 
 
 def plain(value: Decimal) -> str:
-    """Format without an exponent or trailing zeros."""
+    """Return a decimal without an exponent or trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def rate_of(value: Decimal) -> Decimal:
-    """Return a rate as it is shown: at most 10 significant digits, half-even (decision H8)."""
+    """Return a rate with at most 10 significant digits, rounded half-even, as responses contain it (decision H8)."""
     return Decimal(plain(_RATE.plus(value)))
 
 
 def inverse_of(rate: Decimal) -> Decimal:
-    """Return 1/rate to 10 significant digits, half-even (decision H8)."""
+    """Return 1/rate with 10 significant digits, rounded half-even (decision H8)."""
     return Decimal(plain(_RATE.divide(Decimal(1), rate)))
 
 
@@ -118,10 +120,13 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Return the quotient truncated far below any currency's unit, so that a later round_down is exact."""
+    """Return a quotient, truncated far below the smallest unit of any currency.
+
+    Rounding it down later is then exact.
+    """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Return the quotient rounded up far below any currency's unit, so that a later round_up is exact."""
+    """Return a quotient, rounded up far below the smallest unit of any currency. Rounding it up later is then exact."""
     return _UP.divide(left, right)

@@ -1,4 +1,4 @@
-"""State of other parts that lives as long as a world."""
+"""State of other modules with the same lifetime as a world."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Kept = TypeVar("Kept")
 
 
 class PerWorld(Generic[Kept]):
-    """One object for each world, created by `make` at the first access and freed with the world.
+    """One object per world. It is created by `make` on first access and freed with the world.
 
-    Every call accesses the objects of one world several times, so the last one is cached. A dictionary of weak
-    references takes seven times as long, which was a fortieth of a read.
+    Every request accesses the objects of one world several times, so the most recent one is cached. Using only a
+    dictionary of weak references takes seven times as long, which was a fortieth of the time of a read request.
     """
 
     __slots__ = ("_all", "_last", "_make")
@@ -37,7 +37,7 @@ class PerWorld(Generic[Kept]):
         return kept
 
     def __setitem__(self, world: World, kept: Kept) -> None:
-        """Replace the object of a world."""
+        """Replace the object for a world."""
         self._all[world] = kept
         self._last = ref(world, self._forget), kept
 
@@ -47,7 +47,7 @@ class PerWorld(Generic[Kept]):
             self._last = None
 
     def worlds(self) -> list[World]:
-        """Return the worlds that have an object."""
+        """Return the worlds for which an object exists."""
         return list(self._all)
 
     def values(self) -> list[Kept]:

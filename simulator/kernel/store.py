@@ -1,9 +1,9 @@
-"""The state of a world as tables of immutable rows, changed all or nothing.
+"""The state of a world: tables of immutable rows, which are changed atomically.
 
-A table is declared once, by the module that owns it, as a `TableKey`, which also finds it: `store[KEY]`.
+A table is declared once, as a `TableKey`, in the module that owns it. The same key returns the table: `store[KEY]`.
 
-Rows are frozen records or plain JSON values. A change replaces rows and never edits one. So an undo log is a list of
-old rows, a snapshot shares the tables until they are written again, and no reader sees half a change.
+Rows are frozen records or plain JSON values. A change replaces rows and never edits them. So the undo log is a list
+of old rows, a snapshot shares the tables until they are written again, and no reader sees a partial change.
 """
 
 from __future__ import annotations
@@ -25,50 +25,54 @@ _DELETED = ":deleted"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableKey(Generic[Row]):
-    """The declaration of a table: its name in documents, and its rows.
+    """The declaration of a table: its name in documents, and the type of its rows.
 
-    Keys are compared by identity, so a lookup hashes no string.
+    Keys are compared by identity, so a lookup does not hash a string.
     """
 
     name: str
     row: type[Row] | UnionType
-    """A class or a typing form."""
+    """The row type: a class or a typing construct."""
     per_environment: bool = False
-    """Whether each environment of the store has its own table."""
+    """True if each environment in the store has a separate table."""
     per_owner: bool = False
-    """Whether each owner besides the account itself has its own table."""
+    """True if each owner other than the account itself has a separate table."""
     check: Callable[[str, Any], None] | None = None
-    """Called with key and row of a document. It raises an error that refuses the document if the row is invalid."""
+    """Called with the key and the row from a document.
+
+    It raises an error, which rejects the document, if the row is invalid.
+    """
     around: bool = False
-    """Whether the server has the table independently of rooms."""
+    """True if the table belongs to the server, not to a room."""
     shape: object = None
-    """The type of the object in documents if rows are strings of JSON."""
+    """The type of the JSON object in documents, if rows are JSON strings."""
     journal: bool = False
-    """Whether the table only records the past: the world is complete without it, so an unreadable row is dropped and
-    counted.
+    """True if the table only records the past.
+
+    The world is complete without it, so an unreadable row is dropped and counted.
     """
     _own: _Own[Row] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Nearly all lookups are of the account's own tables, several in every call. Their addresses are created once,
-        # and all worlds share the strings, which would otherwise take 2 KB of each.
+        # Nearly all lookups access the account's own tables, several times per request. The addresses of these tables
+        # are created once. All worlds share the strings, which would otherwise take 2 KB per world.
         object.__setattr__(self, "_own", _Own(self))
 
     def of(self, environment: str = "", owner: str = "") -> Address[Row]:
-        """Return the table of an environment and owner ("" for the account itself).
+        """Return the address of the table for an environment and owner ("" for the account itself).
 
-        Raise `KeyError` or `ValueError`.
+        Raise `KeyError` or `ValueError` if there is no such table.
         """
         own = self._own[environment]
         return own if not owner else own.of_owner(owner)
 
     def own_text(self, environment: str) -> str:
-        """Return the address string of the account's own table in an environment."""
+        """Return the address string for the account's own table in an environment."""
         return self._own.texts[environment]
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """The addresses of the account's own tables of one key, by environment; `texts` are their strings."""
+    """The addresses of the account's own tables for one key, by environment. `texts` contains the address strings."""
 
     __slots__ = ("_key", "texts")
 
@@ -87,7 +91,7 @@ class _Own(dict[str, "Address[Row]"]):
 
 
 class Address(NamedTuple, Generic[Row]):
-    """The address of one table of a key; `deleted` for the table of its deleted rows."""
+    """The address of one of a key's tables. If `deleted` is True, it is the table of the deleted rows."""
 
     key: TableKey[Row]
     environment: str
@@ -96,7 +100,7 @@ class Address(NamedTuple, Generic[Row]):
 
     @property
     def text(self) -> str:
-        """Return the address as in documents: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
+        """Return the address string used in documents: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
         own = self.key.own_text(self.environment)
         if not (self.owner or self.deleted):
             return own
@@ -104,19 +108,22 @@ class Address(NamedTuple, Generic[Row]):
         return f"{own}{owner}{_DELETED if self.deleted else ''}"
 
     def of_owner(self, owner: str) -> Address[Row]:
-        """Return the address for another owner. Raise `ValueError` if the key has no owners."""
+        """Return the same address for another owner. Raise `ValueError` if the key has no owners."""
         if not self.key.per_owner:
             raise ValueError(f"the table {self.key.name!r} has no owners")
         return Address(self.key, self.environment, owner, False)
 
     @property
     def of_deleted(self) -> Address[Row]:
-        """Return the address of the deleted rows of this table."""
+        """Return the address of this table's deleted rows."""
         return self._replace(deleted=True)
 
 
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
-    """Parse an address. Return None if no key of these (by name) has such a table in an environment."""
+    """Parse an address.
+
+    Return None if none of these keys (given by name) has such a table in one of these environments.
+    """
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")
     environment, _, name = place.rpartition(":")
@@ -130,20 +137,20 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Colle
 
 
 def table_name(text: str) -> str:
-    """Return the table name in an address."""
+    """Return the table name that an address contains."""
     return text.removesuffix(_DELETED).partition("@")[0].rpartition(":")[2]
 
 
 class Store(dict[Any, Any]):
-    """All tables of one world, by key or address. Writing outside of `change()` raises `RuntimeError`.
+    """All tables in one world, by key or address. Writing outside `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table of a key without environments and owners, `store[KEY.of(...)]` the table at an address.
-    Two keys with one name raise `ValueError`. The store is a dict of the tables requested so far: everything that
-    happens needs dozens, and a lookup by a method takes five times as long.
+    `store[KEY]` is the table for a key without environments and owners. `store[KEY.of(...)]` is the table at an
+    address. Two keys with the same name raise `ValueError`. The store is a dict of the tables requested so far: every
+    request needs dozens of lookups, and a lookup with a method takes five times as long.
 
-    With `known` only these keys, in these environments, and keys declared `around` have tables, because documents would
-    not know others. Listeners (`listen`) receive the writes of every change after it was made, in order, and must not
-    raise.
+    If `known` is given, only these keys, in these environments, and keys declared with `around` have tables, because
+    documents would not include others. Listeners (`listen`) receive the writes of every change after it was made, in
+    order, and must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -162,8 +169,8 @@ class Store(dict[Any, Any]):
         def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]: ...
 
     def __missing__(self, at: TableKey[Any] | Address[Any]) -> Table[Any]:
-        # A new address is resolved by its string, once: a snapshot or a document may have filled the table
-        # before its key was first used.
+        # A new address is resolved by its string, once: a snapshot or a document may have added the table before its
+        # key was first used.
         address = at if isinstance(at, Address) else at.of()
         if self._known is not None:
             if address.key not in self._known and not address.key.around:
@@ -176,7 +183,7 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string of an index or a snapshot, whose key may not have been used yet."""
+        """Return the table at an address string from an index or a snapshot. The key may not have been used yet."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -187,15 +194,18 @@ class Store(dict[Any, Any]):
         return self._log.writes is not None
 
     def change(self) -> AbstractContextManager[None]:
-        """Return a context for one change, undone if the block raises. Nested changes join the outer one."""
+        """Return a context manager for one change, which is undone if the block raises an exception.
+
+        Nested changes join the outer change.
+        """
         return _Change(self) if self._log.writes is None else _JOINED
 
     def begin(self) -> None:
-        """Begin a change; for `change`."""
+        """Begin a change. Used by `change`."""
         self._log.writes = []
 
     def end(self, *, keep: bool) -> None:
-        """Commit or undo a change; for `change`."""
+        """Commit or undo a change. Used by `change`."""
         written = self._log.writes or []
         try:
             if not keep:
@@ -216,31 +226,32 @@ class Store(dict[Any, Any]):
         self.listeners = tuple(one for one in self.listeners if one != listener)
 
     def attempt(self) -> AbstractContextManager[None]:
-        """Return a context for a part of a change that is undone alone if the block raises."""
+        """Return a context manager for a part of a change.
+
+        If the block raises an exception, only this part is undone.
+        """
         if self._log.writes is None:
             raise RuntimeError("an attempt is part of a change")
         return _Attempt(self, self._log.writes)
 
     def roll_back(self, undo: list[Write]) -> None:
-        # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
-        # a million, and nearly every change is kept. Backwards, because a key may have been written several times and
-        # only the first write of it has what was there before the change.
-        # Lists, indexes and snapshots show rows in the order of creation. Sorting is dear, so it waits until
-        # everything is back, and only tables with a deletion need it.
+        # A log of old rows is used instead of a copy of the tables: a change writes a few rows in a world that may
+        # have a million, and nearly every change is kept. The log is undone backwards, because a key may have been
+        # written several times, and only its first write has the row from before the change.
         out_of_order = {table.name: table for table, key, old in reversed(undo) if table.undo(key, old)}
         for table in out_of_order.values():
             table.put_in_order()
 
     def tables(self, *, empty: bool = False) -> dict[str, dict[str, Any]]:
-        """Return the current rows of every table that has any, for snapshots. The caller must not change them.
+        """Return the current rows of every non-empty table, for snapshots. The caller must not change them.
 
-        With `empty`, tables without rows are included, because documents depend on the order of tables.
+        If `empty` is True, empty tables are included, because documents depend on the order of tables.
         """
         return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
 
     @property
     def table_count(self) -> int:
-        """Return how many tables were requested so far."""
+        """Return the number of tables requested so far."""
         return len(self._tables)
 
     def table_names(self) -> list[str]:
@@ -248,21 +259,24 @@ class Store(dict[Any, Any]):
         return list(self._tables)
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers that deletions need, if hardly any will follow; never inside a change."""
+        """Drop the row numbers, which deletions need, because few deletions are expected.
+
+        Never call this inside a change.
+        """
         for table in self._tables.values():
             table.drop_row_numbers()
 
     def let_go(self) -> Iterator[Any]:
-        """Yield all rows for a caller that frees them in parts.
+        """Yield all rows, so that the caller can free them in parts.
 
-        The indexes of a table are dropped first, because they refer to it in a cycle.
+        The indexes of each table are dropped first, because table and index refer to each other.
         """
         for table in list(self._tables.values()):
             table.drop_indexes()
             yield from list(table.values())
 
     def replace(self, tables: Mapping[str, dict[str, Any]]) -> None:
-        """Replace the state by that of a snapshot, sharing its rows."""
+        """Replace the state with the state of a snapshot. The rows are shared."""
         for table in self._tables.values():
             table.fill(NO_ROWS)
         for name, rows in tables.items():
@@ -270,9 +284,9 @@ class Store(dict[Any, Any]):
 
 
 class _Change:
-    """One change of a store.
+    """One change to a store.
 
-    It is a class because every call makes several, and a generator takes four times as long.
+    It is a class because every request makes several changes, and a generator takes four times as long.
     """
 
     __slots__ = ("_store",)
@@ -288,12 +302,13 @@ class _Change:
 
 
 class _Attempt:
-    """A part of a change that may fail alone."""
+    """A part of a change that can fail without undoing the rest."""
 
     __slots__ = ("_mark", "_store", "_written")
 
     def __init__(self, store: Store, written: list[Write]) -> None:
-        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
+        # A second log would have to be appended to the first when the block succeeds. A position in the one log costs
+        # nothing.
         self._store, self._written, self._mark = store, written, len(written)
 
     def __enter__(self) -> None:
@@ -306,4 +321,4 @@ class _Attempt:
 
 
 _JOINED = nullcontext()
-"""A nested change: the outer one commits or undoes its writes."""
+"""The context manager for a nested change. The outer change commits or undoes its writes."""

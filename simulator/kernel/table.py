@@ -1,6 +1,6 @@
-"""A table of a store: rows by key, an undo log, and indexes that every write updates.
+"""A table in a store: rows by key, an undo log, and indexes that every write updates.
 
-A store has many tables and one log; see `kernel/store`.
+A store has many tables and one log (see `kernel/store`).
 """
 
 from __future__ import annotations
@@ -12,26 +12,29 @@ if TYPE_CHECKING:
     from _collections_abc import dict_values
 
 ABSENT: Any = object()
-"""The old row of a key that had none."""
+"""The old row for a key that did not exist."""
 
 Row = TypeVar("Row")
 
 Write: TypeAlias = "tuple[Table[Any], str, Any]"
-"""One write of a change: the table, the key, and the row before it."""
+"""One write in a change: the table, the key, and the row before the write."""
 
 
 class Index(Protocol):
-    """A structure for finding rows of a table."""
+    """A structure for finding rows in a table."""
 
     def written(self, key: str, old: Any, new: Any) -> None:
-        """Update the index after a write or an undone write. ABSENT means no row. It must not raise."""
+        """Update the index after a write or an undone write.
+
+        ABSENT means that there is no row. This method must not raise exceptions.
+        """
 
 
 IndexT = TypeVar("IndexT", bound=Index)
 
 
 NO_ROWS: dict[str, Any] = {}
-"""The empty rows that all tables share before their first row: most tables of most worlds stay empty."""
+"""The empty mapping that all tables share before their first row. Most tables in most worlds stay empty."""
 _GET_NOTHING = NO_ROWS.get
 
 
@@ -39,7 +42,9 @@ _OUTSIDE = "table {!r} written outside of a change"
 
 
 class Log:
-    """The writes of the present change of a store (None outside of one), and the positions of the rows it deleted."""
+    """The writes in the current change to a store (None outside a change), and the positions of the rows that it
+    deleted.
+    """
 
     __slots__ = ("deleted_positions", "writes")
 
@@ -54,24 +59,27 @@ class Log:
 
 
 class Table(Generic[Row]):
-    """Rows by key, in the order of their creation, even after an undone deletion.
+    """Rows by key, in creation order, even after an undone deletion.
 
-    `rows` may be shared with snapshots and with worlds created from them. Only `put`, `delete` and `undo` write it,
-    after copying a shared dict. A copy costs about 10 ns a row, once for each snapshot.
+    `rows` may be shared with snapshots and with worlds created from them. Only `put`, `delete` and `undo` write to
+    it, after copying a shared dict. A copy takes about 10 ns per row, once for each snapshot.
     """
 
     __slots__ = ("_indexes", "_log", "_next_position", "_positions", "_shared", "get", "name", "rows")
 
     get: Callable[[str], Row | None]
-    """Return the row of a key, or None. It is the `get` of the dict itself, in a third of the time of a method."""
+    """Returns the row for a key, or None.
+
+    It is the dict's own `get` method, which takes a third of the time of a method call.
+    """
 
     def __init__(self, log: Log, name: str) -> None:
         self._log = log  # not the store: in a reference cycle, a deleted world would wait for the garbage collector
         self.name = name
         self._hold(NO_ROWS, shared=True)
-        # The number of each row in the order of creation. A row whose deletion is undone returns to its position by it;
-        # a dict alone would append it. A number takes 100 bytes and most tables never lose a row, so a table has none
-        # before its first deletion.
+        # The number of each row in creation order. A row whose deletion is undone returns to its position with this
+        # number; a dict alone would append it. A number takes 100 bytes and most tables never lose a row, so a table
+        # has no numbers before its first deletion.
         self._positions: dict[str, int] | None = None
         self._next_position = 0
         self._indexes: dict[object, Index] | None = None
@@ -99,7 +107,7 @@ class Table(Generic[Row]):
         return reversed(self.rows.values())
 
     def put(self, key: str, row: Row) -> None:
-        """Insert or replace a row; only inside a change."""
+        """Insert or replace a row. Call this only inside a change."""
         old = self.rows.get(key, ABSENT)
         undo = self._log.writes
         if undo is None:
@@ -115,12 +123,12 @@ class Table(Generic[Row]):
             self._notify(key, old, row)
 
     def put_all(self, other: Table[Row]) -> None:
-        """Insert or replace all rows of another table, in their order; only inside a change."""
+        """Insert or replace all rows from another table, in order. Call this only inside a change."""
         for key, row in other.items():
             self.put(key, row)
 
     def delete(self, key: str) -> None:
-        """Delete a row; only inside a change. Raise `KeyError` if there is none."""
+        """Delete a row. Call this only inside a change. Raise `KeyError` if the row does not exist."""
         old = self.rows[key]
         self._log.remember(self, key, old)
         if self._shared:
@@ -133,9 +141,9 @@ class Table(Generic[Row]):
         self._notify(key, old, ABSENT)
 
     def undo(self, key: str, old: Row) -> bool:
-        """Undo one write. Return True if the row was re-appended, so the table needs `put_in_order`.
+        """Undo one write. Return True if the row was re-appended, so that the table needs `put_in_order`.
 
-        Only the rollback of a change calls this, write by write and backwards.
+        Only the rollback of a change calls this method, for each write, in reverse order.
         """
         if self._shared:
             self._unshare()
@@ -148,30 +156,30 @@ class Table(Generic[Row]):
         if not was_deleted:
             self._notify(key, self.rows[key], old)
         elif self._positions is not None:
-            # Positions are pushed in the order of deletions and popped backwards, so the top one belongs to this row.
+            # Positions are pushed in deletion order and popped in reverse, so the top position belongs to this row.
             self._positions[key] = self._log.deleted_positions.pop()
-            self._indexes = None  # they would have the row at the end; the next list rebuilds them
+            self._indexes = None  # in these indexes, the row would be at the end; the next list rebuilds them
         self.rows[key] = old
         return was_deleted
 
     def put_in_order(self) -> None:
-        """Restore the order of creation."""
+        """Restore the creation order."""
         if self._positions is not None:
             positions = self._positions
             self._hold(dict(sorted(self.rows.items(), key=lambda item: positions[item[0]])), shared=False)
 
     def share(self) -> dict[str, Row]:
-        """Return the current rows for reading. Later writes copy them first."""
+        """Return the current rows for reading. A later write copies them first."""
         self._shared = True
         return self.rows
 
     def fill(self, rows: dict[str, Row]) -> None:
-        """Replace all rows by these, shared and in their order; never inside a change."""
+        """Replace all rows with these, which stay shared and keep their order. Never call this inside a change."""
         self._hold(rows, shared=True)
         self._positions = self._indexes = None
 
     def index(self, make: Callable[[Table[Row]], IndexT]) -> IndexT:
-        """Return the index that `make` creates of the rows at the first call. Every later write updates it."""
+        """Return the index that `make` creates from the rows on the first call. Every later write updates it."""
         if self._indexes is None:
             self._indexes = {}
         index: Any = self._indexes.get(make)
@@ -181,11 +189,11 @@ class Table(Generic[Row]):
         return made
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers until the next deletion; never inside a change."""
+        """Drop the row numbers until the next deletion. Never call this inside a change."""
         self._positions = None
 
     def drop_indexes(self) -> None:
-        """Drop all indexes. The next lookup rebuilds them."""
+        """Drop all indexes. The next lookup rebuilds the index that it needs."""
         self._indexes = None
 
     def _notify(self, key: str, old: Any, new: Any) -> None:

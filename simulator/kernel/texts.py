@@ -1,8 +1,8 @@
-"""Strings that stay for the life of a world, in little memory: older ones are compressed in packs.
+"""Memory-efficient storage for strings that exist as long as a world. Older strings are compressed in packs.
 
-Consecutive strings are much alike. Thirty-two envelopes of 850 bytes, compressed together, take 73 bytes each and 1.7
-µs of work. Compressed one by one they take 157 bytes and 15 µs, even with a dictionary of examples. The newest strings
-stay uncompressed, because they are still to be sent and shown.
+Consecutive strings are similar. Thirty-two envelopes of 850 bytes, compressed together, take 73 bytes and 1.7 µs
+each. Compressed one by one, they take 157 bytes and 15 µs each, even with a dictionary of examples. The newest
+strings stay uncompressed, because they are likely to be sent and read soon.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from itertools import accumulate
 from typing import Self
 
 NEWEST = 256
-"""How many of the newest strings stay uncompressed."""
+"""The number of newest strings that stay uncompressed."""
 TOGETHER = 32
-"""How many strings a pack has."""
+"""The number of strings in a pack."""
 _BYTES_TOGETHER = 64 * 1024
-"""The most bytes in a pack, unless a single string is larger. Reading one string decompresses all of them."""
+"""The maximum number of bytes in a pack, unless a single string is larger.
+
+Reading one string decompresses all of them.
+"""
 _IN_NO_PACKING = -1
 _IN_NONE_EVER = -2
 _LEVEL = 1
-"""Higher levels save 10 bytes a string and take twice the time."""
+"""The compression level. Higher levels save 10 bytes per string and take twice the time."""
 
 
 class Text:
-    """Immutable bytes. Readers cannot see whether they are packed."""
+    """Immutable bytes. Readers cannot tell whether they are packed."""
 
     __slots__ = ("_kept", "_number")
 
@@ -45,14 +48,14 @@ class Text:
         return len(kept) if isinstance(kept, bytes) else kept.length(self._number)
 
     def claim(self) -> bool:
-        """Return True at the first call only: the string then belongs to a `Packing`."""
+        """Return True on the first call only. The string then belongs to a `Packing`."""
         is_first = self._number == _IN_NO_PACKING
         if is_first:
             self._number = 0
         return is_first
 
     def stay_whole(self) -> Self:
-        """Never pack this string: a string that all worlds share would keep the pack of one of them alive."""
+        """Never pack this string. It is shared by all worlds, and would keep the pack of one world in memory."""
         self._number = _IN_NONE_EVER
         return self
 
@@ -61,7 +64,7 @@ class Text:
         return isinstance(self._kept, bytes) and self._number != _IN_NONE_EVER
 
     def put_into(self, pack: _Pack, number: int) -> None:
-        """Move into a pack."""
+        """Store the string in a pack."""
         self._number = number  # first: readers ignore it until the string is packed
         self._kept = pack
 
@@ -80,13 +83,13 @@ class Text:
 
 
 class JsonText(Text):
-    """A JSON object as a string; documents have the object."""
+    """A JSON object as a string. Documents contain the object."""
 
     __slots__ = ()
 
 
 class HeadersText(Text):
-    """Names and values as a JSON list of pairs; documents have a tuple of pairs."""
+    """Header names and values as a JSON list of pairs. Documents contain a tuple of pairs."""
 
     __slots__ = ()
 
@@ -97,7 +100,7 @@ NO_HEADERS = HeadersText(b"[]").stay_whole()
 
 
 class _Pack:
-    """Strings compressed together: the bytes of all, and the end of each."""
+    """Strings compressed together: the bytes of all strings, and the end position of each."""
 
     __slots__ = ("_compressed", "_ends")
 
@@ -114,14 +117,14 @@ class _Pack:
     def _start(self, number: int) -> int:
         return self._ends[number - 1] if number else 0
 
-    # Lists read strings in order, so one decompression serves a whole pack.
+    # Lists read strings in order, so a whole pack is decompressed only once.
     @lru_cache(maxsize=16)  # noqa: B019  (a pack that stays alive for it is a few kilobytes)
     def unpacked(self) -> bytes:
         return zlib.decompress(self._compressed)
 
 
 class Packing:
-    """The strings of one kind in a world, packed as newer ones arrive."""
+    """The strings of one kind in a world. Older strings are packed as newer strings are added."""
 
     __slots__ = ("_newest",)
 
@@ -129,7 +132,7 @@ class Packing:
         self._newest: list[Text] = []
 
     def add(self, text: Text) -> None:
-        """Add a string, once. The oldest unpacked strings may be packed."""
+        """Add a string, unless it was added before. The oldest unpacked strings may then be packed."""
         if not text.claim():
             return
         self._newest.append(text)
@@ -139,7 +142,7 @@ class Packing:
 
 
 def pack(texts: Iterable[Text]) -> None:
-    """Pack strings, oldest first, except those that are packed already."""
+    """Pack strings, oldest first. Strings that are already packed are skipped."""
     together: list[Text] = []
     raws: list[bytes] = []
     size = 0

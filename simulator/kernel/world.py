@@ -1,7 +1,7 @@
-"""A world: one isolated simulation, its parts, and the two ways in which it changes.
+"""A world: one isolated simulation, its parts, and the two ways to change it.
 
-A world changes in `change()` (a request or an action, all or nothing) and in `fire()` (a timer, at exactly its due
-time). The composition root wires timer handlers and listeners once; this module knows no resource.
+A world changes in `change()` (a request or an action, atomically) and in `fire()` (a timer, at exactly its due time).
+The composition root wires timer handlers and listeners once. This module is independent of any resource.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from simulator.kernel.store import Store, TableKey
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
 )  # fmt: skip
-"""The tables that every world has in addition to those of its rooms."""
+"""The tables that every world has in addition to the tables of its rooms."""
 
 DEFAULT_WORLD = "default"
-"""The id of the world used if none is named. Its keys are the well-known ones."""
+"""The id of the world that is used if a request names no world. Its keys are well known."""
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
@@ -36,14 +36,14 @@ CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
 
 @dataclass(frozen=True)
 class TimerRow:
-    """One kind of timer."""
+    """The declaration of one kind of timer."""
 
     kind: str
     handler: TimerHandler
     does: str
-    """Describes what happens when one is due."""
+    """A description of what happens when such a timer is due."""
     moves: tuple[str, ...] = ()
-    """The `Move.on` of the transitions it triggers, for finding paths to a state."""
+    """The `Move.on` of the transitions that the timer triggers. It is used to find paths to a state."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,29 @@ class Wiring:
     """The callbacks that the composition root connects to every world."""
 
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
-    """The row of each kind of timer."""
+    """The declaration of each kind of timer."""
     on_event: tuple[EventListener, ...] = ()
-    """Called inside the change for every emitted event, with the object it carries."""
+    """Called inside the change for every emitted event, with the object that the event contains."""
     on_created: tuple[CreationListener, ...] = ()
-    """Called with environment, object and id of a resource whose creation emits no event."""
+    """Called with the environment, object and id of a resource whose creation emits no event."""
     kinds: Mapping[str, Any] = field(default_factory=dict)
     """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer whose handler raised, after its change was undone; it must not raise.
+    """Called with a timer whose handler raised an exception, after its change was undone. It must not raise
+    exceptions.
 
-    Without it, the exception propagates to the caller of `fire`.
+    Without this callback, the exception propagates to the caller of `fire`.
     """
     tables: Set[TableKey[Any]] | None = None
-    """All tables of the rooms and the kernel; None for any."""
+    """All tables of the rooms and the kernel. None allows any table."""
     environments: tuple[str, ...] = ()
-    """The environments that `per_environment` tables have."""
+    """The environments for which `per_environment` tables exist."""
     vocabulary: object = None
-    """The rows of the simulated service; the kernel does not read them."""
+    """The declarations of the simulated service. The kernel does not read them."""
 
 
 class Origin:
-    """Data that accompanies a change besides its cause. The kernel only carries it; subclasses say more."""
+    """Additional data about a change besides its cause. The kernel only passes it on; subclasses define the fields."""
 
     __slots__ = ()
 
@@ -82,7 +83,7 @@ NO_ORIGIN = Origin()
 
 
 class World:
-    """The parts of one simulation. See the modules of the kernel for each."""
+    """The parts of one simulation. The kernel modules describe each part."""
 
     def __init__(
         self,
@@ -94,7 +95,10 @@ class World:
     ) -> None:
         self.id = world_id
         self.keys_of = keys_of or world_id
-        """The id that keys are derived from: its own, unless the world was imported under another id."""
+        """The id from which keys are derived.
+
+        It is the world's own id, unless the world was imported under another id.
+        """
         self.seed = seed
         self.clock = clock
         self.started_at_ms = clock.now_ms
@@ -113,22 +117,25 @@ class World:
         return self.clock.now_ms
 
     def next_sequence(self, name: str) -> int:
-        """Return the next number of a named sequence, from 1; inside a change."""
+        """Return the next number in a named sequence, starting with 1. Call this inside a change."""
         sequences = self.store[SEQUENCES]
         number = (sequences.get(name) or 0) + 1
         sequences.put(name, number)
         return number
 
     def last_sequence(self, name: str) -> int:
-        """Return the last number of a named sequence, 0 before the first."""
+        """Return the last number in a named sequence, or 0 before the first."""
         return self.store[SEQUENCES].get(name) or 0
 
     def set_sequence(self, name: str, number: int) -> None:
-        """Set the last number of a named sequence; inside a change."""
+        """Set the last number in a named sequence. Call this inside a change."""
         self.store[SEQUENCES].put(name, number)
 
     def is_first_in_hour(self, name: str) -> bool:
-        """Return True at the first call with this name in the present hour of simulated time; inside a change."""
+        """Return True on the first call with this name in the current hour of simulated time.
+
+        Call this inside a change.
+        """
         hour, asked = self.now_ms // HOUR_MS, self.store[SEQUENCES]
         if asked.get(name) == hour:
             return False
@@ -136,17 +143,22 @@ class World:
         return True
 
     def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
-        """Return a context for one change with its cause; its writes are undone if the block raises."""
+        """Return a context manager for one change with its cause.
+
+        Its writes are undone if the block raises an exception.
+        """
         return _CausedChange(self, cause, origin)
 
     def take_cause(self, cause: Cause, origin: Origin) -> None:
-        """Set the cause of all further writes of the change under way."""
+        """Set the cause for all further writes in the current change."""
         self.cause, self.origin = cause, origin
 
     def fire_next(self, until_ms: int) -> Timer | None:
-        """Fire the next timer due at or before `until_ms`, at exactly its due time. Return it, or None.
+        """Fire the next timer that is due at or before `until_ms`, at exactly its due time. Return the timer, or
+        None.
 
-        A timer whose handler raises has no effect and is removed: if it stayed due, it would fail forever.
+        If the handler of a timer raises an exception, the timer has no effect and is removed. If it stayed due, it
+        would fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
@@ -169,7 +181,7 @@ class World:
                 on_failure(self, timer, error)
 
     def fire_due(self, until_ms: int | None = None) -> int:
-        """Fire every timer due at or before a moment (default: now). Return how many fired."""
+        """Fire every timer that is due at or before a given time (default: now). Return the number of fired timers."""
         until = self.now_ms if until_ms is None else until_ms
         fired = 0
         while self.fire_next(until) is not None:
@@ -178,7 +190,10 @@ class World:
 
 
 class _CausedChange:
-    """A change of the store of a world under a cause and origin. The earlier ones are restored at its end."""
+    """A change to a world's store with a cause and an origin.
+
+    When it ends, the previous cause and origin are restored.
+    """
 
     __slots__ = ("_after", "_inner", "_world")
 

@@ -1,1 +1,1 @@
-"""Clients of a running simulator, and which hosts and keys they refuse."""
+"""Clients for a running simulator, and the check that refuses untrusted hosts and live keys."""

@@ -1,4 +1,4 @@
-"""The default address of a simulator, and the path of its control API."""
+"""The default address of a simulator, and the base path of its control API."""
 
 from __future__ import annotations
 
@@ -10,19 +10,25 @@ DEFAULT_PORT = 8642
 DEFAULT_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
 CONTROL_BASE = "/_simulator"
 WORLD_BASE = "/_worlds/"
-"""The base of `/_worlds/ID`, the server as clients of one world see it. Control calls need no header there."""
+"""The prefix of `/_worlds/ID`, the base path for clients that use one world.
+
+Control requests below it need no world header.
+"""
 
 
 def listening(variables: Mapping[str, str]) -> str:
-    """Return the address of `serve` with these variables; loopback if it listens everywhere."""
+    """Return the URL at which `serve` is reached, given these environment variables.
+
+    Use loopback if `serve` listens on all addresses.
+    """
     host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
     host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def inbox_path(world_id: str, name: str) -> str:
-    """Return the path at which an inbox takes the webhooks of a world.
+    """Return the path at which an inbox receives the webhooks of a world.
 
-    The path names the world, so that a server that shares its worlds with others knows which of them has it.
+    The path contains the world id, so that a replica can determine which replica owns the world.
     """
     return f"{WORLD_BASE}{quote(world_id, safe='')}{CONTROL_BASE}/inbox/{quote(name, safe='')}"

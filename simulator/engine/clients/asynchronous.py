@@ -1,4 +1,7 @@
-"""Asynchronous clients: over HTTP, on the exchange of the webhook courier, or in process, of an ASGI application."""
+"""Asynchronous clients.
+
+One uses HTTP, based on the webhook courier's `Exchange`. The other calls an ASGI application in the same process.
+"""
 
 from __future__ import annotations
 
@@ -19,32 +22,35 @@ from simulator.kernel.dataclass import dataclass
 
 _CONNECT_SECONDS = 10.0
 _BUFFERED_BYTES = 256 * 1024
-"""The part of a streamed body that is read ahead of its consumer."""
+"""The number of bytes of a streamed body that are buffered before the consumer reads them."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A response whose body is parsed: None if it is empty, a string if it is not JSON."""
+    """A response with a parsed body. The body is None if it is empty, and a string if it is not JSON."""
 
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Names in lower case."""
+    """The header names are in lower case."""
     raw: bytes = b""
-    """The body as it came."""
+    """The unparsed body."""
 
 
 class Client(Protocol):
     """A client of one simulator."""
 
     origin: str
-    """The URL at which the simulator reaches itself, or "" if it has no address."""
+    """The URL at which the simulator can be reached, or "" if it has no address."""
 
     async def request(
         self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """Send one request; `path` may have a query. Raise ConnectionError if no response comes."""
+        """Send a request and return its response.
+
+        `path` may include a query. Raise `ConnectionError` if no response arrives.
+        """
         ...
 
 
@@ -58,7 +64,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 class HttpClient:
-    """A simulator at an address. Raise ConnectionError for an untrusted host."""
+    """A client for a simulator at a URL. Raise `ConnectionError` if the host is not trusted."""
 
     def __init__(self, origin: str, control_token: str = "") -> None:
         try:
@@ -86,7 +92,7 @@ class HttpClient:
 
 
 class Stream(Exchange):
-    """A response whose body is read piece by piece, with back pressure. Close it in any case."""
+    """A response whose body is read piece by piece, with back pressure. Always close it."""
 
     __slots__ = ("_is_bodiless", "_more", "begun")
 
@@ -94,11 +100,11 @@ class Stream(Exchange):
         super().__init__(request, loop.create_future(), most_bytes=None)
         self._is_bodiless = is_bodiless
         self.begun = loop.create_future()
-        """Done when the head of the response has come, or will not come any more."""
+        """Done when the response headers have arrived, or will not arrive any more."""
         self._more: asyncio.Future[None] | None = None
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes. Raise ConnectionClosed if its end does not come."""
+        """Yield the body as it arrives. Raise `ConnectionClosed` if the connection ends before the body does."""
         while True:
             while self._chunks:
                 piece = b"".join(self._chunks)
@@ -123,7 +129,7 @@ class Stream(Exchange):
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
-        # The parser does not know that this is the response to a HEAD request, and would wait for its body.
+        # The parser does not know that this is a response to a HEAD request, and would wait for a body.
         self._complete = self._complete or (self._is_bodiless and self.status is not None)
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -146,9 +152,9 @@ class Stream(Exchange):
 async def open_stream(
     method: str, url: str, headers: Iterable[tuple[bytes, bytes]], body: bytes, *, connect_seconds: float
 ) -> Stream:
-    """Send a request over a connection of its own, and return its response as soon as the head has come.
+    """Send a request over a separate connection, and return the response as soon as its headers have arrived.
 
-    Raise NotConnected if nothing was sent, else ConnectionError.
+    Raise `NotConnected` if no connection was made. If the connection fails later, raise `ConnectionError`.
     """
     loop = asyncio.get_running_loop()
     parts = urlsplit(url)
@@ -197,7 +203,7 @@ def _tls() -> ssl.SSLContext:
 
 
 class AsgiClient:
-    """A simulator in this process, called without a socket."""
+    """A client that calls a simulator in the same process without a socket."""
 
     def __init__(self, app: Callable[[Any, Any, Any], Awaitable[None]], origin: str = "") -> None:
         self.origin = origin
@@ -210,7 +216,7 @@ class AsgiClient:
         return await self.send(method, path, b"" if json is None else dumps(json), {**kind, **(headers or {})})
 
     async def send(self, method: str, path: str, content: bytes, headers: Mapping[str, str]) -> Reply:
-        """Send a body unchanged. Raise ConnectionError if the connection is cut without a response."""
+        """Send a body unchanged. Raise `ConnectionError` if the connection is closed without a response."""
         path, _, query = path.partition("?")
         named = {"host": "127.0.0.1", **{name.lower(): value for name, value in headers.items()}}
         scope = {

@@ -1,7 +1,7 @@
-"""Connecting to addresses that were looked up, and perhaps checked, before.
+"""Connecting to addresses that were resolved, and possibly checked, before.
 
-asyncio can race the addresses of a name, but resolves the name itself, and uvloop cannot race at all. Webhooks must go
-to the very addresses that were checked (decision W3), so the race is here.
+asyncio can race the addresses of a name, but resolves the name itself. uvloop cannot race at all. Webhooks must be
+sent to exactly the addresses that were checked (decision W3), so this module implements the race.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from itertools import chain, zip_longest
 
 HEAD_START_SECONDS = 0.25
-"""The time for which one address is tried before the next one is tried, too (RFC 8305)."""
+"""The time after which the next address is tried in parallel (RFC 8305)."""
 LOOPBACK = "127.0.0.1"
 
 Address = tuple[str, int]
@@ -24,8 +24,11 @@ Address = tuple[str, int]
 
 
 async def addresses_of(host: str, port: int) -> list[Address]:
-    """Return every address of a host name, or the address itself. Raise OSError if there is none."""
-    with suppress(ValueError):  # the look-up of an address would take a thread, too
+    """Return every address of a host name.
+
+    If the host is an address, return only this address. Raise `OSError` if the name does not resolve.
+    """
+    with suppress(ValueError):  # looking up a literal address would also take a thread
         return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
     if host == "localhost" or host.endswith(".localhost"):
         return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]
@@ -45,13 +48,15 @@ async def connect(
     ssl: tls.SSLContext | None = None,
     server_hostname: str | None = None,
 ) -> None:
-    """Connect a protocol to the first address that accepts. Raise OSError, `ssl.SSLError`.
+    """Connect a protocol to the first address that accepts. Raise `OSError` or `ssl.SSLError` if the connection
+    fails.
 
-    Only the TCP connection is raced. If TLS fails at an address that accepted, no other address is tried.
+    Only the TCP connections are raced. If TLS fails at an address that accepted, no other address is tried.
     """
     first, only = addresses[0][0], len(addresses) == 1
     if only or first == LOOPBACK:
-        # This machine accepts or refuses at once, and a race costs half as much again as a whole delivery.
+        # This machine accepts or refuses immediately, and a race takes one and a half times as long as a whole
+        # delivery.
         try:
             await loop.create_connection(protocol, first, port, ssl=ssl, server_hostname=server_hostname)
             return
@@ -64,7 +69,7 @@ async def connect(
 
 
 async def _race(loop: asyncio.AbstractEventLoop, addresses: list[Address], port: int) -> socket.socket:
-    """Return the first socket that connects. Raise the error of the first address if none does."""
+    """Return the first socket that connects. If no address accepts, raise the error from the first address."""
     families = [[one for one in addresses if one[1] == family] for family in dict.fromkeys(f for _, f in addresses)]
     waiting = deque(one for one in chain(*zip_longest(*families)) if one is not None)
     running: set[asyncio.Task[socket.socket]] = set()

@@ -1,6 +1,7 @@
-"""A client of the control API of a running server, with the standard library only.
+"""A client for the control API of a running server. It needs the standard library only.
 
-The command line uses it, and a script may. It acts in one world: `ControlClient("http://127.0.0.1:8642", "default")`.
+The command line uses this client, and scripts may use it, too. It uses one world:
+`ControlClient("http://127.0.0.1:8642", "default")`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from simulator.engine.clients.synchronous import NoResponse, SyncClient
 
 
 class Unreachable(Exception):
-    """No simulator responds at the address. The message says why."""
+    """No simulator responds at the address. The message states the reason."""
 
 
 class CallRefused(Exception):
@@ -26,14 +27,14 @@ class CallRefused(Exception):
         super().__init__(f"{error.get('code', status)}: {error.get('message', '')}")
         self.status = status
         self.error = error
-        """The `error` of the envelope: code, message, param and so on."""
+        """The `error` object in the response: code, message, param and so on."""
 
 
 class ControlClient:
-    """Control requests to one server, in one world and one environment.
+    """Sends control requests to one server, in one world and one environment.
 
-    Requests wait as long as the server works, because an advance may take long. Set `timeout_seconds` to limit them.
-    An untrusted host raises `Unreachable` at once.
+    By default, requests have no time limit, because advancing the clock can take long. Set `timeout_seconds` to limit
+    them. An untrusted host raises `Unreachable` immediately.
     """
 
     def __init__(
@@ -52,11 +53,12 @@ class ControlClient:
         self.url = url.rstrip("/")
         self.world = world
         self.last_event_id = ""
-        """The id of the newest event of `stream`. `/stream?last_event_id=` continues after it."""
+        """The id of the newest event that `stream` has yielded. `/stream?last_event_id=` continues after this event."""
         self._timeout_seconds = timeout_seconds
         self._headers = {"Accept": "application/json"}
         if world:
-            # A header takes no other characters. No world has such an id, so the server reports that it is unknown.
+            # A header cannot contain other characters. No world has such an id, so the server reports an unknown
+            # world.
             shown = world if world.isascii() and world.isprintable() else world.encode("unicode_escape").decode()
             self._headers["X-Simulator-World"] = shown
         if environment:
@@ -65,7 +67,11 @@ class ControlClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get(self, path: str, /, **query: Any) -> Any:
-        """GET a path. Query parameters that are None are left out. Raise CallRefused, Unreachable."""
+        """GET a path.
+
+        Query parameters that are None are omitted. Raise `CallRefused` if the server returns an error, and
+        `Unreachable` if it does not respond.
+        """
         return self.call("GET", _with_query(path, query))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -78,22 +84,28 @@ class ControlClient:
         self.call("DELETE", path)
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Return the parsed response, or None if it has no body. `path` is below /_simulator."""
+        """Send a request and return the parsed response, or None if it has no body.
+
+        `path` is relative to /_simulator.
+        """
         return self._parsed(self._read(method, path, None if body is None else json.dumps(body).encode()))
 
     def send(self, method: str, path: str, raw: bytes, media_type: str) -> Any:
-        """Send a body unchanged and return the parsed response. Raise CallRefused, Unreachable."""
+        """Send a body unchanged and return the parsed response.
+
+        Raise `CallRefused` if the server returns an error, and `Unreachable` if it does not respond.
+        """
         return self._parsed(self._read(method, path, raw, media_type))
 
     def text(self, path: str, /, **query: Any) -> str:
-        """GET a resource that is not JSON. Like `get` otherwise."""
+        """GET a resource that is not JSON. Otherwise, this method is like `get`."""
         try:
             return self._read("GET", _with_query(path, query), None).decode("utf-8")
         except UnicodeDecodeError:
             raise self._no_simulator() from None
 
     def stream(self, path: str = "/stream") -> Iterator[tuple[str, str]]:
-        """Yield server-sent events as (event name, data), until the server ends the stream."""
+        """Yield server-sent events as (event name, data) until the server ends the stream."""
         name, data = "message", ""
         with self._open("GET", path, None) as response:
             for raw in response:
@@ -143,7 +155,7 @@ class ControlClient:
 
 
 def segment(name: str) -> str:
-    """Return a string quoted as one segment of a path."""
+    """Return a string, quoted as one path segment."""
     return quote(name, safe="")
 
 

@@ -1,7 +1,7 @@
-"""One HTTP request and its response over a connection of its own.
+"""One HTTP request and its response, over a separate connection.
 
-llhttp (httptools) parses the response leniently, because many webhook receivers are written by hand. A part that came
-counts even if the rest never comes.
+llhttp (httptools) parses the response leniently, because many webhook receivers are written by hand. A partial
+response is used even if the rest never arrives.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from functools import lru_cache
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 MAX_BODY_BYTES = 64 * 1024
-"""The part of a body that is recorded of a webhook delivery."""
+"""The maximum number of response bytes that are recorded for a webhook delivery."""
 MAX_HEADERS = 128
 MAX_HEADER_BYTES = 8190
-"""Limit of one header, name and value together."""
+"""The limit for one header, name and value together."""
 _SHORT_HEADER = 100
 
 Headers = tuple[tuple[str, str], ...]
@@ -36,21 +36,21 @@ X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Rema
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
 _SPELLED = {name.lower().encode(): name for name in _WELL_KNOWN.split()}
-"""These headers are recorded in one spelling, whatever a receiver's is: header names are case-insensitive."""
+"""These headers are always recorded in the same spelling, because header names are case-insensitive."""
 
 
 class ConnectionClosed(ConnectionError):
-    """The connection ended before the response did."""
+    """The connection was closed before the response was complete."""
 
 
 class NoHttp(ValueError):
-    """The bytes received are not an HTTP response, or it has more or longer headers than any honest one."""
+    """The received bytes are not an HTTP response, or its headers exceed the limits."""
 
 
 class Exchange(asyncio.Protocol):
-    """Send a request as soon as the connection is made, and collect the response.
+    """Sends a request as soon as the connection is made, and collects the response.
 
-    `request` is head and body. Close an exchange in any case.
+    `request` contains the headers and the body. Always close an exchange.
     """
 
     __slots__ = (
@@ -65,10 +65,12 @@ class Exchange(asyncio.Protocol):
         *,
         most_bytes: int | None = MAX_BODY_BYTES,
     ) -> None:
-        """`most_bytes`: the exchange ends once it has so much of the body. None for all of it."""
+        """The exchange ends once it has `most_bytes` bytes of the body. None means the whole body."""
         self.ended = ended
-        """Done when no more of the response will come. The result is a ConnectionClosed or NoHttp if not even a status
-        came. A caller that gives up earlier reads `status`, `headers` and `body` as they are by then.
+        """Done when no more data of the response will arrive.
+
+        If not even a status arrived, the result is a `ConnectionClosed` or `NoHttp`. A caller that stops waiting
+        earlier can read the present `status`, `headers` and `body`.
         """
         self.status: int | None = None
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -96,8 +98,8 @@ class Exchange(asyncio.Protocol):
         return b"".join(self._chunks)
 
     def close(self) -> None:
-        """End the connection, whatever is still to come over it."""
-        # The parser refers to the exchange: a cycle that only the garbage collector would free.
+        """Close the connection, even if the response is incomplete."""
+        # The parser refers to the exchange, and only the garbage collector would free this reference cycle.
         self._parser = None
         if self._transport is not None:
             self._transport.close()
@@ -121,7 +123,8 @@ class Exchange(asyncio.Protocol):
             if self.status == _SWITCHING_PROTOCOLS:
                 self._complete = True  # the bytes that follow are another protocol
             else:
-                # A status in the same piece of data as an error is not trusted. A status that came before it counts.
+                # A status that arrived together with an error is not trusted. A status that arrived before the error
+                # is used.
                 self.status = status
                 self._end(NoHttp())
         if self._complete:
@@ -147,7 +150,7 @@ class Exchange(asyncio.Protocol):
         announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
         if self.status is None and not announces:
             self.status, self.raw_headers = status, tuple(self._gathered)
-        self._gathered = []  # from here on these are trailers, or the headers after an informational response
+        self._gathered = []  # from now on, headers are trailers, or follow an informational response
 
     def on_body(self, chunk: bytes) -> None:
         if self._complete:
@@ -162,16 +165,16 @@ class Exchange(asyncio.Protocol):
 
 
 def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
-    """Return a header as it is recorded."""
+    """Return a header in the form in which it is recorded."""
     return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
 
 
 _known_header = lru_cache(maxsize=4096)(recorded_header)
-"""Receivers repeat their headers, so deliveries share the strings. Only short ones are cached: 2 MB at most."""
+"""Receivers repeat their headers, so deliveries share these strings. Only short headers are cached, at most 2 MB."""
 
 
 def _text(raw: bytes) -> str:
-    """Decode a header: UTF-8, else Latin-1, which old servers use."""
+    """Decode a header as UTF-8, or as Latin-1 if it is not valid UTF-8. Old servers use Latin-1."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
-"""The one check before a client sends anything: no untrusted host, no live key.
+"""The check before a client sends anything. It refuses untrusted hosts and live keys.
 
-A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator calls
-this module and has no check of its own. The command line checks its inputs here, too, so this module needs the standard
-library only.
+A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator
+calls this module, and none has another check. The command line checks its inputs here, too, so this module needs the
+standard library only.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from urllib.parse import urlsplit
 
 HOSTS_VARIABLE = "SIMULATOR_ALLOW_HOSTS"
 _DOCKER_HOSTS = ("host.docker.internal", "gateway.docker.internal", "host.containers.internal")
-"""Names by which a container reaches the machine it runs on."""
+"""Host names at which a container reaches the machine that it runs on."""
 _CHECKSUM_LENGTH = 6
 _SHOWN_CHARACTERS = 4
 
 
 class Refused(ValueError):
-    """A request that no client sends. The message says what is wrong and what to do."""
+    """A request that clients refuse to send. The message states the problem and what to do."""
 
 
 class ForeignHost(Refused):
-    """A host that is not trusted."""
+    """The host is not trusted."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
@@ -39,11 +39,11 @@ class ForeignHost(Refused):
 
 
 class LiveKey(Refused):
-    """A live key that was not issued by a simulator. The message shows its first characters only."""
+    """A live key was not issued by a simulator. The message contains only the first characters of the key."""
 
 
 def check_host(url: str) -> None:
-    """Raise `ForeignHost` for a URL whose host is not trusted."""
+    """Raise `ForeignHost` if the host of a URL is not trusted."""
     try:
         host = urlsplit(url).hostname
     except ValueError:
@@ -53,7 +53,7 @@ def check_host(url: str) -> None:
 
 
 def is_trusted(host: str) -> bool:
-    """Return True if a client may connect to a host, which is given without a port."""
+    """Return True if a client may connect to a host. `host` does not include a port."""
     name = host.strip("[]").rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost") or name in _DOCKER_HOSTS:
         return True
@@ -69,24 +69,24 @@ def is_trusted(host: str) -> bool:
 
 
 def allow_hosts(names: tuple[str, ...]) -> None:
-    """Trust further hosts in this process and in the processes that it starts."""
+    """Trust more hosts in this process and in the processes that it starts."""
     if names:
         os.environ[HOSTS_VARIABLE] = ",".join(filter(None, (os.environ.get(HOSTS_VARIABLE, ""), *names)))
 
 
 class LiveKeys:
-    """The form of the live keys of one service.
+    """The format of one service's live keys.
 
-    The simulated production has live keys, too. A key that a world derives ends with a checksum, so a client recognises
-    it without calling a server. One in sixteen million real keys passes by chance.
+    The simulated production environment has live keys, too. A key that is derived for a world ends with a checksum,
+    so a client recognises it without a request to a server. One in sixteen million real keys is accepted by chance.
     """
 
     def __init__(self, prefixes: Iterable[str], *, own: str, place: str, example: str) -> None:
         self._key = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(map(re.escape, prefixes))})([A-Za-z0-9_-]+)")
         self._own = own
-        """The part after the prefix in the keys of the world `default`; a user may append to it."""
+        """The part after the prefix in the keys of the world `default`. A user may append characters to such a key."""
         self._place = place
-        """The environment that such keys belong to."""
+        """The environment that live keys belong to."""
         self._example = example
         """A live key of the world `default`."""
 
@@ -99,7 +99,7 @@ class LiveKeys:
         return rest.startswith(self._own) or with_checksum(rest) == rest
 
     def check(self, content: str, where: str) -> None:
-        """Raise `LiveKey` for the first real key in a string; `where` is the subject of the message."""
+        """Raise `LiveKey` if a string contains a real key. `where` is the subject of the message."""
         for found in self._key.finditer(content):
             if not self._is_own(found[2]):
                 shown = f"{found[1]}{found[2][:_SHOWN_CHARACTERS]}…"
@@ -111,7 +111,10 @@ class LiveKeys:
                 )
 
     def check_inputs(self, arguments: Iterable[str], variables: Mapping[str, str]) -> None:
-        """Check the arguments of a program and the environment variables that configure a simulator."""
+        """Check a program's arguments and the environment variables that configure a simulator.
+
+        Raise `LiveKey` if one of them contains a real key.
+        """
         for argument in arguments:
             self.check(argument, "The command line")
         for name, value in variables.items():
@@ -120,6 +123,6 @@ class LiveKeys:
 
 
 def with_checksum(key: str) -> str:
-    """Return a key whose last characters are replaced by the checksum of the others."""
+    """Return a key with its last characters replaced by a checksum of the others."""
     rest = key[:-_CHECKSUM_LENGTH]
     return rest + hashlib.sha256(b"a key of the simulator\x00" + rest.encode()).hexdigest()[:_CHECKSUM_LENGTH]

@@ -1,7 +1,8 @@
-"""The synchronous HTTP client, on `http.client`: the command line, the test kit, conform, certify and agents use it.
+"""The synchronous HTTP client, based on `http.client`. The command line, the test kit, conform, certify and agents
+use it.
 
-It follows no redirects, because a token would go along. It uses no proxy from the environment, because the server is
-meant by its address.
+It does not follow redirects, because it would send the token to the new address. It ignores proxy settings in the
+environment, because requests must go directly to the server.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from simulator.engine.clients import guard
 from simulator.engine.clients.address import DEFAULT_URL
 
 _UNQUOTED = "/%:@!$&'()*+,;=~?"
-"""Characters that a path and its query may have unquoted. A `%` begins an escape that the caller has written."""
+"""Characters that need no quoting in a path and its query.
+
+A `%` starts an escape sequence that the caller has written.
+"""
 
 
 class Response(NamedTuple):
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """The header names are in lower case."""
     content: bytes
 
 
 class NoResponse(ConnectionError):
-    """No complete response came; the message is the reason."""
+    """No complete response arrived. The message states the reason."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(getattr(cause, "strerror", None) or str(cause) or type(cause).__name__)
@@ -36,9 +40,10 @@ class NoResponse(ConnectionError):
 
 
 class SyncClient:
-    """HTTP requests to one base URL. Threads may share a client; each request has a connection to itself.
+    """Sends HTTP requests to one base URL. Threads may share a client, because concurrent requests use separate
+    connections.
 
-    Raise `guard.ForeignHost` for an untrusted host, `ValueError` for a URL that is not one of http or https.
+    Raise `guard.ForeignHost` if the host is not trusted, and `ValueError` if the URL is not an http or https URL.
     """
 
     def __init__(
@@ -50,8 +55,10 @@ class SyncClient:
         reuses: bool = False,
         connect_seconds: float | None = None,
     ) -> None:
-        """`any_host`: the base URL need not be a simulator's. `live_keys`: real ones are refused in request bodies.
-        `reuses`: connections serve several requests; then `close` the client.
+        """`any_host`: the base URL may belong to a server that is not a simulator.
+
+        `live_keys`: real keys in request bodies are refused. `reuses`: a connection serves several requests, and the
+        caller must `close` the client.
         """
         if not any_host:
             guard.check_host(base_url)
@@ -73,14 +80,15 @@ class SyncClient:
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Response:
-        """Send a request and return its response; `path`, with its query, is below the base URL. NoResponse.
+        """Send a request and return its response. `path` may include a query, and is appended to the base URL.
 
-        Without a time limit the client waits as long as the server works.
+        Raise `NoResponse` if no complete response arrives. Without a time limit, the client waits as long as the
+        server works.
         """
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:
             received = response.read()
-        except BaseException as error:  # nothing that is left of this response may be read as the next one
+        except BaseException as error:  # the rest of this response must not be read as the next response
             connection.close()
             response.close()
             if isinstance(error, OSError | HTTPException):
@@ -100,10 +108,13 @@ class SyncClient:
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> HTTPResponse:
-        """Return a response as soon as its head has come; its connection ends when it is closed. NoResponse."""
+        """Return a response as soon as its headers have arrived. Closing the response closes the connection.
+
+        Raise `NoResponse` if no response arrives.
+        """
         sent = {**(headers or {}), "Connection": "close"}
         connection, response = self._send(method, path, content, sent, timeout_seconds)
-        if connection.sock is not None:  # the response has its own reference; without this nobody would close this one
+        if connection.sock is not None:  # the response has a second reference, which keeps the socket open
             connection.sock.close()
         return response
 
@@ -122,7 +133,7 @@ class SyncClient:
             except BaseException:
                 connection.close()
                 raise
-        except (OSError, HTTPException, UnicodeError) as error:  # the last: a host that IDNA does not know
+        except (OSError, HTTPException, UnicodeError) as error:  # UnicodeError: a host name that IDNA cannot encode
             raise NoResponse(error) from None
 
     def _connected(self, timeout_seconds: float | None) -> HTTPConnection:
@@ -145,7 +156,7 @@ class SyncClient:
 
 
 def _is_silent(idle: socket.socket) -> bool:
-    """Return True if nothing has come on an idle connection. Anything that comes there is its end."""
+    """Return True if no data has arrived on an idle connection. Any data there means that the connection has ended."""
     idle.setblocking(False)
     try:
         idle.recv(1)

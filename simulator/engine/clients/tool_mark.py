@@ -1,7 +1,8 @@
-"""The mark on calls that the simulator's own tools make: their sign-ins, registrations and examinations.
+"""The header on requests that the simulator's own tools send, such as sign-ins, registrations and certification
+requests.
 
-Advice and coverage are about an integration, so they leave marked calls out. A tool marks its calls with a header that
-no client sends by accident: its name is reserved, and its value has to be the name of a tool.
+Advice and coverage are about an integration, so they ignore requests with this header. No client sends the header by
+accident: its name is reserved, and its value must be the name of a tool.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ TOOLS = ("certify", "conform", "dashboard", "kit", "mcp")
 
 
 def marked(tool: str) -> Mapping[str, str]:
-    """Return the header that marks a call of one of the `TOOLS`."""
+    """Return the header for requests that one of the `TOOLS` sends."""
     assert tool in TOOLS
     return {HEADER: tool}
 
 
 def is_marked(headers: Iterable[tuple[str, str]]) -> bool:
-    """Return True if a call with these headers, names in lower case, is one of the simulator's own tools."""
+    """Return True if a request with these headers was sent by one of the simulator's own tools.
+
+    Header names are in lower case.
+    """
     return any(name == _NAME and value in TOOLS for name, value in headers)

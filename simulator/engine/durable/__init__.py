@@ -1,1 +1,1 @@
-"""Keeping worlds: across restarts in a file, and between several replicas in a database."""
+"""Persistence of worlds: in a file for one server, or in a database that several replicas share."""

@@ -1,4 +1,4 @@
-"""The protocol of a database that saves worlds, its batches and its errors."""
+"""The protocol of a storage backend, its batches and its errors."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from simulator.kernel.dataclass import dataclass
 
 
 class StoreError(Exception):
-    """An operation of the store failed. The message is for people: what failed, why, and what to do."""
+    """A store operation failed. The message is for people: what failed, why, and what to do."""
 
 
 class StoreLocked(StoreError):
-    """Another server uses the store."""
+    """The store is in use by another server."""
 
 
 class StoreDamaged(StoreError):
-    """The store is not one of rampsim, or its content is not what was written."""
+    """The file or database is not a rampsim store, or its content differs from what was written."""
 
 
 class StoreNewer(StoreError):
-    """A newer version has written the store, in a format that this one does not know."""
+    """The store was written by a newer version, in a format that this version does not support."""
 
 
 class StoreFull(StoreError):
@@ -36,34 +36,34 @@ class StoreFailed(StoreError):
 
 @dataclass(frozen=True)
 class WorldBegan:
-    """A world that replaces everything saved under its id."""
+    """A new world. It replaces everything that is saved under its id."""
 
     world: str
     number: int
     parts: Callable[[], Iterator[bytes]]
-    """Returns the parts of its base. They are encoded when they are written."""
+    """Returns the parts of the base. Each part is encoded when it is written."""
 
 
 @dataclass(frozen=True)
 class WorldChanged:
-    """The writes of a world in one turn of the event loop."""
+    """The writes to a world in one turn of the event loop."""
 
     world: str
     number: int
-    """The number of the entry, one more than the last."""
+    """The entry number. It is the previous entry number plus one."""
     entry: Callable[[], bytes]
 
 
 @dataclass(frozen=True)
 class WorldEnded:
-    """A world that was deleted, with its snapshots."""
+    """A world that was deleted together with its snapshots."""
 
     world: str
 
 
 @dataclass(frozen=True)
 class SnapshotSaved:
-    """A new snapshot of a world, as a base of its own."""
+    """A new snapshot of a world. It is saved as a separate base."""
 
     id: str
     world: str
@@ -72,7 +72,7 @@ class SnapshotSaved:
 
 @dataclass(frozen=True)
 class SnapshotDeleted:
-    """A snapshot that was deleted, alone or with its world."""
+    """A snapshot that was deleted, alone or together with its world."""
 
     id: str
 
@@ -82,19 +82,19 @@ Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotSaved | Sn
 
 @dataclass(frozen=True)
 class Batch:
-    """All changes of one turn of the event loop, which are saved atomically."""
+    """All changes in one turn of the event loop. They are saved atomically."""
 
     changes: Sequence[Change]
-    """The changes in an order in which they can be written."""
+    """The changes, in the order in which they must be written."""
     server: Mapping[str, bytes]
-    """State that belongs to no world, by name."""
+    """Server state that belongs to no world, by name."""
     uses: Mapping[str, Use] = field(default_factory=dict)
-    """The last uses of worlds that are saved after this batch."""
+    """The last-used times to save with this batch, by world."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The number of bytes that a batch has written, by world."""
+    """The number of bytes written for a batch, by world."""
 
     bases: Mapping[str, int]
     entries: Mapping[str, int]
@@ -106,54 +106,63 @@ class StoredWorld:
 
     world: str
     number: int
-    """The number of the last entry."""
+    """The number of the latest entry."""
     parts: Sequence[bytes]
     """The parts of the base."""
     entries: Sequence[bytes]
     """The entries after the base."""
     snapshots: Sequence[Sequence[bytes]]
     used_ms: int
-    """The time of the last use, to the minute."""
+    """The last-used time, to the minute."""
 
 
 class Backend(Protocol):
-    """A database. Its methods are called one after another from one event loop, except `compact`.
+    """A database that saves worlds.
 
-    Each raises `StoreError`. A method that failed has written nothing.
+    All methods except `compact` are called from one event loop, one at a time. Each method raises `StoreError` if it
+    fails. A failed method has written nothing.
     """
 
     name: str
-    """The name in messages."""
+    """The name of the store in messages."""
     is_shared: bool
-    """True if several servers may use it. Then a world is read on demand. A response that only reads needs a batch
-    without changes, which confirms that this server still owns the world.
+    """True if several servers may use the store.
+
+    Worlds are then read on demand. A response without writes then needs an empty batch, which confirms that this
+    server still owns the world.
     """
 
     async def open(self) -> None:
-        """Open the database, and create what it lacks; also after a failure. StoreLocked, StoreDamaged, StoreNewer."""
+        """Open the database, and create missing tables.
+
+        It can be called again after a failure. Raise `StoreLocked`, `StoreDamaged` or `StoreNewer` if the database
+        cannot be used.
+        """
 
     async def heads(self) -> Sequence[str]:
-        """Return the ids of the worlds to read at the start, oldest first."""
+        """Return the ids of the worlds to read at startup, oldest first."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last uses of all worlds, oldest world first."""
+        """Return the last-used times of all worlds, oldest world first."""
 
     async def load(self, world: str) -> StoredWorld:
-        """Return a world. Raise KeyError if there is none."""
+        """Return a world. Raise `KeyError` if it does not exist."""
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the saved pieces of a world, even damaged ones. Raise KeyError if there are none."""
+        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` if there are none."""
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the state that belongs to no world, by name."""
+        """Return the server state that belongs to no world, by name."""
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch. When this returns, the batch survives a crash of the machine."""
+        """Save a batch. When this method returns, the batch survives a machine crash."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base and the entries up to a number with a new base, and return the size of that.
+        """Replace the base of a world, and its entries up to a number, with a new base. Return the size of the new
+        base.
 
-        Do nothing and return 0 if the world was replaced meanwhile. Batches may be committed between its steps.
+        If the world was replaced meanwhile, do nothing and return 0. Other batches may be committed while this method
+        runs.
         """
 
     async def close(self) -> None:

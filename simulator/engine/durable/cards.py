@@ -1,7 +1,7 @@
-"""Cards of worlds at rest, and raw worlds, in a SQLite store.
+"""Cards of suspended worlds, and undecoded worlds, in a SQLite store.
 
-A card has the data about a world that the server needs without reading it. It has a digest of the checksums of the
-bytes that it was made from, so a stale card is recognised and ignored.
+A card contains the data about a world that the server needs while the world is suspended. It includes a digest of the
+checksums of the stored bytes of the world, so the server recognises and ignores a stale card.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from zlib import crc32
 from simulator.engine.server.storage import RawPiece, Use
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
-"""Older versions ignore the table, and their writes make its cards stale. So the format number stays the same."""
+"""Older versions ignore this table, and their writes make its cards stale.
+
+The format number therefore stays the same.
+"""
 
 NewCard: TypeAlias = tuple[int, bytes, Use]
-"""The number of the last entry in a card, its content, and the last use of its world."""
+"""The number of the latest entry that a card covers, the content of the card, and the last-used time of the world."""
 
 
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
     """Return the content of every valid card, by world.
 
-    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so it is read,
-    and set aside, at the start.
+    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card. It is
+    therefore read at startup, and set aside.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")
@@ -33,9 +36,9 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
 
 
 def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> set[str]:
-    """Write cards and the last uses of their worlds, inside a transaction.
+    """Write cards and the last-used times of their worlds, inside a transaction.
 
-    Return the ids of worlds whose card was written. Worlds with later entries are left out.
+    Return the ids of the worlds whose cards were written. A world with newer entries is skipped.
     """
     written = set()
     for world, (number, content, use) in cards.items():
@@ -54,7 +57,7 @@ def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> s
 
 
 def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:
-    """Return a digest of the checksums of everything that the store has of each of these worlds."""
+    """Return, for each of these worlds, a digest of the checksums of all its stored bytes."""
     made_of = {world: [(number, base)] for world, number, base in heads}
     bases = {base: world for world, (head, *_) in made_of.items() for base in (head[1],)}
     for world, base in connection.execute(f"SELECT world, base FROM snapshots {where} ORDER BY place", values):
@@ -82,7 +85,7 @@ def _checksum(content: object) -> int:
 
 
 def raw_pieces(connection: sqlite3.Connection, world: str, base: int) -> list[RawPiece]:
-    """Return everything that the store has of a world, even damaged pieces."""
+    """Return all stored bytes of a world, even if they are damaged."""
     asked: list[tuple[str, str, object]] = [
         ("base", "parts WHERE base = ?", base),
         ("entry", "entries WHERE world = ?", world),

@@ -1,4 +1,4 @@
-"""Batches: all writes of worlds since the last batch."""
+"""Batches: all writes to worlds since the previous batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 class Batches:
-    """Collects the changes of worlds into batches."""
+    """Collects the changes to worlds in batches."""
 
     def __init__(
         self,
@@ -38,17 +38,18 @@ class Batches:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.dirty: dict[str, None] = {}
-        """Ids of worlds with something to write. A dict, because their order must not depend on hashes."""
+        """Ids of worlds with unsaved changes. A dict, because the order must not depend on hashes."""
         self.ended: dict[str, int] = {}
-        """The numbers of the last entries of worlds that have ended.
+        """The latest entry number of each ended world.
 
-        A new world of the same id continues them, so that late compactions of the old one find nothing.
+        A new world with the same id continues the numbering, so a late compaction of the old world finds nothing to
+        replace.
         """
         self.snapshots: dict[str, dict[str, Snapshot]] = {}
-        """The snapshots in the store, by world and id."""
+        """The saved snapshots, by world and snapshot id."""
         self.changed_snapshots: dict[str, None] = {}
         self.wiped: dict[str, None] = {}
-        """Ids of worlds that are deleted from the store before anything else is written."""
+        """Ids of worlds to delete from the store before anything else is written."""
         self.of_server = OfServer(simulator)
         self._simulator = simulator
         self._driver = driver
@@ -57,16 +58,16 @@ class Batches:
         self._wall_clock_ms = wall_clock_ms
 
     def release(self, world_id: str) -> None:
-        """Stop writing a world that leaves memory."""
+        """Stop saving a world that is removed from memory."""
         for known in (self.dirty, self.snapshots, self.changed_snapshots):
             known.pop(world_id, None)
 
     def clear(self) -> None:
-        """Drop everything that was gathered."""
+        """Discard all collected changes."""
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return the batch to write now, and the worlds whose entries are to be folded."""
+        """Return the batch to write now, and the worlds whose entries must be folded into a new base."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
         uses = last_used.take(dirty)
@@ -95,11 +96,11 @@ class Batches:
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
-        """Return the function that writes a base."""
+        """Return a function that encodes a base."""
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:
-        """Add the sizes that a batch has written."""
+        """Add the sizes of a written batch to the recorded sizes of its worlds."""
         for world_id, size in sizes.bases.items():
             if (tracked := self._tracked.get(world_id)) is not None:
                 tracked.measure(size, 0)
@@ -108,7 +109,7 @@ class Batches:
                 tracked.measure(tracked.base_bytes, tracked.entry_bytes + size)
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
-        """Add deleted snapshots to `changes`, and return the new ones."""
+        """Append the deleted snapshots to `changes`, and return the new ones."""
         new: list[Change] = []
         for world_id in self.changed_snapshots:
             before = self.snapshots.get(world_id, {})
@@ -126,6 +127,6 @@ class Batches:
         return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
 
     def _base_of(self, world: World, clock: ClockState) -> Base:
-        # Including empty tables: entries that write to them later rely on their order.
+        # Include empty tables: later entries that write to them rely on their order.
         state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
         return Base(state, clock, self._simulator.snapshots_taken(world.id))

@@ -1,4 +1,4 @@
-"""Saving the times at which worlds were last used: to the minute, with other writes where there are some."""
+"""Saving the last-used times of worlds, to the minute. A time is saved together with other writes if there are any."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from simulator.kernel.world import World
 USES_SECONDS = 30.0
 """The interval at which last-used times are saved."""
 SLACK_MS = 1_000
-"""Times that differ by less are equal. A last-used time is computed each time, from clocks that drift."""
+"""Times that differ by less are treated as equal. Each last-used time is computed from clocks that drift."""
 
 
 class LastUsedWriter:
-    """Saves the times at which worlds were last used. `gather` is called when there is one to save."""
+    """Saves the last-used times of worlds. It calls `gather` when a time must be saved."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class LastUsedWriter:
         self._asked: dict[str, None] = {}
 
     def begin(self) -> None:
-        """Start checking at intervals."""
+        """Start checking the times at a fixed interval."""
         self.end()
         self._later = asyncio.get_running_loop().call_later(USES_SECONDS, self._look)
 
@@ -47,7 +47,7 @@ class LastUsedWriter:
         self.tell()
 
     def tell(self) -> None:
-        """Save the times of all worlds that were used since they were last saved."""
+        """Save the last-used time of every world that was used since its time was last saved."""
         self._asked = {
             key: None
             for key, tracked in self._tracked.items()
@@ -57,7 +57,10 @@ class LastUsedWriter:
             self._gather()
 
     def take(self, dirty: Iterable[str]) -> dict[str, Use]:
-        """Return the times to save now, including those of worlds that write anyway if theirs are old."""
+        """Return the last-used times to save now.
+
+        A world with other unsaved changes is included if its saved time is old.
+        """
         asked, self._asked = self._asked, {}
         found = {}
         for world_id in (*asked, *dirty):
@@ -71,7 +74,7 @@ class LastUsedWriter:
         return found
 
     def bring(self, tracked: TrackedWorld, used_ms: int) -> None:
-        """Restore the time of a world that was read. Reading is not a use."""
+        """Restore the last-used time of a world that was read. Reading a world does not count as a use."""
         tracked.used_ms = used_ms
         self._uses.touch(tracked.world, self._uses.seconds() - (self._wall_clock_ms() - used_ms) / 1000)
 

@@ -1,4 +1,4 @@
-"""Reading worlds from a store: a world is decoded in a thread, then started or set aside."""
+"""Reading worlds from a store. Each world is decoded in a thread, then started or set aside."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _log = logging.getLogger(__name__)
 
 
 class WorldLoader:
-    """Reads worlds of a backend into the simulator of a server.
+    """Reads worlds from a backend into a server's simulator.
 
-    `note` is called with the id of a world that has something to write.
+    It calls `note` with the id of a world that has unsaved changes.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class WorldLoader:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.unreadable: dict[str, str] = {}
-        """Reasons why worlds are set aside, by id."""
+        """The reason why each world is set aside, by world id."""
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._backend = backend
@@ -48,7 +48,7 @@ class WorldLoader:
         self._wall_clock_ms = wall_clock_ms
 
     async def read(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
-        """Return a saved world, or None if it is set aside."""
+        """Return a saved world, or None if the world is set aside."""
         try:
             stored = await self._backend.load(world_id)
             return stored, *await asyncio.to_thread(self.decode, stored)
@@ -57,16 +57,20 @@ class WorldLoader:
             return None
 
     def decode(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
-        """Return the state of a world and its snapshots. Raise StoreDamaged."""
+        """Return the state and the snapshots of a world. Raise `StoreDamaged` if they cannot be read."""
         try:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
-        except Exception as error:  # rows of another program may raise anything
+        except Exception as error:  # rows from another program may raise any exception
             why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
 
     def let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Start a world where it was. Timers of a running clock that were due meanwhile fire now. StoreDamaged."""
+        """Start a world where it stopped.
+
+        If its clock is running, timers that were due meanwhile fire now. Raise `StoreDamaged` if the world cannot
+        start.
+        """
         try:
             world = self._simulator.from_state(base.state, stored.world)
             tracked = self._tracked[world.id] = TrackedWorld(world, stored.number, self._note, base.clock)
@@ -85,16 +89,16 @@ class WorldLoader:
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
-        if base.dropped:  # the world is written whole, so that the rows are gone and counted once
+        if base.dropped:  # the whole world is written again, so that the unreadable rows are removed and counted once
             journals = ", ".join(base.dropped)
             _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True
             self._note(world.id)
 
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
-        """Leave a world that cannot be read in the store, and continue without it.
+        """Leave an unreadable world in the store, and continue without it.
 
-        Its keys and tokens, as far as they can be found, still lead to it: no other world may get its requests.
+        The keys and tokens that can be found in the world still belong to it: no other world may get its requests.
         """
         _log.error("the world %s is set aside: %s", world_id, error)
         self.unreadable[world_id] = str(error)
@@ -102,7 +106,7 @@ class WorldLoader:
             self._simulator.directory.setdefault(credential, world_id)
 
     def drop_unreadable(self, world_id: str) -> None:
-        """Remove a world that was set aside, and its keys and tokens."""
+        """Remove a world that was set aside, together with its keys and tokens."""
         del self.unreadable[world_id]
         directory = self._simulator.directory
         for credential in [one for one, holder in directory.items() if holder == world_id]:

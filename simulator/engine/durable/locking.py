@@ -1,4 +1,4 @@
-"""The lock that gives a SQLite file to one server at a time, under any name or link."""
+"""The lock that reserves a SQLite file for one server at a time, whatever path or link the server opens."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from pathlib import Path
 from simulator.engine.durable.backend import StoreFailed, StoreLocked
 
 _BYTE = 1 << 62
-"""The locked byte of the database file. SQLite locks bytes near 1 GiB only, and no file gets this long."""
+"""The locked byte in the database file.
+
+SQLite locks only bytes near 1 GiB, and no database file is long enough to contain this byte.
+"""
 _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 class FileLock:
-    """Two locks that end with this process. Raise StoreLocked, StoreFailed, and OSError on a full disk.
+    """Two locks, which end with this process. Raise `StoreLocked` if another server holds one, `StoreFailed` if a
+    file cannot be opened, and `OSError` if the disk is full.
 
-    The first lock is on a file beside the database, which names the process. Symbolic links are resolved for it. The
-    second is on the database file itself, because a hard link bypasses the first. SQLite must not use a file under two
-    names at once: each name would have its own write-ahead log.
+    The first lock is on a file next to the database. This file names the process, and its path has all symbolic links
+    resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite must not
+    open a file under two names at once: each name would have a separate write-ahead log.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,15 +68,16 @@ class FileLock:
         return file
 
     def release(self) -> None:
-        """Release the locks, after SQLite has closed the file: closing any descriptor of a file ends its locks."""
+        """Release the locks after SQLite has closed the file. Closing any descriptor of a file ends its locks."""
         for file in reversed(self._files):
             os.close(file)
         self._files = []
 
 
 def _lock_byte(file: int) -> None:
-    """Lock the byte until the file is closed or the process ends. Raise OSError if another process has it."""
-    # A lock of the open file description, where the system has one: closing another descriptor does not end it.
+    """Lock the byte until the file is closed or the process ends. Raise `OSError` if another process holds the lock."""
+    # Use a lock on the open file description if the system supports it: closing another descriptor does not end this
+    # lock.
     if _BY_OPEN_FILE is not None:
         fcntl.fcntl(file, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
     else:

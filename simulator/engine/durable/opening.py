@@ -1,4 +1,4 @@
-"""Choosing a store by its URL, and saving the worlds of a server in it."""
+"""Choosing a store by its URL, and saving a server's worlds in it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from simulator.version import wheel
 
 
 def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
-    """Save the worlds of a server in the file of `--store`, once `PersistenceLayer.start` is called.
+    """Save a server's worlds in the file that `--store` names, once `PersistenceLayer.start` is called.
 
-    `make_default` creates the world `default` in a new store. `asked` is that world as the flags describe it.
+    `make_default` creates the world `default` in a new store. `asked` is this world as the command-line flags
+    describe it.
     """
 
     def differs(saved: Blueprint) -> str:
@@ -37,7 +38,7 @@ def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Ca
 
 
 def is_shared(url: str) -> bool:
-    """Return True if several servers may use the store of a URL at once."""
+    """Return True if several servers may use the store at a URL at the same time."""
     return not url.startswith("sqlite:")
 
 
@@ -48,7 +49,10 @@ def share(
     make_default: Callable[[], None],
     admission: fallback.Admits,
 ) -> None:
-    """Make a server a replica. Raise ConfigError. `admission` is that of its control API."""
+    """Make a server a replica.
+
+    Raise `ConfigError` if the PostgreSQL driver is missing. `admission` admits control requests.
+    """
     if find_spec("asyncpg") is None:
         needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"
         raise ConfigError([needed])
@@ -69,7 +73,7 @@ def share(
 
 
 def otherwise(asked: Blueprint, saved: Blueprint) -> str:
-    """Describe how a saved world differs from the flags of this server. Return "" if it does not."""
+    """Describe how a saved world differs from this server's flags. Return "" if there is no difference."""
     parts = {
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),

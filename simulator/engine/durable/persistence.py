@@ -1,8 +1,8 @@
-"""The persistence layer: every write of a world is in the store before anybody outside learns of it.
+"""The persistence layer: every write to a world is saved before a caller sees its result.
 
-The writes of one turn of the event loop become one batch. While a batch is being written, the next one gathers. If a
-batch cannot be written, the worlds in memory are thrown away and all waiters are refused. Nothing is served until the
-store works again and the worlds are read from it.
+The writes in one turn of the event loop become one batch. While a batch is being written, the next one is collected.
+If a batch cannot be written, the worlds in memory are discarded and all waiting requests fail. The server serves no
+request until the store works again and the worlds are read from it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _log = logging.getLogger(__name__)
 
 
 class PersistenceLayer(Observer):
-    """Saves the worlds of a server in a backend.
+    """Saves a server's worlds in a backend.
 
-    `make_default` creates the world `default` of a new store. `otherwise` describes how a saved world differs from the
-    flags of the server. `retry_seconds` is the interval between attempts to open a store that has failed.
+    `make_default` creates the world `default` in a new store. `otherwise` describes how a saved world differs from
+    the server's flags. `retry_seconds` is the interval between attempts to reopen a failed store.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class PersistenceLayer(Observer):
         self.refusal: str | None = "the store has not been opened yet."
         self.generation = 0
         self.opened: Callable[[], None] = lambda: None
-        """Called whenever the store was opened and read."""
+        """Called after the store was opened and read."""
         self.failed: Callable[[], None] = lambda: None
-        """Called when the worlds in memory were thrown away."""
+        """Called after the worlds in memory were discarded."""
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._backend = backend
@@ -90,14 +90,14 @@ class PersistenceLayer(Observer):
         if self.refusal is None:
             if self._backend.is_shared:  # a response that only reads must be confirmed, too: see `Backend.is_shared`
                 self._gather_soon()
-            # The gathering batch, if there is one, is written after the one being committed. So it covers both.
+            # If a batch is being collected, it is written after the one being committed, so it covers both.
             return self._next or self._committing
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         refuse(refused, self.refusal)
         return refused
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or moved. The store of a world reports other writes by itself."""
+        """Save a world whose clock was set or advanced. Other writes are reported by the world's own store."""
         tracked = self._tracked.get(world.id)
         if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:
             present_ms = self._runtime.driver.present_ms(world)
@@ -119,13 +119,13 @@ class PersistenceLayer(Observer):
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """Return None: all worlds are in memory."""
+        """Return None, because all worlds are in memory."""
 
     async def wake(self, world_id: str) -> None:
-        """Do nothing: all worlds are in memory."""
+        """Do nothing, because all worlds are in memory."""
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """Do nothing: all worlds are in memory."""
+        """Do nothing, because all worlds are in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
         """See `storage.Persistence`."""
@@ -140,10 +140,10 @@ class PersistenceLayer(Observer):
             self._make_default()
 
     def reached_at(self, origin: str) -> None:
-        """Do nothing: no other server needs the address."""
+        """Do nothing, because no other server needs the address."""
 
     async def start(self) -> None:
-        """Open the store and read its worlds. Raise StoreError. A second call does nothing."""
+        """Open the store and read its worlds. Raise `StoreError` if this fails. A second call has no effect."""
         if self._is_open:
             return
         await self._backend.open()
@@ -159,7 +159,7 @@ class PersistenceLayer(Observer):
         return False
 
     async def drain(self) -> None:
-        """Do nothing: no other server can take these worlds."""
+        """Do nothing, because no other server can take over these worlds."""
 
     async def close(self) -> None:
         """Save all writes, and close the store."""
@@ -186,7 +186,7 @@ class PersistenceLayer(Observer):
     # Called by the simulator
 
     def attach(self, world: World) -> None:
-        """Save a new world. A world that was just read is tracked already."""
+        """Start saving a new world. A world that was just read is tracked already."""
         if self.unreadable.pop(world.id, None) is not None:
             self._batches.wiped[world.id] = None
         tracked = self._tracked.get(world.id)
@@ -195,46 +195,46 @@ class PersistenceLayer(Observer):
             self._note(world.id)
 
     def detach(self, world: World) -> None:
-        """Delete a world that has ended."""
+        """Delete an ended world from the store."""
         tracked = self._tracked.pop(world.id)
         tracked.let_go()
         self._batches.ended[world.id] = tracked.number
         self._note(world.id)
 
     def release(self, world: World) -> None:
-        """Stop tracking a world that leaves memory. It stays in the store."""
+        """Stop tracking a world that is removed from memory. The world remains in the store."""
         self._tracked.pop(world.id).let_go()
         self._batches.release(world.id)
 
     def is_saved(self, world_id: str) -> bool:
-        """Return True if a world has nothing to write."""
+        """Return True if a world has no unsaved changes."""
         return world_id not in self._batches.dirty
 
     def snapshots_changed(self, world_id: str) -> None:
-        """Save or delete snapshots of a world."""
+        """Save new snapshots of a world, and delete removed ones."""
         self._batches.changed_snapshots[world_id] = None
         self._note(world_id)
 
     def _note(self, world_id: str) -> None:
-        """Note that a world has something to write."""
+        """Record that a world has unsaved changes."""
         self._batches.dirty[world_id] = None
         self._gather_soon()
 
     def _gather_soon(self) -> None:
-        """Begin a batch, unless one gathers already."""
+        """Start a batch, unless one is being collected already."""
         if self._next is not None or self.refusal is not None:
             return
         loop = asyncio.get_running_loop()
         self._next, self._gathers_since = loop.create_future(), perf_counter()
         if self._committing is None:
-            # Not at once: all changes of this turn of the loop must be in one batch, because a crash between them would
-            # show a state that no caller was ever shown.
+            # Not immediately: all changes in this turn of the loop must be in one batch, because a crash between two
+            # batches would leave a state that no caller was ever shown.
             loop.call_soon(self._begin)
 
     # Writing
 
     def _begin(self) -> None:
-        """Commit the batch that has gathered."""
+        """Commit the collected batch."""
         if self._next is None or self._committing is not None:
             return
         self._committing, self._next = self._next, None
@@ -266,7 +266,7 @@ class PersistenceLayer(Observer):
             self._spawn(self._fold(one))
 
     async def _fold(self, folding: Folding) -> None:
-        """Fold the entries of a world into a new base. If that fails, they stay and are folded later."""
+        """Fold a world's entries into a new base. If this fails, the entries remain and are folded later."""
         tracked, world_id = folding.tracked, folding.tracked.world.id
         if self._tracked.get(world_id) is not tracked:
             return
@@ -278,10 +278,13 @@ class PersistenceLayer(Observer):
         if size:
             tracked.base_bytes = size
 
-    # Worlds that are read on demand
+    # Reading worlds on demand
 
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
-        """Read a world into memory, unless `unless` returns True by then. Raise StoreError."""
+        """Read a world into memory.
+
+        If `unless` returns True after reading, do nothing. Raise `StoreError` if reading fails.
+        """
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())
         base, snapshots = await asyncio.to_thread(self._loader.decode, stored)
@@ -289,16 +292,16 @@ class PersistenceLayer(Observer):
             self._loader.let_live(stored, base, snapshots)
 
     def throw_away(self, error: StoreError) -> None:
-        """Throw away all worlds in memory, because the store failed outside a batch."""
+        """Discard all worlds in memory, because the store failed outside a batch."""
         if self._is_open:
             self._throw_away(error)
 
     # Failure and recovery
 
     def _throw_away(self, error: Exception) -> None:
-        """Throw away all worlds in memory: their state was not saved, so nobody may see it."""
-        # There is no way to undo just the failed batch: later requests have built on it. So the worlds are read
-        # again as they were last saved, and `generation` invalidates the responses computed before.
+        """Discard all worlds in memory. Their state was not saved, so no caller may see it."""
+        # The failed batch cannot be undone alone, because later requests build on it. So the worlds are read again as
+        # they were last saved, and `generation` invalidates the responses computed before.
         if self.refusal is not None:
             return
         if isinstance(error, StoreError):
@@ -335,7 +338,7 @@ class PersistenceLayer(Observer):
                     _log.error("the store cannot be read", exc_info=error)
 
     async def _read(self) -> None:
-        """Read all worlds first, then start them: one that cannot be read must not stop half of the others."""
+        """Read all worlds before any of them starts. An unreadable world must not prevent the others from starting."""
         self._batches.of_server.take_in(await self._backend.server())
         read = [one for world_id in await self._to_read() if (one := await self._loader.read(world_id)) is not None]
         self.refusal = None
@@ -345,7 +348,8 @@ class PersistenceLayer(Observer):
             except StoreDamaged as error:
                 await self._loader.set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
-            # Code that needs any world, such as one for the vocabulary, finds this one. No request does.
+            # Code that needs any world, such as a world for the vocabulary, finds this one. No request is served by
+            # it.
             stand_in = Simulator(self._simulator.provider, self._simulator.library)
             self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:
@@ -358,7 +362,7 @@ class PersistenceLayer(Observer):
             self._gather_soon()
 
     async def _to_read(self) -> Sequence[str]:
-        """Return the ids of the worlds to read at the start, oldest first."""
+        """Return the ids of the worlds to read at startup, oldest first."""
         return await self._backend.heads()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -1,7 +1,7 @@
-"""Worlds at rest: unused worlds of a SQLite store, which are in memory as cards only.
+"""Suspended worlds: unused worlds in a SQLite store, of which only a card is in memory.
 
-A world is read when a request needs it, or when a timer of its running clock is due. At the start, a server reads the
-cards, the world `default`, and the worlds whose cards are stale because they were in use when the server died.
+A world is read when a request needs it, or when a timer on its running clock is due. At startup, a server reads the
+cards, the world `default`, and the worlds whose cards are stale because they were in use when the server crashed.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 """The interval between searches for idle worlds and for due timers."""
 _AT_ONCE = 50
-"""The number of cards in one transaction. Batches are committed in between."""
+"""The number of cards in one transaction. Batches are committed between these transactions."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Card:
-    """The data about a world at rest that the server needs without reading the world."""
+    """The data about a suspended world that the server needs without reading the world."""
 
     shown: JsonObject
-    """The world object. Its URLs have no origin."""
+    """The world object of the control API. Its URLs do not include an origin."""
     credentials: Sequence[str]
-    """Public keys and tokens."""
+    """The public keys and tokens of the world."""
     snapshots: Sequence[str]
-    """Ids of snapshots."""
+    """The ids of the world's snapshots."""
     rate: Decimal
-    """The rate of the clock, 0 if it is manual."""
+    """The clock rate, or 0 if the clock is manual."""
     now_ms: int
-    """Simulated time at `wall_ms`."""
+    """The simulated time at `wall_ms`."""
     wall_ms: int
     wakes_at_ms: int | None
-    """The time of its next timer by the clock of the machine, or None if only a request changes the world."""
+    """The machine time at which the next timer is due, or None if only a request can change the world."""
 
     def show(self, origin: str, wall_ms: int) -> JsonObject:
-        """Return the world object now."""
+        """Return the world object as of now."""
         now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
         keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
         credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}
@@ -73,7 +73,7 @@ class Card:
 
     @classmethod
     def read(cls, content: bytes, made_for: str) -> Card | None:
-        """Return the card, or None if another version wrote it, or a server with other quotas."""
+        """Return the card, or None if it was written by another version or by a server with other quotas."""
         members = orjson.loads(content)
         if members.pop("for", None) != made_for:
             return None
@@ -81,7 +81,7 @@ class Card:
 
 
 class FilePersistence(PersistenceLayer):
-    """Saves the worlds of one server in a file. Worlds that are unused for `idle_seconds` leave memory."""
+    """Saves a server's worlds in a file. A world that is unused for `idle_seconds` is removed from memory."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class FilePersistence(PersistenceLayer):
     # Called by the server
 
     def world_ids(self) -> Sequence[str]:
-        """Return the ids of the worlds in memory and at rest, oldest first."""
+        """Return the ids of all worlds, including suspended ones, oldest first."""
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -146,7 +146,7 @@ class FilePersistence(PersistenceLayer):
             await self._loader.set_aside(world_id, error)
 
     async def close(self) -> None:
-        """Save all writes and the cards of all worlds, so that the next start need not read them."""
+        """Save all writes and the cards of all worlds, so that the next start does not have to read the worlds."""
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -163,7 +163,7 @@ class FilePersistence(PersistenceLayer):
         super().attach(world)
 
     def detach(self, world: World) -> None:
-        if world.id not in self._simulator.worlds:  # else another world replaces it
+        if world.id not in self._simulator.worlds:  # otherwise another world replaces it
             self._order.pop(world.id, None)
         super().detach(world)
 
@@ -191,7 +191,7 @@ class FilePersistence(PersistenceLayer):
                     del self._simulator.directory[credential]
         self.at_rest.clear()
 
-    # Resting
+    # Suspending
 
     async def _look(self) -> None:
         while True:
@@ -205,7 +205,7 @@ class FilePersistence(PersistenceLayer):
                     self._runtime.log_defect()
 
     async def look(self) -> None:
-        """Wake the worlds whose timers are due, and put idle worlds to rest."""
+        """Resume the worlds whose timers are due, and suspend idle worlds."""
         now_ms = self._wall_clock_ms()
         due = [one for one, card in self.at_rest.items() if card.wakes_at_ms is not None and card.wakes_at_ms <= now_ms]
         for world_id in due:
@@ -214,7 +214,7 @@ class FilePersistence(PersistenceLayer):
         for start in range(0, len(idle), _AT_ONCE):
             for world_id, card in (await self._write_cards(idle[start : start + _AT_ONCE])).items():
                 world = self._simulator.worlds.get(world_id)
-                # Again, because the world may have been used while its card was written.
+                # Check again, because the world may have been used while its card was written.
                 if world is not None and self._may_rest(world):
                     self._simulator.release_world(world_id)
                     self._put_to_rest(world_id, card)
@@ -226,7 +226,7 @@ class FilePersistence(PersistenceLayer):
         return wakes_at_ms is None or wakes_at_ms > self._wall_clock_ms() + self.idle_seconds * 1000
 
     def _is_quiet(self, world: World) -> bool:
-        """Return True if the store has everything about a world, and nothing is in progress."""
+        """Return True if a world is completely saved and nothing is in progress in it."""
         tracked, runtime = self._tracked.get(world.id), self._runtime
         return (
             tracked is not None
@@ -240,7 +240,7 @@ class FilePersistence(PersistenceLayer):
         )
 
     async def _write_cards(self, worlds: Sequence[World]) -> dict[str, Card]:
-        """Write the cards of worlds. Return the cards of those that have not written anything since."""
+        """Write the cards of worlds. Return the cards of the worlds that have not changed since."""
         cards, new = {}, dict[str, NewCard]()
         now_ms = self._wall_clock_ms()
         for world in worlds:

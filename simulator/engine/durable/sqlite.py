@@ -1,7 +1,7 @@
-"""The SQLite store: worlds in one file, and one thread for all operations.
+"""The SQLite store: one file for all worlds, and one thread for all operations.
 
-The file is in WAL mode with full synchronisation, so a committed batch survives a crash of the machine, and other
-programs can read meanwhile. A lock (`locking`) excludes a second server.
+The file is in WAL mode with full synchronisation. A committed batch therefore survives a machine crash, and other
+programs can read the file meanwhile. A lock (`locking`) excludes a second server.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from simulator.engine.server.storage import RawPiece, Use
 from simulator.version import __version__
 
 _BUSY_SECONDS = 5.0
-"""The time a write waits for another program that locks the file, such as a backup."""
+"""The time for which a write waits if another program, such as a backup, has locked the file."""
 
 _ROWS_AT_ONCE = 1000
-"""The number of entries in one statement. SQLite takes at most 32,766 values, four for each."""
+"""The maximum number of entries in one statement. SQLite accepts at most 32,766 values, and each entry has four."""
 
 T = TypeVar("T")
 _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
-    """A file of worlds. It is created if it does not exist, its directory is not."""
+    """A file that contains worlds. The file is created if it does not exist, but its directory is not."""
 
     is_shared = False
 
@@ -64,7 +64,7 @@ class SqliteStore:
         self._lock: FileLock | None = None
         self._open: sqlite3.Connection | None = None
 
-    # The methods of a backend, carried out in one thread
+    # Backend methods, which run in one thread
 
     async def open(self) -> None:
         await self._do(self._acquire)
@@ -84,7 +84,7 @@ class SqliteStore:
         return await self._do(lambda: cards_in(self._connection))
 
     async def put_cards(self, cards: Mapping[str, NewCard]) -> set[str]:
-        """Write cards of worlds. Return the ids of worlds without later entries."""
+        """Write cards of worlds. Return the ids of the worlds that have no newer entries."""
         return await self._do(lambda: self._in_transaction(lambda: put_cards(self._connection, cards)))
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
@@ -100,8 +100,8 @@ class SqliteStore:
         old = await self._do(lambda: self._base_of(world))
         if old is None:
             return 0
-        # Encoded in another thread and written part by part, so that the store's thread commits batches in between. A
-        # large world in one step would block all others.
+        # The base is encoded in another thread and written part by part, so that the store's thread can commit
+        # batches in between. Writing a large world in one step would block all others.
         made = await asyncio.to_thread(lambda: list(parts()))
         new = await self._do(partial(self._in_transaction, self._new_base))
         for place, part in enumerate(made):
@@ -158,13 +158,13 @@ class SqliteStore:
             write.execute(SCHEMA)
             about = {"format": str(FORMAT), "simulator": __version__}
             write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
-            # Bases of compactions that were interrupted.
+            # Bases left behind by interrupted compactions.
             used = "SELECT base FROM worlds UNION SELECT base FROM snapshots"
             write.execute(f"DELETE FROM parts WHERE base NOT IN ({used})")
             write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
 
     def _check(self, connection: sqlite3.Connection) -> int:
-        """Return the format of an existing file. It is checked before anything in it is changed."""
+        """Return the format of an existing file. The check runs before the file is changed."""
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
@@ -263,8 +263,8 @@ class SqliteStore:
 
     def _commit(self, batch: Batch) -> Sizes:
         """Save a batch."""
-        # Nearly every batch has entries only, and becomes one statement without BEGIN and COMMIT: after each statement
-        # this thread waits for the interpreter lock, which the event loop holds.
+        # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because after
+        # each statement this thread waits for the interpreter lock, which the event loop holds.
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
@@ -345,7 +345,10 @@ class SqliteStore:
         self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
-        """Replace a base by another. Delete the new one and return False if the old one was replaced meanwhile."""
+        """Replace a world's base with another.
+
+        If the old base was replaced meanwhile, delete the new one and return False.
+        """
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
         taken = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
         self._delete_base(old if taken else new)
@@ -367,7 +370,10 @@ class SqliteStore:
             raise StoreFailed(f"{self.name!r}: {error.strerror or error}") from error
 
     def _has_no_room(self) -> bool:
-        """Return True if the disk is full. SQLite reports it as "disk I/O error" if it affects shared memory."""
+        """Return True if the disk is full.
+
+        SQLite reports a full disk as "disk I/O error" if it affects shared memory.
+        """
         with suppress(OSError):
             disk = os.statvfs(self._path.parent)
             return disk.f_bavail * disk.f_frsize < 1024 * 1024

@@ -1,9 +1,9 @@
-"""The tables of a SQLite store, its format number, and upgrades of older formats."""
+"""The tables in a SQLite store, its format number, and upgrades from older formats."""
 
 from __future__ import annotations
 
 FORMAT = 2
-"""Rises when a version of the simulator cannot read the files of an older one, or the other way round."""
+"""Incremented when a simulator version cannot read the files of an older version, or vice versa."""
 
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -33,7 +33,7 @@ UPGRADES = {
         "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
     )
 }
-"""Statements that upgrade a format to the next one."""
+"""Statements that upgrade a file from a format to the next one."""
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",

@@ -1,4 +1,4 @@
-"""The state of saving: of each world in memory, and of what belongs to no world."""
+"""The saving state of each world in memory, and the server state that belongs to no world."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from simulator.kernel.table import Write
 from simulator.kernel.world import World
 
 COMPACT_BYTES = 16 * 1024 * 1024
-"""Entries of fewer bytes are never folded into the base."""
+"""Entries are never folded into the base if their total size is below this limit."""
 COMPACT_TIMES = 2
-"""Entries are folded when they have more than this many times the bytes of the base."""
+"""Entries are folded when their total size exceeds this multiple of the size of the base."""
 
 DRIFT_MS = 1_000
-"""A running clock that is further than this from its expected time was set."""
+"""A running clock that differs from its expected time by more than this was set by a caller."""
 
 
 class TrackedWorld:
-    """The saving of one world in memory."""
+    """A world in memory whose changes are saved."""
 
     def __init__(self, world: World, number: int, note: Callable[[str], None], clock: ClockState | None = None) -> None:
-        """`note` is called with the id of the world when it has something to write."""
+        """Start tracking a world. `note` is called with the world id when the world has unsaved changes."""
         self.world = world
         self.number = number
-        """The number of its last entry in the store."""
+        """The number of the world's latest entry in the store."""
         self.begins = clock is None
-        """True if all of the world is to be written, not only its changes."""
+        """True if the whole world must be written, not only its changes."""
         self.clock = clock
-        """The clock as it was last written."""
+        """The clock as it was last saved."""
         self.base_bytes = self.entry_bytes = 0
         self.used_ms = 0
-        """The last-used time that the store has."""
+        """The last-used time that is saved."""
         self.is_large = False
-        """True if the entries are to be folded into a new base."""
+        """True if the entries must be folded into a new base."""
         self.gathering = Gathering(world)
         self._note = note
         world.store.listen(self.heard)
@@ -56,7 +56,7 @@ class TrackedWorld:
         self.world.store.stop_listening(self.heard)
 
     def clock_was_set(self, present_ms: int, wall_ms: int) -> bool:
-        """Return True if the clock is not where it would be by itself since it was last written."""
+        """Return True if the clock differs from where it would be by itself, starting with its last saved time."""
         clock, before = self.world.clock, self.clock
         if before is None or (clock.mode, clock.rate) != (before.mode, before.rate):
             return True
@@ -67,14 +67,14 @@ class TrackedWorld:
         return abs(present_ms - by_itself) > DRIFT_MS * max(rate, 1.0)
 
     def measure(self, base_bytes: int, entry_bytes: int) -> None:
-        """Note the saved sizes."""
+        """Record the saved sizes."""
         self.base_bytes, self.entry_bytes = base_bytes, entry_bytes
         self.is_large = entry_bytes > max(COMPACT_BYTES, COMPACT_TIMES * base_bytes)
 
 
 @dataclass(frozen=True)
 class Folding:
-    """A world whose entries up to a number are to be folded into a base, its state at that number."""
+    """A world whose entries up to `number` are to be folded into `base`, which is its state at that number."""
 
     tracked: TrackedWorld
     number: int
@@ -82,14 +82,16 @@ class Folding:
 
 
 def base_of(snapshot: Snapshot) -> Base:
-    """Return a snapshot as the base that is saved."""
+    """Return a snapshot as a base for saving."""
     state = snapshot.state
     clock = ClockState(state.mode, state.now_ms, state.rate, 0)
     return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
 
 
 class OfServer:
-    """State that belongs to no world: the number of issued tokens, and scenarios that servers were started with."""
+    """Server state that belongs to no world: the number of issued tokens, and the scenarios that servers were started
+    with.
+    """
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
@@ -97,7 +99,7 @@ class OfServer:
         self._changed: dict[str, bytes] = {}
 
     def changes(self) -> Mapping[str, bytes]:
-        """Return the changes to write now."""
+        """Return the server state to write now."""
         issued = dumps(self._simulator.directory.tokens_issued)
         changed, self._changed = self._changed, {}
         if issued != self._issued:
@@ -105,7 +107,10 @@ class OfServer:
         return changed
 
     def take_in(self, server: Mapping[str, bytes]) -> None:
-        """Read the saved state. A scenario that this server was started with replaces a saved one of the same name."""
+        """Read the saved state.
+
+        A scenario that this server was started with replaces a saved scenario with the same name.
+        """
         directory, library = self._simulator.directory, self._simulator.library
         self._issued = server.get("tokens_issued", b"0")
         directory.tokens_issued = max(directory.tokens_issued, int(self._issued))
@@ -119,6 +124,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Fail all waiters. Waiting is optional."""
+    """Make all waiters fail. It is not an error if nothing is waiting."""
     waiting.set_exception(Unavailable(why))
     waiting.exception()  # asyncio would log an exception that nobody waited for

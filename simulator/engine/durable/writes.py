@@ -1,8 +1,8 @@
-"""Encoding and decoding of worlds: bases, and the entries after them.
+"""Encoding and decoding of worlds: bases, and the entries after a base.
 
-Rows have the form of the world's document (`records/codec`). A base is a sequence of parts of bounded size: a head,
-then rows of tables and requests of the journal. An entry has the writes of one turn of the event loop. This simulator
-has written all of it, so content is trusted. The store checks that bytes are unchanged.
+Rows have the same form as in a world document (`records/codec`). A base is a sequence of parts of limited size: the
+head, then table rows and journal requests. An entry contains the writes in one turn of the event loop. The simulator
+wrote all of this data, so the content is trusted. The store checks that the bytes are unchanged.
 """
 
 from __future__ import annotations
@@ -37,18 +37,20 @@ PART_BYTES = 256 * 1024
 """The approximate size of a part of a base."""
 
 _MOVED = 1
-"""A written row is `[key, row]`, a deleted one `[key]`, and one that was deleted and created again `[key, row, 1]`."""
+"""A written row is saved as `[key, row]`, a deleted row as `[key]`, and a row that was deleted and created again as
+`[key, row, 1]`.
+"""
 
 
 @dataclass(frozen=True)
 class ClockState:
-    """The clock of a world at one moment."""
+    """The clock of a world at one time."""
 
     mode: str
     now_ms: int
     rate: Decimal
     wall_ms: int
-    """That moment, by the clock of the machine."""
+    """The same time on the machine's clock."""
 
     def show(self) -> JsonObject:
         return {**vars(self), "rate": str(self.rate)}
@@ -58,7 +60,7 @@ class ClockState:
         return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
     def passed_seconds(self, wall_ms: int) -> float:
-        """Return the time since then by the machine's clock, or 0 if that clock was set back."""
+        """Return the seconds that have passed since then on the machine's clock, or 0 if this clock was set back."""
         return max(wall_ms - self.wall_ms, 0) / 1000
 
 
@@ -70,34 +72,34 @@ class Base:
     clock: ClockState
     snapshots_taken: int = 0
     snapshot: tuple[str, str | None] | None = None
-    """Id and name of a snapshot, None for a world."""
+    """The id and name of the snapshot, or None for a world."""
     dropped: DroppedRows = field(default_factory=DroppedRows)
     """Journal rows that could not be read."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The writes of a world in one turn of the event loop."""
+    """The writes to a world in one turn of the event loop."""
 
     clock: ClockState
     causes: Sequence[Cause]
     tables: Sequence[str]
-    """New tables in their order."""
+    """The new tables, in the order in which they were created."""
     writes: Mapping[str, Sequence[tuple[str, Any, bool]]]
-    """By table: key, row (ABSENT if it was deleted), and True if it was deleted and created again."""
+    """For each table: the key, the row (ABSENT if it was deleted), and True if it was deleted and created again."""
     calls: Sequence[JournalEntry]
-    """New requests in the journal."""
+    """The new requests in the journal."""
     entered: int
-    """The number of all requests that were ever entered in the journal."""
+    """The number of requests that were ever added to the journal."""
     dropped: int
-    """The number of requests that the journal has dropped."""
+    """The number of requests that were removed from the journal."""
     snapshots_taken: int
 
 
 class Gathering:
-    """Collects the writes of a world since the last entry.
+    """Collects the writes to a world since the last entry.
 
-    Only the last version of a row is saved. Nobody could see the earlier ones in the store.
+    Only the latest version of a row is saved. The earlier versions are never visible in the store.
     """
 
     __slots__ = ("_calls", "_causes", "_tables", "_world", "_writes")
@@ -114,7 +116,7 @@ class Gathering:
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
-        """Note the writes of one transaction. A new row goes to the end of its table, as in the table itself."""
+        """Record the writes of one transaction. A new row is added at the end of its table, as in the table itself."""
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
             causes.append(cause)
@@ -128,7 +130,7 @@ class Gathering:
                 keys[key] = False
 
     def take(self, clock: ClockState, snapshots_taken: int) -> Entry:
-        """Return the entry of all writes so far, and start again."""
+        """Return an entry with all writes so far, and start a new one."""
         world = self._world
         requests, tables = requests_of(world), world.store.table_names()
         entered = requests.dropped + len(requests.entries)
@@ -156,7 +158,7 @@ class Gathering:
 
 
 def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
-    """Return the bytes of an entry."""
+    """Return the encoded bytes of an entry."""
     ready = texts.ready
     written: JsonObject = {
         "clock": entry.clock.show(),
@@ -178,7 +180,7 @@ def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
 
 
 def base_parts(texts: RowTexts, base: Base) -> Iterator[bytes]:
-    """Yield the parts of a base, the head first."""
+    """Yield the encoded parts of a base, starting with the head."""
     yield texts.dumps(_head(base))
     for name, rows in base.state.tables.items():
         pairs = (texts.dumps([key, texts.ready(row)]) for key, row in rows.items())
@@ -226,7 +228,10 @@ def _head(base: Base) -> JsonObject:
 
 
 def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[bytes]) -> Base:
-    """Return a base to which the entries after it were applied. Raise ValueError or KeyError for other bytes."""
+    """Return a base to which the later entries were applied.
+
+    Raise `ValueError` or `KeyError` if the bytes cannot be decoded.
+    """
     reading = _Reading(contents, orjson.loads(parts[0]))
     for part in parts[1:]:
         reading.take_in(orjson.loads(part))
@@ -236,7 +241,7 @@ def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[byt
 
 
 def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
-    """Return a snapshot from the parts of its base. Raise ValueError or KeyError."""
+    """Return a snapshot from the parts of its base. Raise `ValueError` or `KeyError` if the bytes cannot be decoded."""
     base = read_world(contents, parts, ())
     if base.snapshot is None:
         raise ValueError("the base is not one of a snapshot")
@@ -244,7 +249,7 @@ def read_snapshot(contents: Contents, parts: Sequence[bytes]) -> Snapshot:
 
 
 def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
-    """Return the public keys and tokens in a world that may be unreadable, as far as they can be found."""
+    """Return the public keys and tokens that can be found in a possibly unreadable world."""
     found = set()
     for piece in pieces:
         with suppress(Exception):  # the piece may be anything
@@ -257,11 +262,11 @@ def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
 
 
 _CREDENTIALS = ("api_keys", "tokens")
-"""Tables whose row keys are public keys and tokens."""
+"""Tables whose row keys are public keys or tokens."""
 
 
 class _Reading:
-    """A state that is built from parts and entries."""
+    """A state under construction from parts and entries."""
 
     def __init__(self, contents: Contents, head: JsonObject) -> None:
         self._contents = contents
@@ -276,7 +281,7 @@ class _Reading:
         self._keys: dict[str, TableKey[Any] | None] = {}
 
     def take_in(self, part: JsonObject) -> None:
-        """Add a part of the base after its head."""
+        """Add a part of the base, other than its head."""
         if "table" in part:
             rows = self._tables[part["table"]]
             for key, row in part["rows"]:
@@ -285,7 +290,7 @@ class _Reading:
             self._calls.extend(self._call(call) for call in part["calls"])
 
     def apply(self, entry: JsonObject) -> None:
-        """Apply an entry."""
+        """Apply an entry to the state."""
         self._has_entries = True
         for name in entry["tables"]:
             self._tables.setdefault(name, {})
@@ -307,7 +312,7 @@ class _Reading:
         self._clock = ClockState.read(entry["clock"])
 
     def _put(self, name: str, rows: dict[str, Any], key: str, written: object) -> None:
-        """Put a row into its table. Raise StateError for an unreadable one, but drop one of a journal."""
+        """Add a row to its table. Raise `StateError` for an unreadable row, but drop an unreadable journal row."""
         if name not in self._keys:
             address = address_of(name, self._contents.tables, self._contents.environments)
             self._keys[name] = None if address is None else address.key

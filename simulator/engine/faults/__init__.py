@@ -1,1 +1,1 @@
-"""Faults that can be injected: their models, those in force, and how they change an answer."""
+"""Faults that can be injected: their models, the active faults, and how they change a response."""

@@ -1,4 +1,4 @@
-"""The faults in force: their rows, the plan for a delivery, and the choice of the fault that acts.
+"""The active faults: their table rows, the plan for a delivery, and the selection of the fault that applies.
 
 The models in `models` validate faults. A server without faults never loads them.
 """
@@ -28,7 +28,10 @@ from simulator.kernel.world import World
 
 
 class FaultEntry(TypedDict):
-    """A fault in force: its state, and its fields as given, of which only the containers are typed here."""
+    """An active fault: its state, and its fields as given.
+
+    Only the container types of these fields are declared here.
+    """
 
     id: str
     """Names the fault."""
@@ -67,7 +70,7 @@ def _check_row(key: str, row: FaultEntry) -> None:
 
 
 def check_event(row: FaultEntry, path: str, known: Iterable[str]) -> None:
-    """Raise `StateError` for a fault of deliveries of an unknown event."""
+    """Raise `StateError` if a delivery fault names an unknown event."""
     found = list(faults.wrong_event(row.get("webhook", {}).get("event"), known))
     if found:
         error = refusal_of(found)
@@ -75,17 +78,19 @@ def check_event(row: FaultEntry, path: str, known: Iterable[str]) -> None:
 
 
 FAULTS = TableKey("faults", FaultEntry, check=_check_row)
-"""The faults in force, by id; `scenario` is the one they are of (or None)."""
+"""The active faults, by id. `scenario` is the scenario that a fault belongs to, or None."""
 
 UNDER_KEYS = TableKey("faults.keys", int)
-"""Counters of faults: hits under an Idempotency-Key by `<fault>|<environment>:<key>`, and matches let through first by
-`<fault>|skipped`.
+"""Fault counters.
+
+`<fault>|<environment>:<key>` counts hits per Idempotency-Key, and `<fault>|skipped` counts the matches that the fault
+let through first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """The effects of faults on one attempt. `delay_ms`, `reorder` and `hold` are cleared once they were carried out."""
+    """The effects of faults on one attempt. `delay_ms`, `reorder` and `hold` are cleared once they were applied."""
 
     fault_id: Id = ""
     copies: int = 1
@@ -96,11 +101,13 @@ class DeliveryPlan:
     stale_timestamp: bool = False
     alter_body: bool = False
     slow_ms: Milliseconds = 0
-    """Wall time before the request is sent; the simulated clock waits."""
+    """The real time to wait before the request is sent. The simulated clock waits, too."""
     hold: int = 0
-    """For how many first attempts it is held."""
+    """The number of further first attempts for which the attempt is held."""
     until_end: bool = False
-    """Whether it is held until the endpoint has acknowledged the end of its object (`hold: terminal`)."""
+    """True if the attempt is held until the endpoint has acknowledged the final event of its object (`hold:
+    terminal`).
+    """
     before_answer: bool = False
     two_at_once: bool = False
     acknowledgement_lost: bool = False
@@ -108,12 +115,12 @@ class DeliveryPlan:
 
     @property
     def named(self) -> str:
-        """The fault, for people. A plan without an id belongs to a resend and was never in force."""
+        """The fault, for people. A plan without an id belongs to a resend and was never active."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
-        """Return the plan that a fault describes, with durations in milliseconds."""
+        """Return the plan that a fault describes. Durations are in milliseconds."""
         same = {one.name: value for one in fields(cls) if (value := getattr(deliver, one.name, None)) is not None}
         return cls(
             **{
@@ -129,7 +136,7 @@ class DeliveryPlan:
 
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Put a validated fault in force, for a scenario or a call, and return its row. Inside a change."""
+    """Activate a validated fault for a scenario or a request, and return its table row. Call this inside a change."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
         **given,
@@ -143,7 +150,7 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
 
 
 def end(world: World, fault_id: str) -> None:
-    """End a fault and delete its counters. Inside a change."""
+    """End a fault and delete its counters. Call this inside a change."""
     world.store[FAULTS].delete(fault_id)
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
@@ -151,7 +158,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """Take back a hit of a fault that had no effect. Inside a change."""
+    """Undo a hit of a fault that had no effect. Call this inside a change."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -160,7 +167,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Return True for the first `most` matches of a fault, which it lets through; it counts them."""
+    """Return True for the first `most` matches of a fault, which the fault lets through. The matches are counted."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:
@@ -178,10 +185,10 @@ def first_hit(
     fits: Callable[[str, FaultT], bool],
     chance: str,
 ) -> tuple[str, FaultT] | None:
-    """Return the first fault of a sort in force that matches, with its id, and count the hit. Inside a change.
+    """Return the first active fault that matches, with its id, and count the hit. Call this inside a change.
 
-    `sort` is the field that only faults of this `model` have. `fits` receives the id of a fault and the fault. `chance`
-    is the random stream for faults with a probability.
+    `sort` is the field that only faults of this `model` have. `fits` receives the id of a fault and the fault.
+    `chance` is the random stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

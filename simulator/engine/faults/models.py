@@ -1,7 +1,7 @@
-"""Models of faults, and their validation (`in_force` has the faults that act).
+"""Models of faults, and their validation. The module `in_force` contains the active faults.
 
-Control interface, chapter "Faults". Calls and scenario files share the checks. A member is declared here;
-`server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply it.
+Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module declares
+the fields; `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
 LONGEST_SLOWNESS_MS = MINUTE_MS
-"""For calls and deliveries; both are wall time."""
+"""The limits for delayed requests and deliveries, in real time."""
 
 
 MALFORMED_MEANINGS = {
@@ -124,7 +124,7 @@ class InterfaceFault(CallMembers):
 
 _MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
-"""The fields of which a fault of calls has at least one."""
+"""The fields of which a request fault needs at least one."""
 
 
 class WebhookMatch(Body):
@@ -182,13 +182,13 @@ class Deliver(BodyMutations):
 
 
 DESCRIBED = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
-"""The fields of both kinds of faults that describe an effect."""
+"""The fields that describe an effect, for both kinds of faults."""
 OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-"""Fields that change the order of first attempts; a resend is not a first attempt."""
+"""Fields that change the order of first attempts. A resend is not a first attempt."""
 OF_NEW_NAMES = ("unknown_enum", "extra_field", "unknown_type")
-"""Fields that put an unknown name into a body."""
+"""Fields that add an unknown name to a body."""
 _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""Fields of a delivery that contradict each other."""
+"""Fields of a delivery fault that contradict each other."""
 
 
 class WebhookFault(Body):
@@ -210,9 +210,9 @@ Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
 def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
-    """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if it is malformed.
+    """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if the fault is malformed.
 
-    With `vocabulary`, also raise if no call or event can match it.
+    If `vocabulary` is given, also raise the error if no request or event can match the fault.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     if not raw.keys() & {"match", "webhook", "deliver"}:  # the name of the container may be the typo
@@ -226,16 +226,16 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 
 
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
-    """Yield the problem of an unknown event in a fault of deliveries; None means all events."""
+    """Yield a problem if a delivery fault names an unknown event. `event` is None for all events."""
     if event is not None and event not in known:
         yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
-    """Yield the problems of a fault beyond the shapes of its fields.
+    """Yield the problems of a fault that the types of its fields do not detect.
 
-    With `vocabulary`, a fault that no call can match is a problem. A fault without an effect is wrong at `respond` or
-    `deliver`.
+    If `vocabulary` is given, a fault that no request can match is a problem. A fault without an effect is reported at
+    `respond` or `deliver`.
     """
     if isinstance(fault, WebhookFault):
         yield from _wrong_webhook_fault(fault, vocabulary)
@@ -282,7 +282,7 @@ def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> 
 
 
 def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
-    """Yield the effects of a fault that none of these operations can show."""
+    """Yield a problem for each effect of a fault that cannot occur in any of these operations."""
     answers = [row.answer() for row in operations if row.answer is not None]
     yield from _wrong_mutation(vocabulary, fault, (mutations.places_of(vocabulary, one) for one in answers))
     for name in ("first_per_key", "key_forgotten"):
@@ -303,7 +303,7 @@ def _wrong_mutation(
 
 
 def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield the operations that a matching call can mean."""
+    """Yield the operations that a matching request can use."""
     method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
     for row in operations:
         if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):
@@ -311,7 +311,7 @@ def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
-    """Yield invalid durations, contradicting fields, and the lack of an effect."""
+    """Yield problems with the effects on a delivery: invalid durations, contradicting fields, or no effect."""
     durations = [
         *_wrong_delay(deliver.delay, "deliver.delay"),
         *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
@@ -332,7 +332,7 @@ def _is_idle(deliver: Deliver, name: str) -> bool:
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
-    """Yield the problem of a path that no operation has, or a method that is not possible there."""
+    """Yield a problem if no operation has the path, or if the method is not possible there."""
     rows = list(operations)
     if match.path is not None:
         known = [row.path for row in rows]

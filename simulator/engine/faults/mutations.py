@@ -1,7 +1,7 @@
 """Mutations of bodies that the contract allows: an unknown enum value, an additional field, a missing optional field.
 
-Integrators trip over them. The enums and optional fields are read from the shape of a response or an event. A path is
-dotted, with numbers for items of a list; `*` means every item.
+Integrations often fail on such bodies. The enums and optional fields are read from the shape of a response or an
+event. A path is dotted, with numbers for list items. `*` means every item.
 """
 
 from __future__ import annotations
@@ -32,10 +32,13 @@ Path: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """The mutations of a body: None for no mutation, "" if the simulator chooses the location."""
+    """The mutations of a body.
+
+    A field is None if there is no mutation, and "" if the simulator chooses the location.
+    """
 
     saved_as = "Surprise"
-    """Its name in documents, which must stay."""
+    """The class name in documents. It must not change."""
 
     unknown_enum: str | None = None
     extra_field: str | None = None
@@ -44,7 +47,7 @@ class Mutation:
 
     @classmethod
     def of(cls, given: object) -> Mutation | None:
-        """Return the mutations that a fault asks for, or None."""
+        """Return the mutations that a fault requests, or None."""
         asked = {name: getattr(given, name, None) for name in cls.__annotations__}
         wishes = {name: "" if wish is True else wish for name, wish in asked.items() if wish}
         return cls(**wishes) if wishes else None
@@ -52,16 +55,16 @@ class Mutation:
 
 @dataclass
 class Place:
-    """The contract of one location in a body."""
+    """The part of the contract that applies to one location in a body."""
 
     words: set[str] = field(default_factory=set)
-    """The values of an enum; empty if it is not an enum."""
+    """The values of an enum, or empty if the location is not an enum."""
     is_text: bool = False
     is_object: bool = False
     may_lack: bool = True
-    """Whether the field may be absent."""
+    """True if the field may be absent."""
     may_be_null: bool = True
-    """Whether the field may be null."""
+    """True if the field may be null."""
 
     @property
     def is_enum(self) -> bool:
@@ -73,18 +76,18 @@ class Place:
 
 
 Places: TypeAlias = Mapping[Path, Place]
-"""The locations in a body, shallow ones first. Items of lists are `*`, the body itself is ()."""
+"""The locations in a body, shallow ones first. `*` stands for list items, and () for the body itself."""
 
 
 @lru_cache(maxsize=256)
 def places_of(vocabulary: Vocabulary, shape: object) -> Places:
-    """Return the locations in a body of this shape: a TypedDict, or a union of them."""
+    """Return the locations in a body with this shape: a TypedDict, or a union of TypedDicts."""
     return _places(vocabulary, ((), shape))
 
 
 @lru_cache(maxsize=256)
 def places_of_event(vocabulary: Vocabulary, event: str) -> Places:
-    """Return the locations in the envelope of an event of this type, for all of its objects."""
+    """Return the locations in the envelope of an event type, for all objects that the event may be about."""
     shapes = vocabulary.shapes_of(event)
     found = dict(_places(vocabulary, *((("data", "object"), shape) for shape in shapes)))
     envelope = {name: Place(may_lack=False, may_be_null=False) for name in ("id", "type", "created_at", "livemode")}
@@ -102,12 +105,12 @@ def _places(vocabulary: Vocabulary, *shapes: tuple[Path, object]) -> Places:
 
 
 def _schema_of(shape: Any) -> JsonObject:
-    # A function of its own, because pydantic resolves annotations with the local variables of its caller.
+    # This is a separate function because pydantic resolves annotations with the local variables of its caller.
     return TypeAdapter(shape).json_schema(mode="serialization")
 
 
 def _enter(schema: JsonObject, defs: JsonObject, path: Path, found: dict[Path, Place]) -> None:
-    """Enter a location and everything below it, merging the variants of a body."""
+    """Add a location and everything below it. The variants of a body are merged."""
     place = found.setdefault(path, Place())
     variants = list(_variants(schema, defs))
     place.may_be_null &= any(variant.get("type") == "null" for variant in variants)
@@ -140,7 +143,7 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
 
 
 def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[str, str]]:
-    """Yield the mutations that are impossible in all of these bodies: the field of the fault, and the reason."""
+    """Yield the mutations that are impossible in all of these bodies: the fault field, and the reason."""
     bodies = list(places)
     for member, asked, chosen, what in (
         ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of words"),
@@ -170,13 +173,13 @@ def _generic(path: str) -> Path:
 
 
 def _enums(places: Places, asked: str | None) -> list[Path]:
-    """Return the enums that a fault may mean, `status` first, then those with several values."""
+    """Return the enums to which a fault may apply: `status` first, then those with several values."""
     found = [path for path, place in places.items() if place.is_enum and asked in ("", *_written(path, asked))]
     return sorted(found, key=lambda path: (path[-1] != "status", len(places[path].words) == 1))
 
 
 def _options(places: Places, asked: str | None) -> list[Path]:
-    """Return the optional fields that a fault may mean, those that may be absent first."""
+    """Return the optional fields to which a fault may apply. Fields that may be absent are first."""
     found = [path for path, place in places.items() if path and path[-1] != _EVERY and place.is_optional]
     return sorted(
         (path for path in found if asked in ("", *_written(path, asked))), key=lambda path: not places[path].may_lack
@@ -191,11 +194,11 @@ def _written(path: Path, asked: str | None) -> tuple[str, ...]:
 
 
 _SURELY_64_BITS = 18
-"""An integer of this many characters is within 64 bits with any digits and sign."""
+"""An integer with this many characters always fits in 64 bits, whatever its digits and sign."""
 
 
 def _as_written(digits: str) -> int | Decimal:
-    """Return an integer, or the equal decimal: `dumps` writes integers of at most 64 bits."""
+    """Return an integer, or an equal decimal if it exceeds 64 bits, because `dumps` writes only 64-bit integers."""
     return int(digits) if len(digits) <= _SURELY_64_BITS else Decimal(digits)
 
 
@@ -222,7 +225,7 @@ def mutated(raw: bytes, places: Places, mutation: Mutation) -> bytes | None:
 
 
 def _first(body: JsonObject, paths: list[Path], asked: str, change: Callable[[JsonObject, str, Path], bool]) -> bool:
-    """Change the fields at the first of these paths that exists."""
+    """Change the fields at the first of these paths that exists. Return False if none of them exists."""
     for path in paths:
         wanted = tuple(asked.split(".")) if asked else path
         changed = [change(holder, wanted[-1], path) for holder in _holders(body, wanted)]
@@ -232,7 +235,7 @@ def _first(body: JsonObject, paths: list[Path], asked: str, change: Callable[[Js
 
 
 def _holders(value: Any, path: Path) -> Iterator[JsonObject]:
-    """Yield the objects that have, or could have, the field at the end of a path."""
+    """Yield the objects that contain, or could contain, the field at the end of a path."""
     if len(path) == 1:
         if isinstance(value, dict):
             yield value
@@ -275,7 +278,7 @@ def _add(body: JsonObject, places: Places, asked: str) -> bool:
 
 
 def _rename(body: JsonObject, asked: str) -> bool:
-    """Replace the type of an event by one that is not in the catalogue."""
+    """Replace the type of an event with a type that is not in the catalogue."""
     group = str(body.get("type", "")).partition(".")[0]
     body["type"] = asked or f"{group}.{NEW_WORD}"
     return True

@@ -1,4 +1,4 @@
-"""Presets: the usual faults, by the names that `rampsim explore` has for them.
+"""Presets: common faults, by the names that `rampsim explore` uses.
 
 The control interface, the test kit, the command line and the dashboard all read this table.
 """
@@ -113,7 +113,7 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"unknown_enum": True}},
     ),
 }
-"""The presets by name. A preset acts until it is removed, unless `times` says otherwise."""
+"""The presets by name. A preset applies until it is removed, unless `times` limits it."""
 
 
 class PresetFault(CallMembers):
@@ -130,9 +130,10 @@ class PresetFault(CallMembers):
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:
-    """Return a fault without `preset`: the fields of its preset, overridden by those given beside it.
+    """Return a fault in which `preset` is replaced with the fields of the preset. Fields given next to `preset`
+    override them.
 
-    Raise `ApiError` 400 at `preset` for an unknown name.
+    Raise `ApiError` 400 at `preset` if the name is unknown.
     """
     if "preset" not in raw:
         return raw

@@ -1,1 +1,1 @@
-"""Records of a world: their storage, indexes, lists, and their form in saved documents."""
+"""Records in a world: their storage, indexes, lists, and their format in saved documents."""

@@ -1,4 +1,4 @@
-"""Findings about the integrator's conduct that the service itself would not report."""
+"""Findings about how an integrator uses the API that the service itself would not report."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class AdviceKind:
 
 
 KEPT = 10_000
-"""How many findings a world keeps; the oldest are dropped first."""
+"""The maximum number of findings in a world. The oldest are dropped first."""
 
 
 @with_config(STRICT)
 class Advice(TypedDict):
-    """A finding that a room noted. `requests` are the ids of requests or resources that show it."""
+    """A finding that a package recorded. `requests` are the ids of requests or resources that show the problem."""
 
     id: str
     kind: str
@@ -54,7 +54,7 @@ ADVICE = TableKey("advice", Advice)
 
 
 def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
-    """Add a finding; inside a change. `evidence` are the ids of requests or resources that show it."""
+    """Add a finding inside a change. `evidence` contains the ids of requests or resources that show the problem."""
     number = world.next_sequence("advice")
     finding: Advice = {
         "id": f"adv_{number:06d}",

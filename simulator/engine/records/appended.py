@@ -1,4 +1,4 @@
-"""Readers of append-only tables that see each row once, for running totals."""
+"""Readers for append-only tables that return each row once, for running totals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 
 class AppendedRows(Generic[Row]):
-    """A position in a table whose rows are only added. `take` returns the rows behind it."""
+    """A position in an append-only table. `take` returns the rows after it."""
 
     def __init__(self, table: Table[Row]) -> None:
         self._table = table
@@ -19,12 +19,13 @@ class AppendedRows(Generic[Row]):
         self._last = ""
 
     def starts_over(self) -> bool:
-        """Return True, and go back to the first row, if rows before the position are gone.
+        """Return True, and go back to the first row, if rows before the position were removed.
 
-        An undone change and a restored world take rows away.
+        Undoing a change and restoring a world can remove rows.
         """
-        # A count does not show this: other rows may have come since. Then the newest row that was read is not where it
-        # was. Looked up from the end, this costs as much as there is to read, however long the table is.
+        # The row count does not show whether rows were removed, because other rows may have been added since. In that
+        # case, the newest row that was read is no longer at its position. The lookup starts at the end of the table,
+        # so its cost depends on the number of unread rows, not on the length of the table.
         rows = self._table.rows
         added = len(rows) - self._read
         is_void = added < 0 or (self._read > 0 and next(islice(reversed(rows), added, None)) != self._last)
@@ -33,7 +34,7 @@ class AppendedRows(Generic[Row]):
         return is_void
 
     def take(self, most: int | None = None) -> list[tuple[str, Row]]:
-        """Return up to `most` further rows with their keys, oldest first. Call `starts_over` before."""
+        """Return up to `most` further rows with their keys, oldest first. Call `starts_over` first."""
         rows = self._table.rows
         added = len(rows) - self._read
         skipped = 0 if most is None else max(added - most, 0)

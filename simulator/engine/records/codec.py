@@ -1,14 +1,14 @@
-"""Rows as JSON and back, exactly: the format of worlds in documents.
+"""Lossless conversion of rows to JSON and back: the format of worlds in documents.
 
-A value that JSON cannot express is an object whose field `$` names it: a record class, `decimal`, `text` or `base64`
-(bytes), `tuple`. Only classes given to the codec are ever instantiated, and every field is checked against its
-annotation, so a document from a stranger becomes valid rows or a `StateError`.
+A value that JSON cannot express becomes an object whose field `$` names its type: a record class, `decimal`, `text`
+or `base64` (bytes), `tuple`. Only classes given to the codec are ever instantiated, and every field is checked
+against its annotation, so an untrusted document becomes valid rows or a `StateError`.
 
-A `Text` is written as its bytes, a `JsonText` or `HeadersText` as the object or tuple it represents.
+A `Text` is written as its bytes. A `JsonText` or `HeadersText` is written as the object or tuple that it represents.
 
-A renamed class or field keeps its name in documents, so that old documents stay readable and new ones look the same:
-the class has an attribute `saved_as`, the field metadata of that name. Strings that used to be saved with a prefix
-still have it in documents: the metadata `saved_after` is the prefix.
+A renamed class or field keeps its old name in documents, so that old documents stay readable and new documents look
+the same. A renamed class has an attribute `saved_as`, and a renamed field has metadata with that name. Strings that
+used to be saved with a prefix still have this prefix in documents: the metadata `saved_after` contains it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Check: TypeAlias = "Callable[[Any], bool]"
 
 
 class StateError(ValueError):
-    """A document cannot be read: the dotted path, and the reason."""
+    """A document cannot be read. The error contains the dotted path and the reason."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path or 'the document'}: {why}")
@@ -78,18 +78,20 @@ class Codec:
         return tuple(self._names)
 
     def name_of(self, made: type[object]) -> str:
-        """Return the name of a class in documents. Raise `TypeError` for a class that rows may not contain."""
+        """Return the name of a class in documents. Raise `TypeError` if rows may not contain the class."""
         if made not in self._names:
             raise TypeError(f"rows cannot contain a {made.__name__}")
         return self._names[made]
 
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
-        """Return the fields of a class by their names in documents: own name, annotation, prefix of the strings."""
+        """Return the fields of a class by their names in documents: the field name, the annotation and the string
+        prefix.
+        """
         shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
         return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
 
     def encode(self, value: Any) -> object:
-        """Return the value as plain JSON. Raise `TypeError` for a value that rows may not contain."""
+        """Return a value as plain JSON. Raise `TypeError` if rows may not contain the value."""
         kind = type(value)
         if kind is str or value is None or kind is bool:
             return value
@@ -129,7 +131,7 @@ class Codec:
         return members if TAG not in members else {TAG: "object", "members": [list(item) for item in members.items()]}
 
     def decode(self, value: object, path: str, depth: int = 0) -> Any:
-        """Return the decoded value. Raise `StateError` for anything that `encode` cannot have produced."""
+        """Return the decoded value. Raise `StateError` if `encode` cannot have produced the input."""
         if depth > MAX_DEPTH:
             raise StateError(path, f"nested more than {MAX_DEPTH} levels deep")
         if isinstance(value, list):
@@ -207,7 +209,7 @@ def _encode_bytes(value: bytes) -> object:
 
 
 def _read_decimal(text: str) -> Decimal:
-    """Return a finite number of a size that can be printed."""
+    """Return a finite number that is short enough to be printed."""
     if len(text) > 2 * _MAX_DIGITS:
         raise ValueError("too long")
     value = Decimal(text)
@@ -233,11 +235,11 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 
 
 _TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text, HeadersText: headers_text}
-"""The constructors of packed strings."""
+"""The classes of packed strings."""
 
 
 def texts_of(row: object) -> Iterator[Text]:
-    """Yield the packed strings that a row contains or is."""
+    """Yield the packed strings that a row contains, or the row itself if it is a packed string."""
     if isinstance(row, Text):
         yield row
     elif is_dataclass(row):
@@ -290,7 +292,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_plain(value: Any) -> bool:
-    """Return True if a value can be written as JSON: numbers of 64 bits, and strings without lone surrogates."""
+    """Return True if a value can be written as JSON: its numbers fit in 64 bits, and its strings have no lone
+    surrogates.
+    """
     kind = type(value)
     if kind is str:
         return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
@@ -302,7 +306,10 @@ def is_plain(value: Any) -> bool:
 
 
 def checker(hint: object) -> Check:
-    """Return the check of a value against an annotation. Raise `TypeError` for an annotation that rows do not use."""
+    """Return a function that checks a value against an annotation.
+
+    Raise `TypeError` if rows may not use the annotation.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is object:
         return lambda value: True
@@ -343,9 +350,9 @@ def checker(hint: object) -> Check:
 
 
 def _members_checker(shape: Any) -> Check:
-    """Return the check of a JSON object against a TypedDict, without additional fields."""
+    """Return a function that checks a JSON object against a TypedDict and rejects additional fields."""
     checks = {name: checker(hint) for name, hint in get_type_hints(shape).items()}
-    # With postponed annotations `__required_keys__` ignores NotRequired.
+    # With postponed annotations, `__required_keys__` ignores NotRequired.
     written = get_type_hints(shape, include_extras=True)
     required = {name for name in shape.__required_keys__ if get_origin(written[name]) is not NotRequired}
     return lambda value: (
@@ -356,7 +363,7 @@ def _members_checker(shape: Any) -> Check:
 
 
 def _narrowed(check: Check, narrowings: Sequence[object]) -> Check:
-    """Add the constraints of an `Annotated` type to a check; descriptions are ignored."""
+    """Add the constraints of an `Annotated` type to a check. Descriptions are ignored."""
     spans = [one for one in narrowings if isinstance(one, Between)]
     one_line = any(isinstance(one, OneLine) for one in narrowings)
     return lambda value: (

@@ -1,4 +1,4 @@
-"""Conditions on records, and finding the records of a table that meet them, with or without an index."""
+"""Conditions on records, and finding the records in a table that match them, with or without an index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 FEW = 256
-"""Up to this number, testing records one by one is cheaper than an index."""
+"""Up to this number of records, testing them one by one is cheaper than an index."""
 
 R = TypeVar("R", default=Any)
 SortKey: TypeAlias = int | str | Decimal | tuple[int, ...]
@@ -29,17 +29,17 @@ class Condition(Protocol[R]):
     """A condition on a record."""
 
     def holds(self, record: R) -> bool:
-        """Return True if a record meets the condition."""
+        """Return True if a record matches the condition."""
         ...
 
     def find(self, rows: indexes.TableIndex[R]) -> BitMap:
-        """Return the records of a table that meet the condition, from its index."""
+        """Return the records in a table that match the condition, using the table's index."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HasValue(Generic[R]):
-    """One of the values that `by` returns for a record is wanted."""
+    """Matches a record if `by` returns at least one of the wanted values."""
 
     by: Callable[[R], Iterable[str | None]]
     wanted: frozenset[str]
@@ -53,7 +53,7 @@ class HasValue(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class InRange(Generic[R]):
-    """The value that `by` returns for a record is from `least` to `most`; None means unbounded."""
+    """Matches a record if `by` returns a value from `least` to `most`. None means unbounded."""
 
     by: Callable[[R], SortKey]
     least: Any = None
@@ -69,11 +69,11 @@ class InRange(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Contains(Generic[R]):
-    """One of the texts that `by` returns for a record contains the needle, ignoring case."""
+    """Matches a record if one of the strings that `by` returns contains the needle. Case is ignored."""
 
     by: Callable[[R], Iterable[str | None]]
     needle: str
-    """Casefolded."""
+    """The casefolded search string."""
 
     def holds(self, record: R) -> bool:
         return any(self.needle in value.casefold() for value in self.by(record) if value)
@@ -85,23 +85,30 @@ class Contains(Generic[R]):
 
 @cache
 def field_getter(name: str) -> Callable[[Any], Any]:
-    """Return the function that reads a field. It is cached, so that lists that use the same field share an index."""
+    """Return a function that reads a field.
+
+    The function is cached, so that lists that use the same field share an index.
+    """
     return attrgetter(name)
 
 
 @cache
 def field_values(name: str) -> Callable[[Any], tuple[Any]]:
-    """Return the function that reads a field as a tuple of one value. It is cached like `field_getter`."""
+    """Return a function that reads a field as a tuple with one value. It is cached like `field_getter`."""
     return lambda record: (getattr(record, name),)
 
 
 def field_in(name: str, *values: str) -> HasValue:
-    """Return the condition that a field has one of these values."""
+    """Return a condition that a field has one of these values."""
     return HasValue(field_values(name), frozenset(values))
 
 
 def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
-    """Return the records that meet all conditions. If some leave at most `FEW`, the rest is not tested."""
+    """Return the records that match the conditions, using indexes.
+
+    Once at most `FEW` records are left, the remaining conditions are not applied. The caller then tests these records
+    itself.
+    """
     found = rows.all
     for condition in conditions:
         if len(found) > FEW:
@@ -117,9 +124,10 @@ def newest_of(
     *,
     defers: bool = False,
 ) -> list[R]:
-    """Return the newest `limit` records (None: all) that meet all conditions, oldest first.
+    """Return the newest `limit` records that match all conditions, oldest first. None means no limit.
 
-    `by` is the sort key if the order is not that of the table. Raise `Unindexed` if the caller `defers` a long build.
+    `by` is the sort key, if the order is not the table order. If `defers` is True, raise `Unindexed` instead of
+    building a large index.
     """
     if not conditions and by is None:
         return list(islice(table.newest_first(), limit))[::-1]
@@ -127,7 +135,7 @@ def newest_of(
 
 
 def oldest_of(table: Table[R], conditions: Sequence[Condition[R]]) -> R | None:
-    """Return the oldest record that meets all conditions, or None."""
+    """Return the oldest record that matches all conditions, or None."""
     return next(iter(_first(table, conditions, 1) if conditions else table.values()), None)
 
 

@@ -1,7 +1,7 @@
-"""Journal rows that cannot be read: dropped from a world, and counted with the rows that the journal itself drops.
+"""Unreadable journal rows. They are dropped from a world, and counted with the rows that the journal itself drops.
 
-Journals record texts from outside: headers, bodies, paths. A row that an older version or another program wrote must
-never make the rest of the world unreadable. Rows that anything else depends on are refused instead.
+Journals record strings from outside: headers, bodies, paths. A row that an older version or another program wrote
+must never make the rest of the world unreadable. Unreadable rows on which other rows depend are rejected instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 
 class DroppedRows:
-    """The unreadable rows of a state while it is read, by table and key, and the number of unreadable calls."""
+    """The unreadable rows by table and key, and the number of unreadable requests, collected while a state is read."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -25,22 +25,22 @@ class DroppedRows:
         return self.calls + sum(map(len, self._rows.values()))
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the journals that dropped rows."""
+        """Yield the names of the journals that have dropped rows."""
         if self.calls:
             yield "requests"
         yield from (table for table, rows in self._rows.items() if rows)
 
     def add(self, table: str, journal: TableKey[Any], key: str) -> None:
-        """Count a row that cannot be read."""
+        """Count an unreadable row."""
         self._rows.setdefault(table, {})[key] = journal.name
 
     def discard(self, table: str, key: str) -> None:
-        """Stop counting a row: it was written again, or deleted."""
+        """Stop counting a row because it was written again or deleted."""
         if table in self._rows:
             self._rows[table].pop(key, None)
 
     def enter(self, tables: MutableMapping[str, dict[str, Any]]) -> None:
-        """Add the counts to those of the journals in the state."""
+        """Add these counts to the journal counts in the state."""
         for rows in self._rows.values():
             for journal in rows.values():
                 counts = tables.setdefault(SEQUENCES.name, {})
@@ -49,12 +49,12 @@ class DroppedRows:
 
 
 def rows_dropped(world: World, journal: TableKey[Any]) -> int:
-    """Return how many rows a journal has dropped."""
+    """Return the number of rows that a journal has dropped."""
     return world.last_sequence(_count_of(journal.name))
 
 
 def count_dropped(world: World, journal: TableKey[Any]) -> None:
-    """Count a row that a journal drops; inside a change."""
+    """Count a row that a journal drops. Call this inside a change."""
     world.next_sequence(_count_of(journal.name))
 
 

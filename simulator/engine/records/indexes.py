@@ -1,8 +1,9 @@
-"""Indexes of a table for its lists: rows by value, by range, by substring, and in sorted order.
+"""Table indexes for lists: rows by value, by range, by substring, and in sorted order.
 
-Each row has a number, its position in the table, and a set of rows is a bitmap of numbers. The result of several
-filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of the index is
-built when a list first needs it, and every later write updates it, so tables without filtered lists pay nothing.
+Each row has a number, which is its position in the table, and a set of rows is a bitmap of these numbers. The result
+of several filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of
+the index is built when a list first needs it, and every later write updates it, so tables without filtered lists have
+no cost.
 """
 
 from __future__ import annotations
@@ -25,29 +26,35 @@ R = TypeVar("R")
 PartT = TypeVar("PartT", bound="Part[Any]")
 
 Entry: TypeAlias = "tuple[Any, Any, int]"
-"""A row in a sorted part: its sort key, its sequence, its number."""
+"""A row in a sorted part: its sort key, its sequence and its number."""
 
 MANY = 10_000
-"""Building a part for more rows takes 5 ms or more, so callers that can wait let others through meanwhile."""
+"""Building a part for more rows takes 5 ms or more. Callers that can wait then let other requests run meanwhile."""
 
 _SLICE = 4096
-"""The rows that one slice of a build reads, in about a millisecond."""
+"""The number of rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""The rows in a block of a sorted part, at most twice as many: cheap to insert into, few enough blocks to walk."""
+"""The number of rows in a block of a sorted part; a block has at most twice as many.
+
+Inserting into such a block is cheap, and the number of blocks stays small enough to walk.
+"""
 
 _TEXTS = 64
-"""The rows whose text is searched as one string."""
+"""The number of rows whose strings are joined for searching."""
 
 _FIELD, _ROW = "\x1f", "\x1e"
-"""Separators of the values of a row, and of rows: control characters that texts hardly ever contain."""
+"""Separators between the values in a row, and between rows.
+
+They are control characters, which strings rarely contain.
+"""
 
 _RESULTS = 8
 """The number of search results that are cached."""
 
 
 class Unindexed(Exception):  # not an error: the caller builds the part, then repeats the lookup
-    """A lookup needs a part that takes long to build. Exhaust `build` and repeat the lookup."""
+    """A lookup needs a part that takes long to build. Exhaust `build`, then repeat the lookup."""
 
     def __init__(self, build: Iterator[None]) -> None:
         super().__init__("a part of an index is not built")
@@ -56,23 +63,23 @@ class Unindexed(Exception):  # not an error: the caller builds the part, then re
 
 
 class TableIndex(Generic[R]):
-    """The rows of a table by number, and the parts that lists have needed so far."""
+    """The numbered rows of a table, and the parts that lists have needed so far."""
 
     def __init__(self, table: Table[R]) -> None:
         self._table = table
         self._keys = list(table.rows)
-        # The number of each row takes 90 bytes, so tables whose rows are added and never changed have none: an undone
-        # write there is that of the newest row.
+        # The number of each row takes 90 bytes. So tables whose rows are added and never changed have no numbers:
+        # there, an undone write always concerns the newest row.
         self._numbers: dict[str, int] | None = None
         self._parts: dict[tuple[type[Part[R]], Callable[[R], Any]], Part[R]] = {}
         self._missed: list[list[tuple[int, R, R]]] = []
-        """For each build under way, the writes since it began."""
+        """For each unfinished build, the writes since it started."""
         self.all = BitMap(range(len(self._keys)))
         self.defers = False
-        """Whether lookups raise `Unindexed` instead of building a part for many rows."""
+        """True if lookups raise `Unindexed` instead of building a part for many rows."""
 
     def __len__(self) -> int:
-        """Return how many numbers there are, including those of deleted rows."""
+        """Return the number of rows, including deleted rows."""
         return len(self._keys)
 
     def __getitem__(self, number: int) -> R:
@@ -80,15 +87,15 @@ class TableIndex(Generic[R]):
 
     def items(self) -> Iterator[tuple[int, R]]:
         """Every row with its number."""
-        return zip(self.all, self._table.rows.values(), strict=True)  # both are in the order of creation
+        return zip(self.all, self._table.rows.values(), strict=True)  # both are in creation order
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
-        """Yield the keys of these rows, the newest first. The table must not be written meanwhile."""
+        """Yield the keys of these rows, newest first. Do not write to the table meanwhile."""
         for end in range(len(among), 0, -_BLOCK):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 
     def written(self, key: str, old: R, new: R) -> None:
-        """Update all parts after a write or an undone write. ABSENT means no row."""
+        """Update all parts after a write or an undone write. ABSENT means that there is no row."""
         if old is ABSENT:
             number = len(self._keys)
             self._keys.append(key)
@@ -129,14 +136,16 @@ class TableIndex(Generic[R]):
         return self._part(Texts, by)
 
     def where(self, holds: Callable[[R], bool]) -> BitMap:
-        """Return the rows for which a predicate holds, by testing all of them."""
+        """Return the rows that match a predicate. All rows are tested."""
         return BitMap(number for number, row in self.items() if holds(row))
 
     def page(
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
-        """Return the numbers from `start` to before `end` among these, in the order of the table or of a sort key."""
-        if start >= end:  # a page behind the last
+        """Return the numbers at positions `start` to `end` - 1 among these rows, in table order or ordered by a sort
+        key.
+        """
+        if start >= end:  # a page after the last one
             return []
         if sort is not None:
             return self.order(sort).cut(among, start, end, descending=descending)
@@ -157,7 +166,7 @@ class TableIndex(Generic[R]):
         return part
 
     def _build(self, kind: type[Part[R]], by: Callable[[R], Any]) -> Iterator[None]:
-        """Build a part in slices. Writes between slices reach it at the end, in their order."""
+        """Build a part in slices. Writes between slices are applied at the end, in order."""
         part, missed = kind(self, by), list[tuple[int, R, R]]()
         self._missed.append(missed)
         try:
@@ -170,7 +179,7 @@ class TableIndex(Generic[R]):
 
 
 class Part(ABC, Generic[R]):
-    """An index of one property of the rows, which `by` reads from a row."""
+    """An index on one property, which `by` reads from a row."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
@@ -178,11 +187,11 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Enter the rows as they are at the first step, in slices. Later writes are entered by the caller."""
+        """Add the rows as of the first step, in slices. The caller applies later writes."""
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:
-        """Enter a write of a row; ABSENT means no row."""
+        """Apply a write to a row. ABSENT means that there is no row."""
 
     def _slices(self) -> Iterator[list[tuple[int, R]]]:
         items = list(self.rows.items())
@@ -191,7 +200,7 @@ class Part(ABC, Generic[R]):
 
 
 class Values(Part[R]):
-    """The rows by their values; a row may have several, or none."""
+    """The rows by value. A row may have several values, or none."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Iterable[str | None]]) -> None:
         super().__init__(rows, by)
@@ -230,7 +239,7 @@ class Values(Part[R]):
 
 
 class _Block:
-    """Consecutive entries of a sorted part, and the set of their rows."""
+    """Consecutive entries in a sorted part, and the set of their rows."""
 
     __slots__ = ("entries", "numbers")
 
@@ -240,9 +249,9 @@ class _Block:
 
 
 class Order(Part[R]):
-    """The rows sorted, in blocks that know which rows they have, so that lookups skip whole blocks.
+    """The sorted rows, in blocks. Each block contains the set of its rows, so that lookups can skip whole blocks.
 
-    Rows with equal sort keys are in the order of their sequence, then of the table.
+    Rows with equal sort keys are ordered by their sequence, then by table order.
     """
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], SupportsRichComparison]) -> None:
@@ -300,7 +309,7 @@ class Order(Part[R]):
             del self._blocks[at], self._lasts[at]
 
     def between(self, least: Any, most: Any) -> BitMap:
-        """Return the rows whose sort key is from `least` to `most`; None means unbounded."""
+        """Return the rows whose sort key is between `least` and `most`, inclusive. None means unbounded."""
         first, last = 0, len(self._blocks) - 1
         if least is not None:
             first = bisect_left(self._lasts, least, key=_sort_key)
@@ -308,12 +317,12 @@ class Order(Part[R]):
             last = min(bisect_right(self._lasts, most, key=_sort_key), last)
         if first > last:
             return BitMap()
-        # Only the first and the last block can have rows outside of the range.
+        # Only the first and the last block can contain rows outside the range.
         ends = [_between(self._blocks[at], least, most) for at in {first, last}]
         return BitMap().union(*ends, *(block.numbers for block in self._blocks[first + 1 : last]))
 
     def cut(self, among: BitMap, start: int, end: int, *, descending: bool) -> list[int]:
-        """Return the numbers from `start` to before `end`, counting only these rows."""
+        """Return the numbers at positions `start` to `end` - 1, counting only these rows."""
         found: list[int] = []
         step = -1 if descending else 1
         for block in self._blocks[::step]:
@@ -338,10 +347,10 @@ _sort_key, _sequence = itemgetter(0), itemgetter(1)
 
 
 class Texts(Part[R]):
-    """The casefolded texts of the rows, those of 64 consecutive rows joined into one string.
+    """The casefolded strings in the rows. The strings of 64 consecutive rows are joined into one string.
 
-    Searching the 5 MB of a hundred thousand transfers takes 2 to 4 ms, the 20 MB of as many with addresses and hashes
-    8 to 30. An index of all trigrams was tried. It is not quicker, and takes 100 µs for each written row and twice the
+    Searching a hundred thousand transfers (5 MB) takes 2 to 4 ms. With addresses and hashes (20 MB), it takes 8 to 30
+    ms. An index of all trigrams was tried: it is not faster, takes 100 µs for each written row, and needs twice the
     memory.
     """
 
@@ -349,9 +358,12 @@ class Texts(Part[R]):
         super().__init__(rows, by)
         self._blocks: list[str] = []
         self._stale = set[int]()
-        """The blocks that the next search rebuilds: most writes are not followed by a search."""
+        """The blocks to rebuild in the next search.
+
+        They are not rebuilt earlier because most writes are not followed by a search.
+        """
         self._results: dict[str, BitMap] = {}
-        """The last results, until a write: a client that turns pages repeats its search."""
+        """The latest results, until the next write. A client that reads several pages repeats its search."""
 
     def fill(self) -> Iterator[None]:
         for at in range(-(-len(self.rows) // _TEXTS)):
@@ -363,7 +375,10 @@ class Texts(Part[R]):
         self._stale.add(number // _TEXTS)
 
     def holding(self, needle: str) -> BitMap | None:
-        """Return the rows with a text that contains a casefolded needle; None if the needle contains a separator."""
+        """Return the rows that have a string which contains a casefolded needle.
+
+        Return None if the needle contains a separator.
+        """
         if _FIELD in needle or _ROW in needle:
             return None
         if self._stale:

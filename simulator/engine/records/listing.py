@@ -1,6 +1,6 @@
 """Lists: common parameters, filters, sorting and the page envelope.
 
-Subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
+Source: subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
 class Listed(Protocol):
-    """The fields of every listed record. `sequence` orders records with equal sort keys."""
+    """The fields that every listed record has. `sequence` determines the order of records with equal sort keys."""
 
     @property
     def sequence(self) -> int | tuple[int, ...]: ...
@@ -78,21 +78,21 @@ class Ordered(Protocol[R_co]):
 
 @dataclass(frozen=True)
 class Filter(Generic[R]):
-    """A query parameter that narrows a list to records that have one of the given values."""
+    """A query parameter that limits a list to records with one of the given values."""
 
     name: str
     by: Callable[[R], Iterable[str | None]]
-    """Returns the values of a record that are compared."""
+    """Returns the values in a record that are compared."""
     choices: Choices | None = None
-    """The valid values; None for any string."""
+    """The valid values, or None if any string is valid."""
     many: bool = False
-    """Whether the parameter takes a comma-separated list."""
+    """True if the parameter accepts a comma-separated list."""
     description: str = ""
     assumed: str = ""
-    """The decision that `choices` rest on if the specification does not list all of them."""
+    """The decision behind `choices`, if the specification does not list all of them."""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter."""
+        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
@@ -103,23 +103,23 @@ class Filter(Generic[R]):
 
 @dataclass(frozen=True)
 class Bound(Generic[R]):
-    """A query parameter that sets the least or the greatest number a record may have."""
+    """A query parameter that sets the minimum or maximum of a number in the records."""
 
     name: str
     by: Callable[[R], Decimal]
-    """Returns the number of a record."""
+    """Returns the number in a record."""
     at: Literal["least", "most"]
     description: str = ""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter."""
+        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return InRange(self.by, **{self.at: Decimal(text)})
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
-    """Return a filter on the field of the same name."""
+    """Return a filter on the field with the same name."""
     return Filter(name, field_values(name), choices, many, description)
 
 
@@ -129,32 +129,35 @@ DATES: Mapping[str, Callable[[Listed], SortKey]] = {
 }
 
 CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, field_getter("created_at_ms"))
-"""For resources that do not show `updated_at`: sorting by it is allowed, and sorts by `created_at` (decision L1)."""
+"""The sort keys for resources without `updated_at` in responses.
+
+Sorting by this field is allowed, and sorts by `created_at` (decision L1).
+"""
 
 
 @dataclass(frozen=True)
 class Listing(Generic[R]):
-    """The query parameters of one list beyond page and size."""
+    """The query parameters of one list, other than page and size."""
 
     filters: tuple[Filter[R] | Bound[R], ...] = ()
     search: Callable[[R], Iterable[str | None]] | None = None
-    """Returns the texts of a record that are searched."""
+    """Returns the strings in a record that are searched."""
     searched: str = ""
-    """Names the searched fields."""
+    """The names of the searched fields, for people."""
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
-    """The sortable fields; None for `DATES`."""
+    """The sortable fields, or None for `DATES`."""
     statuses: Choices = ()
-    """The valid values of `status`."""
+    """The valid values for `status`."""
     assumed_statuses: str = ""
-    """The decision that `statuses` rest on if the specification does not list all of them."""
+    """The decision behind `statuses`, if the specification does not list all of them."""
     common: bool = True
-    """False for a list that has only page, size, limit and its own filters (fees)."""
+    """False if the list has only page, size, limit and its own filters (fees)."""
     newest_first: bool = True
-    """Whether the newest record comes first; only used if `common` is False."""
+    """True if the newest record is first. Used only if `common` is False."""
     defaults: Mapping[str, str] = field(default_factory=dict)
-    """The values of parameters that are not sent."""
+    """The values of omitted parameters."""
     basis: str = "specified"
-    """The decision that all parameters rest on if the specification shows none of them."""
+    """The decision behind all parameters, if the specification lists none of them."""
 
     @property
     def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:
@@ -162,13 +165,13 @@ class Listing(Generic[R]):
 
     @cached_property
     def narrowing(self) -> tuple[Filter[R] | Bound[R], ...]:
-        """The filters, including the common one by status unless the list has its own."""
+        """The filters. The common filter by status is included unless the list has its own."""
         if not self.common or any(filter_.name == "status" for filter_ in self.filters):
             return self.filters
         return (by_field("status", self.statuses, many=True), *self.filters)
 
     def parameters(self) -> tuple[str, ...]:
-        """Return the names of all query parameters of this list."""
+        """Return the names of all query parameters for this list."""
         common = ("search", "start_date", "end_date", "sort_by", "sort_order", "status") if self.common else ()
         own = tuple(filter_.name for filter_ in self.filters)
         return tuple(dict.fromkeys(("page", "size", "limit", *common, *own)))
@@ -182,22 +185,28 @@ class ListRequest(Generic[R]):
     size: int
     conditions: tuple[Condition[R], ...]
     sort: Callable[[R], SortKey] | None
-    """The sort key; None for the order of the records."""
+    """The sort key, or None for the order of the records."""
     descending: bool
     defers: bool = False
-    """Whether the caller can wait for an index: `paginate` raises `Unindexed` instead of building it in one go."""
+    """True if the caller can wait for an index.
+
+    `paginate` then raises `Unindexed` instead of building the index in one step.
+    """
 
     def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
-        """Return the same request, narrowed to records for which `by` returns a value, such as their parent."""
+        """Return the same request, limited to records for which `by` returns a certain value, such as their parent."""
         return replace(self, conditions=(HasValue(by, frozenset((value,))), *self.conditions))
 
     def ordered(self, by: Callable[[R], SortKey]) -> ListRequest[R]:
-        """Return the same request with a sort key for records that the table does not have in the order of lists."""
+        """Return the same request with a sort key, for records that the table does not store in list order."""
         return self if self.sort is not None else replace(self, sort=by)
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query without empty values. Raise `ApiError` invalid_parameter or invalid_date_range."""
+    """Validate a query that has no empty values.
+
+    Raise `ApiError` invalid_parameter or invalid_date_range if it is invalid.
+    """
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
@@ -244,9 +253,9 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 
 
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
-    """Return the condition on the time of creation, in whole milliseconds like the records' own times.
+    """Return the condition on the creation time, in whole milliseconds like the times in the records.
 
-    Bounds are exact (decision L2), so a start between two milliseconds is rounded up.
+    The bounds are exact (decision L2), so a start between two milliseconds is rounded up.
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)
@@ -271,20 +280,20 @@ def _nanoseconds(query: Mapping[str, str], name: str, day_offset: int) -> int | 
 
 
 def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R], Pagination]:
-    """Return the records of the requested page, and the `pagination` object."""
+    """Return the records on the requested page, and the `pagination` object."""
     start = (request.page - 1) * request.size
     if isinstance(records, Table) and _is_indexed(request, len(records), start):
         found, total = _look_up(request, records, start)
     else:
         found, total = _look_through(request, records.values() if isinstance(records, Table) else records, start)
     pages = -(-total // request.size)
-    # A larger integer is equal as a decimal, which orjson writes; it refuses the integer.
+    # A larger integer is converted to an equal decimal, because orjson refuses the integer but writes the decimal.
     page: Any = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)
     return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
 def _is_indexed(request: ListRequest[R], total: int, start: int) -> bool:
-    """Return True if an index is cheaper than reading the records from their nearer end."""
+    """Return True if an index is cheaper than reading the records from the nearer end."""
     if request.conditions or request.sort is not None:
         return total > FEW
     return FEW < start < total - FEW

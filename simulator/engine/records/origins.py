@@ -1,4 +1,4 @@
-"""Data of the request that created a resource, saved with the resource."""
+"""Data about the request that created a resource, saved with the resource."""
 
 from __future__ import annotations
 
@@ -12,29 +12,34 @@ from simulator.kernel.world import Origin, World
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin(Origin):
-    """The body of a request, the scenario it selected for what it creates, and its trace ("" for none)."""
+    """The body of a request, the scenario that it selected for the resources it creates, and its trace ("" if it has
+    none).
+    """
 
     body: JsonText = NO_MEMBERS
     scenario: str = ""
     trace: str = ""
 
     saved_as: ClassVar[str] = "Origin"
-    """Its name in documents."""
+    """The class name in documents."""
 
     @property
     def says_something(self) -> bool:
-        """Return True if the request had any of these. All empty bodies share one object, so no body is unpacked."""
+        """Return True if the request had a body, a scenario or a trace.
+
+        All empty bodies share one object, so no body is unpacked.
+        """
         return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
 
 
 NOTHING_CARRIED = RequestOrigin()
 
 ORIGINS = TableKey("origins", RequestOrigin)
-"""The origins of records, by the id of the record."""
+"""The origins of records, by record id."""
 
 
 def present_origin(world: World) -> RequestOrigin:
-    """Return the origin of the change under way."""
+    """Return the origin of the current change."""
     origin = world.origin
     return origin if isinstance(origin, RequestOrigin) else NOTHING_CARRIED
 

@@ -1,7 +1,7 @@
-"""The life of a resource: the only module that writes a status.
+"""The lifecycle of resources. This is the only module that writes a status.
 
-A record is a frozen row of the store; its kind describes the rest (`rows/kind`). Creating and moving a resource writes
-the row, its history and its events together.
+A record is an immutable row in the store. Its kind describes the rest (`rows/kind`). Creating a resource, or changing
+its status, writes the row, its history and its events together.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ V = TypeVar("V")
 
 
 def present(value: V | None) -> V:
-    """Return a field that is optional in general, but set in a record of this type.
+    """Return a field that is optional in general, but always set in this record type.
 
-    Raise `ValueError` if it is None.
+    Raise `ValueError` if the field is None.
     """
     if value is None:
         raise ValueError("this record lacks a field that its type always has")
@@ -41,11 +41,14 @@ def present(value: V | None) -> V:
 
 
 INDEX = TableKey("index", str)
-"""The id of every record ever created → the address of its table."""
+"""Maps the id of every record ever created to the address of its table."""
 
 
 class NewFields(TypedDict):
-    """The fields of `Record` that every new record gets. Constructors take them as `**fields`, and mypy checks them."""
+    """The fields of `Record` that every new record gets.
+
+    Constructors accept them as `**fields`, and mypy checks them.
+    """
 
     id: str
     environment: str
@@ -55,7 +58,7 @@ class NewFields(TypedDict):
 
 
 def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewFields:
-    """Return the fields of a new record: id, environment, sequence, times."""
+    """Return the fields of a new record: id, environment, sequence and times."""
     return {
         "id": world.streams.identifier(prefix, stream),
         "environment": environment,
@@ -74,12 +77,12 @@ def kind_of(world: World, record: Record) -> Kind:
 
 
 def render(world: World, record: Record) -> Shown:
-    """Return the full resource as the API shows it now."""
+    """Return the full resource as the API returns it now."""
     return kind_of(world, record).render(world, record)
 
 
 def render_for_event(world: World, record: Record) -> JsonObject:
-    """Return the full resource as events carry it now (decision W8)."""
+    """Return the full resource as events contain it now (decision W8)."""
     return _rendered_for_event(world, kind_of(world, record), record)
 
 
@@ -91,16 +94,17 @@ def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
-    """Create a resource by the initial move of its state table.
+    """Create a resource with the initial transition in its state table.
 
-    With `announced` False no event is emitted yet: call `announce` after creating everything that belongs to it.
+    If `announced` is False, no event is emitted yet: call `announce` after creating everything that belongs to the
+    resource.
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
     table = _write(world, kind, record)
     if table is not None:
-        # The table's own name string: a new string for each record would stay in memory.
+        # Use the table's own name string: a new string for each record would stay in memory.
         world.store[INDEX].put(record.id, table.name)
     origin = present_origin(world)
     if origin.says_something:
@@ -113,13 +117,13 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events of a resource's initial move, or call the listeners for silent creations."""
+    """Emit the events for a resource's initial transition. If it has none, run the listeners for silent creations."""
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
 def tell(world: World, record: Record, event_type: str) -> None:
-    """Emit an event about a resource in addition to those of its moves."""
+    """Emit an additional event about a resource, outside its transitions."""
     shown = render_for_event(world, record)
     emit(world, record.environment, event_type, shown, record.object_id)
 
@@ -132,10 +136,11 @@ def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
 
 
 def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, announced: bool = True) -> R:
-    """Move a resource by its state table. Raise `IllegalMove` and change nothing if there is no such cell.
+    """Change the status of a resource according to its state table.
 
-    `record` may differ from the stored one in any field except the status. `extra` is data that the events of this move
-    carry besides the rendered resource (the `run` of decision W8). With `announced` False no events are emitted.
+    Raise `IllegalMove` and change nothing if the table has no such transition. `record` may differ from the stored
+    record in any field except the status. `extra` is data that the events include in addition to the rendered
+    resource (the `run` in decision W8). If `announced` is False, no events are emitted.
     """
     kind, now_ms = kind_of(world, record), world.now_ms
     step = kind.machine.next(record.status, on, when)
@@ -148,7 +153,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
 
 
 def save(world: World, record: R) -> R:
-    """Save a record after changes of other fields than the status."""
+    """Save a record in which fields other than the status were changed."""
     table = world.store[_address(world, record)]
     if record.status != table[record.id].status:
         raise ValueError("only a move of the state table changes a status")
@@ -158,7 +163,7 @@ def save(world: World, record: R) -> R:
 
 
 def remove(world: World, record: R, on: str) -> R:
-    """Delete a resource from its table: lists omit it, `find` still returns it."""
+    """Delete a resource from its table. Lists then omit it, but `find` still returns it."""
     record = move(world, record, on)
     address = _address(world, record)
     world.store[address].delete(record.id)
@@ -169,12 +174,12 @@ def remove(world: World, record: R, on: str) -> R:
 
 
 def _address(world: World, record: Record) -> Address[Any]:
-    """Return the address of the table of a record that is not deleted."""
+    """Return the table address of a record that is not deleted."""
     return kind_of(world, record).table.of(record.environment, record.owner)
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the traces of a record that never was in this world, except its row; inside a change."""
+    """Delete the references to a record that was never in this world, but not its row. Call this inside a change."""
     world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
         world.store[INDEX].delete(record_id)
@@ -183,7 +188,7 @@ def forget_record(world: World, record_id: str) -> None:
 
 
 def find(world: World, record_id: str) -> Record | None:
-    """Return any resource of the world by id, including deleted ones and those of other users, or None."""
+    """Return any resource in the world by id, or None. Deleted resources and those of other users are included."""
     at = world.store[INDEX].get(record_id)
     if at is not None:
         record: Record | None = world.store.written(at).get(record_id)
@@ -200,7 +205,10 @@ _MOST_NAMED = 3
 
 
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
-    """Return the 404 for an unknown id. It names resources with that reference, because people confuse the two."""
+    """Return a 404 error for an unknown id.
+
+    It names resources with this value as their reference, because people confuse the two.
+    """
     named = []
     if given:
         tables = frozenset(kind.table.name for kind in _kinds(world).values() if kind.listed)
@@ -217,7 +225,7 @@ def no_resource(world: World, given: str, param: str | None = None) -> ControlEr
 
 
 def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:
-    """Return the ids of all resources in tables of these names, including deleted ones, newest first."""
+    """Return the ids of all resources in the tables with these names, newest first. Deleted resources are included."""
     index = world.store[INDEX]
     if len(index) <= FEW:
         return (key for key, address in reversed(index.rows.items()) if table_name(address) in tables)
@@ -230,7 +238,9 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource of a history, including the one of its kind that has no id in the API."""
+    """Return the resource that a history belongs to, including the only resource of its kind that has no id in the
+    API.
+    """
     found = find(world, record_id)
     if found is None:
         ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
@@ -239,7 +249,10 @@ def find_moved(world: World, record_id: str) -> Record | None:
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """Return a record that must exist, deleted or not. Raise `LookupError` if it does not, or has another class."""
+    """Return a record that must exist, even if it is deleted.
+
+    Raise `LookupError` if it does not exist or has another class.
+    """
     record = find(world, record_id)
     if not isinstance(record, cls):
         raise LookupError(f"there is no {cls.__name__} with the id {record_id!r}")
@@ -247,9 +260,9 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 
 
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
-    """Return the record that a call names.
+    """Return the record with an id that a request names.
 
-    Raise `ApiError` 404 if it is missing or deleted. `what` is its kind, for people.
+    Raise `ApiError` 404 if the record is missing or deleted. `what` is its kind, for people.
     """
     record = table.get(record_id)
     if record is None:
@@ -263,7 +276,10 @@ def is_deleted(world: World, record_id: str) -> bool:
 
 
 def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
-    """Put a record into the table of its kind, and return the address; None for a kind that stores it elsewhere."""
+    """Write a record to the table of its kind, and return the address.
+
+    Return None if the kind stores its record elsewhere.
+    """
     if kind.put is not None:
         kind.put(world, record)
         return None

@@ -1,4 +1,4 @@
-"""The journal of API calls of a world, bounded."""
+"""The journal of API requests in a world. Its size is limited."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from simulator.kernel.per_world import PerWorld
 from simulator.kernel.world import World
 
 _ROW_BYTES = 1_000
-"""The approximate size of a journal entry without its strings."""
+"""The approximate size of a journal entry without its strings, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One API call and its response, with secrets masked.
+    """One API request and its response, with secrets masked.
 
-    `fault` is the id of the fault that acted on it. `duration_ms` and `wall_ms` (the moment it arrived) come from a
-    monotonic clock of the machine, so like all durations they differ from run to run.
+    `fault` is the id of the fault that applied to it. `duration_ms` and `wall_ms` (the time at which it arrived) are
+    measured with the machine's monotonic clock, so they differ from run to run.
     """
 
     id: Id
@@ -45,7 +45,7 @@ class JournalEntry:
     fault: str = ""
 
     saved_as: ClassVar[str] = "Exchange"
-    """Its name in documents, which must stay."""
+    """The class name in documents. It must not change."""
 
     @property
     def size(self) -> int:
@@ -55,7 +55,7 @@ class JournalEntry:
 
 @lru_cache(
     maxsize=256
-)  # cached: the same headers recur, and every call is measured when it is added and when it is dropped
+)  # cached: the same headers recur, and every request is measured when it is added and when it is dropped
 def _length_of(headers: Headers) -> int:
     return sum(map(len, chain.from_iterable(headers)))
 
@@ -66,5 +66,5 @@ _LOGS: PerWorld[RequestLog] = PerWorld(BoundedLog)
 
 
 def requests_of(world: World) -> RequestLog:
-    """Return the API calls that a world has in its journal."""
+    """Return the journal of API requests in a world."""
     return _LOGS[world]

@@ -1,6 +1,6 @@
-"""Types of rows that are JSON objects, and their validation when they come from documents.
+"""Types for rows that are JSON objects, and their validation when they are read from documents.
 
-All other rows are records, whose fields the codec checks by their annotations.
+All other rows are records. The codec checks their fields by the annotations.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from simulator.engine.text.fields import in_words
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
 
 STRICT = ConfigDict(strict=True, extra="forbid")
-"""The configuration for the TypedDict of a row: exactly these fields, of exactly these types."""
+"""The pydantic configuration for a row's TypedDict: exactly these fields, with exactly these types."""
 
 SavedMoment = Annotated[int, Field(ge=0, le=LAST_TIMESTAMP_MS)]
-"""Milliseconds."""
+"""A number of milliseconds."""
 SavedCount = Annotated[int, Field(ge=0, lt=2**63)]
 SavedTimestamp = Annotated[
     str, Field(pattern=r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$")
@@ -31,7 +31,10 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def hold_against(shape: Any, value: object, path: str = "", context: object = None) -> None:
-    """Raise `StateError`, with the location below `path`, unless a value has this shape (a TypedDict or a model)."""
+    """Raise `StateError` unless a value matches this TypedDict or model.
+
+    The error contains the location below `path`.
+    """
     try:
         _adapter(shape).validate_python(value, context=context)
     except ValidationError as error:

@@ -1,6 +1,6 @@
-"""Traces of callers (W3C Trace Context), passed on to the webhooks that follow.
+"""Trace contexts from callers (W3C Trace Context), which are passed on to the resulting webhooks.
 
-A call without a well-formed `traceparent` starts no trace, so nothing is sent that nobody requested.
+A request without a well-formed `traceparent` starts no trace, so no trace is sent that the caller did not start.
 """
 
 from __future__ import annotations
@@ -15,24 +15,22 @@ from simulator.kernel.world import World
 
 HEADER = "traceparent"
 
-_FORM = (
-    r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled at first use: few calls have one
-)
+_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled on first use: rarely needed
 _KNOWN_VERSION = "00"
 _NO_VERSION = "ff"
 _SAMPLED = 1
 
 
 def parent_of(headers: Mapping[str, str]) -> str:
-    """Return the trace of a request from its headers (names in lower case), or "" without a well-formed one."""
+    """Return a request's trace context from its headers (names in lower case), or "" if there is no well-formed one."""
     given = headers.get(HEADER)
     return "" if given is None else read(given)
 
 
 def read(given: str) -> str:
-    """Return a `traceparent` reduced to the parts this version knows, or "" for a malformed one.
+    """Return a `traceparent` reduced to the parts that this version supports, or "" if it is malformed.
 
-    A later version may append more after a dash. Of the flags, only `sampled` is known.
+    A later version may append more after a dash. The only supported flag is `sampled`.
     """
     found = re.fullmatch(_FORM, given)
     if found is None:
@@ -46,12 +44,16 @@ def read(given: str) -> str:
 
 
 def trace_of(world: World, event: Event) -> str:
-    """Return the trace of an event: that of its request, else that of the request that created its object, else ""."""
+    """Return the trace context for an event.
+
+    It is taken from the request that caused the event, otherwise from the request that created its object. Return ""
+    if neither has one.
+    """
     found = event.trace or origin_of(world, event.object_id).trace
     return read(found) if found else ""  # it may come from a handwritten document
 
 
 def child_of(parent: str, *parts: str) -> str:
-    """Return the same trace with a new span id derived from the parts."""
+    """Return the same trace context with a new span id that is derived from the parts."""
     version, trace, _, flags = parent.split("-")
     return f"{version}-{trace}-{derive('span', trace, *parts)[:8].hex()}-{flags}"

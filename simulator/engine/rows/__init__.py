@@ -1,1 +1,1 @@
-"""The row types in which a service is declared: rooms, operations, events, errors, actions. Read these first."""
+"""The types with which a service is declared: rooms, operations, events, errors and actions. Read these first."""

@@ -1,7 +1,7 @@
-"""Actions: outside events that can be triggered, in one table for control calls, scenarios and commands.
+"""Actions: outside events that can be triggered. Control requests, scenarios and commands use the same table.
 
-A row names the action, the kinds of resource it acts on (none: the world itself), its parameters and its effect.
-Chapter "Actions" of the control interface.
+Each table row names the action, the resource kinds to which it applies (none means the world itself), its parameters
+and its effect. Source: section "Actions" of the control interface.
 """
 
 from __future__ import annotations
@@ -32,64 +32,72 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """One action as a room receives it: validated, and with its target found.
+    """An action as passed to the code that executes it: it is validated, and its target was found.
 
-    A room names the types it reads, `ActionCall[Deposit, Failure]`; `Nothing` if an action has no parameters.
+    The code names the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action has
+    no parameters.
     """
 
     world: World
     environment: str
     target: TargetT
-    """None for the world."""
+    """The target, or None if it is the world."""
     parameters: ParametersT
 
 
 @dataclass(frozen=True)
 class Initial:
-    """Lets scenarios carry out an action in the initial state, as a field of their `world`."""
+    """Allows scenarios to run an action in the initial state, as a field of their `world`."""
 
     member: str
     means: str
     """The description of the field, for editors."""
     order: int
-    """The position of the action: lower numbers are carried out first."""
+    """The position of the action. Actions with lower numbers run first."""
     is_list: bool = True
-    """Whether the field is a list of entries, each with the parameters of the action."""
+    """True if the field is a list of entries, each with the action's parameters."""
 
 
 @dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
-    """One row of the action table. The state table of a record decides whether the action is legal."""
+    """One row of the action table. The record's state table determines whether the action is legal."""
 
     name: str
     does: str
     act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
-    """Returns the moved record, or a JSON object to show as `resource`."""
+    """Returns the changed record, or a JSON object to return as `resource`."""
     kinds: tuple[str, ...] = ()
     parameters: Callable[[], type[ParametersT]] = lambda: Nothing  # type: ignore[assignment, return-value]  # where none is named, nobody reads them
     guard: Callable[[World, TargetT], str | None] = lambda world, record: None
-    """Called after the state table. Returns why the action is refused nevertheless, or None."""
+    """Called after the state table allows the action.
+
+    Returns the reason why the action is refused nevertheless, or None.
+    """
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
-    """Yields the problems of parameters in any world and on any target, beyond their model, so that invalid scenarios
-    are refused when they are read.
+    """Yields the problems in the parameters that the model does not detect and that exist in any world and for any
+    target. Invalid scenarios are therefore refused when they are read.
     """
     names_event: str = ""
-    """The parameter that names an event."""
+    """The parameter that contains the name of an event."""
     makes: str = ""
-    """The kind of the resource that the action creates by an initial move.
+    """The kind of resource that the action creates with an initial transition.
 
-    The target is not moved and may be in any state.
+    The status of the target does not change, and the target may be in any state.
     """
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
-    """Returns the networks that the action needs (None if a side has none).
+    """Returns the networks that the action needs (None for a side without a network).
 
-    A step of a scenario is held while one is down (decision S22): chains depend on it, banks and payers do not.
+    A scenario step waits while one of the networks is down (decision S22): transfers on a chain depend on the
+    network, banks and payers do not.
     """
     initially: Initial | None = None
-    """Set if scenarios can carry out the action in their `world`."""
+    """Set if scenarios can run the action in their `world`."""
 
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
-        """Yield the problems of parameters beyond their model, in a service with these events."""
+        """Yield the problems in parameters that the model does not detect.
+
+        `events` contains the service's event types.
+        """
         yield from self.check(parameters)
         name = getattr(parameters, self.names_event) if self.names_event else None
         if name is not None and name not in events:
@@ -97,14 +105,14 @@ class Action(Generic[TargetT, ParametersT]):
             yield wrong(self.names_event, f"there is no event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
-        """Return the states in which the table has this action, regardless of the guard."""
+        """Return the states in which the table allows this action. The guard is not checked."""
         return [state for state in machine.rows if self._acts_in(state, machine)]
 
     def _acts_in(self, state: str, machine: Machine) -> bool:
         return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
 
-    def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of the row, so it is a TargetT
-        """Return why the action is not legal on a record now, or None."""
+    def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of `kinds`, so it is a TargetT
+        """Return the reason why the action is not legal on a record now, or None."""
         refused = f"not legal in the state {record.status!r}"
         if not self._acts_in(record.status, kind_of(world, record).machine):
             return refused
@@ -113,7 +121,7 @@ class Action(Generic[TargetT, ParametersT]):
 
 
 class ActionTable:
-    """All actions, by action and by kind of target."""
+    """All actions, by name and by target kind."""
 
     def __init__(self, actions: Iterable[Action], events: Collection[str] = ()) -> None:
         self._events = events
@@ -126,7 +134,7 @@ class ActionTable:
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """The fields of a scenario's `world` in the order in which they are carried out, each with its action."""
+        """The fields of a scenario's `world`, each with its action, in the order in which they run."""
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)
 
@@ -136,7 +144,7 @@ class ActionTable:
         return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
 
     def allowed(self, world: World, record: Record) -> list[str]:
-        """Return the names of the actions that are legal on a resource now."""
+        """Return the names of the actions that are now legal on a resource."""
         return [
             name
             for name, rows in self.rows.items()
@@ -152,15 +160,18 @@ class ActionTable:
         return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
-        """Return the parameters of an action over all targets, including `target` if it can have one."""
+        """Return the parameters of an action for all its targets.
+
+        They include `target` if the action can have a target.
+        """
         rows = self.rows[name]
         fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
-        """Return the row for this action on this target, and the target's record.
+        """Return the table row for this action on this target, and the target's record.
 
-        Raise `ControlError` if there is none.
+        Raise `ControlError` if there is no such row.
         """
         rows = self.rows.get(name)
         if rows is None:
@@ -195,7 +206,7 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Performed:
-        """Carry out an action and return its effects. Raise `ControlError` if it is refused."""
+        """Run an action and return its effects. Raise `ControlError` if it is refused."""
         before = world.journal.event_count
         after = self.carry_out(world, name, target, parameters, environment, cause, origin)
         resource = render(world, after) if isinstance(after, Record) else after
@@ -212,9 +223,10 @@ class ActionTable:
         cause: Cause,
         origin: Origin = NO_ORIGIN,
     ) -> Record | Shown | None:
-        """Carry out an action after all checks. Raise `ControlError` if it is refused.
+        """Run an action after all checks. Raise `ControlError` if it is refused.
 
-        Return the result of its row. A scenario's step needs no more, and rendering it would be a tenth of the step.
+        Return the result of the row's `act` function. A scenario step needs no more than that, and rendering the
+        resource would take a tenth of the step's time.
         """
         try:
             if target is None and name in self.rows:
@@ -239,13 +251,14 @@ class ActionTable:
             status = error.status if error.status < 409 else 400
             raise ControlError(status, error.code, error.message, error.param) from None
         except IllegalMove as error:
-            # The state table has the action under another condition only. It is refused like any illegal move.
+            # The state table allows the action under another condition only. The action is refused like any illegal
+            # transition.
             raise ControlError(409, "invalid_transition", f"The action {name} is refused: {error}.") from None
 
 
 @dataclass(frozen=True)
 class Performed:
-    """The effects of an action: its target, the time, the resource after it, the events emitted."""
+    """The effects of an action: its target, the time, the changed resource, and the emitted events."""
 
     action: str
     target: str | None
@@ -255,7 +268,7 @@ class Performed:
 
 
 def events_since(world: World, count: int) -> list[Event]:
-    """Return the events emitted since there were `count`, oldest first."""
+    """Return the events emitted since the number of events was `count`, oldest first."""
     fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
     fresh.reverse()
     return fresh

@@ -1,4 +1,4 @@
-"""Paths below the base paths of a provider's environments."""
+"""Paths relative to the base paths of a provider's environments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 
 def split_base(environments: Mapping[str, str], path: str) -> tuple[str, str]:
-    """Return the environment of a full path ("" if it is below no base path) and the path below the base path."""
+    """Return the environment of a full path, and the path relative to its base path.
+
+    The environment is "" if no base path matches.
+    """
     for environment, base in environments.items():
         if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
             return environment, path[len(base) :]

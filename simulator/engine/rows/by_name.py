@@ -1,4 +1,4 @@
-"""Rows by name."""
+"""A mapping of rows by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Row = TypeVar("Row")
 
 
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
-    """Return rows by name, in their order.
+    """Return rows by name, in the given order.
 
-    Raise `ValueError` for duplicate names, of which one would be ignored silently.
+    Raise `ValueError` if a name occurs twice, because one of the rows would be ignored silently.
     """
     found: dict[str, Row] = {}
     for row in rows:

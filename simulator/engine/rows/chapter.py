@@ -1,4 +1,4 @@
-"""The order of a published catalogue whose rows are declared in several rooms."""
+"""The order of a published catalogue whose rows are declared in several packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.engine.rows.by_name import by_name
 
 
 class Placed(Protocol):
-    """A row that may name its predecessor."""
+    """A row that may name the row before it."""
 
     @property
     def name(self) -> str: ...
@@ -23,10 +23,11 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """Return the rows of all rooms by name, each after the row it names, else after the previous one of its room.
+    """Return the rows of all rooms by name. Each row follows the row that it names, or else the previous row in its
+    room.
 
-    Raise `ValueError` for duplicate names and for circular orders. A row whose predecessor is in a missing room stays
-    in the order of its own room.
+    Raise `ValueError` for duplicate names and for circular orders. A row whose named predecessor is in a missing room
+    keeps its position in its own room.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)

@@ -1,6 +1,6 @@
-"""Error codes, including the engine's own, and the exceptions that become error responses.
+"""Error codes, including those of the engine, and the exceptions that become error responses.
 
-Chapter "Errors" of the specification; `invalid_state` is the one additional code (decision H19).
+Source: section "Errors" of the specification. `invalid_state` is the only additional code (decision H19).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One row of the catalogue: the code, its status, its cause, and its basis."""
+    """One row of the error catalogue: the code, its status, its cause, and its source."""
 
     code: str
     status: int
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """Whether operations return it before their own rules, without declaring it (decision H2)."""
+    """True if operations return the error before they check their own rules, without declaring it (decision H2)."""
     lasting: bool = False
-    """Whether a repeated request gets it again. Other errors may pass after a change of state."""
+    """True if a repeated request gets the same error. Other errors may disappear after a state change."""
     after: str = ""
-    """The preceding code in the catalogue, if that is not the previous one of its room."""
+    """The preceding code in the catalogue, if it is not the previous code in the same room."""
 
     @property
     def name(self) -> str:
@@ -54,15 +54,15 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
     ),
     lambda row: row.code,
 )
-"""The errors of the engine itself, for every service."""
+"""The errors that the engine itself raises, in every service."""
 
 
 @dataclass
 class ApiError(Exception):
-    """A refusal by the API: a code of the catalogue, a message for people, the parameter it is about.
+    """A refusal by the API: a code from the catalogue, a message for people, and the parameter that caused it.
 
-    The status is that of the code unless a decision sets another one (405 of H3). Without a status the code must be one
-    of the engine's; `KeyError` otherwise. `headers` are sent with the response.
+    By default, the status is that of the code; a decision can set another status (405 in H3). If no status is given,
+    the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
     """
 
     code: str
@@ -87,7 +87,7 @@ class ApiError(Exception):
 
 
 def sentence(text: str) -> str:
-    """Return a string with a full stop, unless it is a question."""
+    """Return a string with a full stop added, unless it is a question."""
     return text if text.endswith("?") else f"{text}."
 
 
@@ -104,7 +104,7 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 
 
 class ControlError(Exception):
-    """A refusal by the control interface: any status and code, with further fields in `error`."""
+    """A refusal by the control interface. It can have any status, any code, and further fields in `error`."""
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")

@@ -1,6 +1,6 @@
 """Event types, and creating an event with its envelope as raw bytes (decision W7).
 
-Chapter "Events" of the specification, decision W8.
+Source: section "Events" of the specification, decision W8.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simulator.kernel.world import World
 class EventType:
     """One row of the event catalogue.
 
-    The state tables whose cells name the event decide its kinds of resource and their statuses.
+    The state tables determine the resource kinds and statuses of an event: their transitions name the event.
     """
 
     name: str
@@ -28,23 +28,23 @@ class EventType:
     object: str
     """The content of `data.object`."""
     tells: str = ""
-    """Explains the event to receivers."""
+    """An explanation of the event for receivers."""
     requires: tuple[str, ...] = ()
-    """The fields of the object that every receiver may rely on; dotted for nested fields (`run.failure_code`)."""
+    """The fields of the object that every receiver may rely on. Nested fields are dotted (`run.failure_code`)."""
     also: tuple[str, ...] = ()
-    """Further statuses that the contract leaves open."""
+    """Further statuses that the contract allows."""
     narrows: bool = True
-    """Whether the contract narrows the status of the object."""
+    """True if the contract restricts the status of the object."""
     in_status: str = ""
-    """The status of the object, if no move emits the event."""
+    """The status of the object, if no transition emits the event."""
     is_last: bool = False
-    """Whether an integrator reads the resource itself afterwards."""
+    """True if an integrator has to read the resource after the event."""
     example_of: str = ""
-    """The kind whose example is used, if not the first kind of the event."""
+    """The kind whose example is used, if it is not the first kind for the event."""
     example: JsonObject = field(default_factory=dict)
-    """The differences from the example of the kind. `@`, `@+30m` or `@-1d` is a moment relative to now."""
+    """The differences from the kind's example. `@`, `@+30m` or `@-1d` is a time relative to now."""
     after: str = ""
-    """The preceding event in the chapter, if that is not the previous one of its room."""
+    """The preceding event in the catalogue, if it is not the previous event in the same room."""
 
     @property
     def meaning(self) -> str:
@@ -56,7 +56,7 @@ class EventType:
 
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """Return an event with its raw envelope, not yet in the journal."""
+    """Return an event with its raw envelope. The event is not yet in the journal."""
     service, now_ms = service_of(world), world.now_ms
     signing, wording = service.signing, service.wording
     event_id = world.streams.identifier(signing.event_prefix, "ids.event")
@@ -76,14 +76,17 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
 
 
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
-    """Emit an event: into the journal, then to all listeners (webhooks, scenarios); inside a change."""
+    """Create an event, add it to the journal, and call all listeners (webhooks, scenarios).
+
+    Call this inside a change.
+    """
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)
     return event
 
 
 def publish(world: World, event: Event, subject: Shown) -> None:
-    """Enter an event into the journal and call all listeners; inside a change."""
+    """Add an event to the journal and call all listeners. Call this inside a change."""
     world.journal.append(event)
     for listener in world.wiring.on_event:
         listener(world, event, subject)

@@ -1,4 +1,4 @@
-"""Common parts of operations: finding a record by its id, and returning a page of a table."""
+"""Common parts of operations: finding a record by its id, and returning a page of records from a table."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 
 
 def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
-    """Return a function that finds the record of `{id}` in the path.
+    """Return a function that finds the record for `{id}` in the path.
 
-    It raises 404 not_found, also for a deleted one. `what` is for people.
+    The function raises `ApiError` 404 not_found, even if the record is deleted. `what` is the name of the resource
+    for people.
     """
     return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
 
@@ -28,5 +29,5 @@ def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
 def page(
     call: Call[None, ListRequest, None], key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
 ) -> Page[ShownT]:
-    """Return a page of the account's own records of a table, without deleted ones (decision L6)."""
+    """Return a page of the account's own records in a table. Deleted records are omitted (decision L6)."""
     return page_of(call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row))

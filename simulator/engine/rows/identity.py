@@ -1,4 +1,4 @@
-"""The callers of a service, their rights, and other users, as far as engine and tools need them."""
+"""The callers of a service, their permissions, and other users, as far as the engine and the tools need them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 
 
 class Key(Caller, Protocol):
-    """A key pair of the account."""
+    """A key pair that belongs to the account."""
 
     @property
     def environment(self) -> str: ...
@@ -35,33 +35,34 @@ class User(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """The functions by which a provider manages its keys, tokens and users."""
+    """The functions with which a provider manages its keys, tokens and users."""
 
     caller: Callable[[World, str, str, int], Caller]
-    """Return the key pair behind a token, from world, environment, token and wall clock in milliseconds.
+    """Returns the key pair that a token was issued for. The arguments are world, environment, token and machine time
+    in milliseconds.
 
-    Raise `ApiError` 401 if the token is unknown, expired, revoked or of the other environment. The wall clock is 0
-    unless the world has a scaled clock.
+    Raise `ApiError` 401 if the token is unknown, expired, revoked or from the other environment. The machine time
+    is 0 unless the world has a scaled clock.
     """
     check_gates: Callable[[Operation, Call], None]
-    """Raise `ApiError` 403 if the account or the key of the caller may not make a call."""
+    """Raises `ApiError` 403 if the caller's account or key may not make a request."""
     keys: Callable[[World], Sequence[Key]]
-    """The key pairs of all environments, revoked ones included, oldest first in each."""
+    """Returns the key pairs of all environments, including revoked ones. In each environment, the oldest is first."""
     tokens: Callable[[World], Sequence[str]]
-    """Return the tokens that were issued in a world."""
+    """Returns the tokens that were issued in a world."""
     credentials: Callable[[World], Mapping[str, Mapping[str, str]]]
-    """The `public_key` and `secret_key` to use in each environment."""
+    """Returns the `public_key` and `secret_key` to use in each environment."""
     rekey: Callable[[World], None]
-    """Give a forked world its own keys and delete its tokens; inside a change."""
+    """Replaces the keys of a forked world with new ones and deletes its tokens. It is called inside a change."""
     account: Callable[[World], User]
-    """The user whose account the world is."""
+    """Returns the user whose account the world simulates."""
     other_users: Callable[[World], Sequence[User]]
-    """Return the other users of the platform."""
+    """Returns the other users of the platform."""
 
     def public_keys(self, world: World) -> list[str]:
         """Return the public keys of all environments, including revoked ones."""
         return [key.public_key for key in self.keys(world)]
 
     def directory_entries(self, world: World) -> list[str]:
-        """Return the public keys and tokens by which calls find the world."""
+        """Return the public keys and tokens that identify the world in requests."""
         return [*self.public_keys(world), *self.tokens(world)]

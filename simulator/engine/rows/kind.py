@@ -1,4 +1,4 @@
-"""Kinds of resources: the base class of records, and the row for the records of one kind."""
+"""Kinds of resources: the base class for records, and the class that describes a kind."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The common fields of resources. `owner` is empty for the account itself, else the id of another platform user.
+    """The common fields of resources.
 
-    `environment` is empty for resources of both environments.
+    `owner` is empty for the account itself. Otherwise it is the id of another platform user. `environment` is empty
+    for resources in both environments.
     """
 
     id: Id
@@ -39,7 +40,7 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id in events: its own, unless the API knows no id of it."""
+        """The id in events: the record's own id, unless the API does not have an id for it."""
         return self.id
 
 
@@ -48,7 +49,7 @@ KindT = TypeVar("KindT", bound=Record, default=Any)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An incoming transfer: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
+    """An incoming transfer: `amount` in an asset, given by its code, and the transaction hash (None over Lightning)."""
 
     asset: str
     amount: Decimal
@@ -62,54 +63,57 @@ class Kind(Generic[KindT]):
 
     name: str
     table: TableKey[Any]
-    """The table of its rows."""
+    """The table in which its records are stored."""
     render: Callable[[World, KindT], Shown]
     """Renders a resource for responses."""
     machine: Machine
-    """Its state table."""
+    """The state table of such resources."""
     shape: Callable[[], object] = lambda: None
-    """Returns the shape of the resource in events."""
+    """Returns the response shape of the resource in events."""
     example: Callable[[], Mapping[str, object]] = dict
-    """Returns a realistic resource."""
+    """Returns a realistic example of the resource."""
     event_shapes: Mapping[str, Callable[[], object]] = field(default_factory=dict)
-    """The shapes of events that show more than usual, by event type."""
+    """The shapes of events that contain additional fields, by event type."""
     status_field: str = "status"
-    """The field with its status."""
+    """The field that contains the status."""
     family: str = ""
     """The common name of similar kinds."""
     listed_as: tuple[str, ...] = ()
-    """Further types under which lists of resources include it."""
+    """Further values of the type filter under which resource lists include this kind."""
     listed: bool = True
-    """Whether lists of resources include it."""
+    """True if resource lists include this kind."""
     prefix: str = ""
-    """The prefix of its ids."""
+    """The id prefix."""
     short: str = ""
-    """A shorter name."""
+    """A shorter name for the kind."""
     refers: tuple[str, ...] = ()
-    """The fields with ids of other resources, set at creation and never changed."""
+    """The fields that contain ids of other resources. They are set at creation and never change."""
     parent: str = ""
-    """The field of `refers` with the resource that it belongs to."""
+    """The field in `refers` that contains the id of the parent resource."""
     named_by: tuple[str, ...] = ()
-    """The paths in objects and requests that contain its id, from where a `where` can inspect it as `root`."""
+    """The paths in objects and requests that contain the id of such a resource.
+
+    From there, a `where` can check the resource as `root`.
+    """
     collection: str = ""
-    """The path of the operations on such resources, if there are any."""
+    """The API path of such resources, if there are operations on them."""
     standing: Callable[[World, str], KindT | None] | None = None
-    """Finds, by id, resources that every world has without storing them until they change."""
+    """Finds, by id, resources that exist in every world and are not stored until they change."""
     receives: Callable[[World, KindT, Arrival], bool] | None = None
-    """Handles an incoming transfer to a resource; returns False if it cannot receive."""
+    """Handles an incoming transfer to a resource. Returns False if the resource cannot receive transfers."""
     in_events: Callable[[World, KindT], Shown] | None = None
-    """Returns the fields that events have in addition to responses."""
+    """Returns the fields that events contain in addition to those in responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the only resource of its world, which is for both environments and has no id in the API."""
+    """Returns the only resource of this kind in a world. It exists in both environments and has no id in the API."""
     put: Callable[[World, KindT], None] | None = None
-    """Writes it if it is a part of a row."""
+    """Writes the resource if it is stored as a part of another row."""
 
     @property
     def root(self) -> str:
-        """The first part of a `where` path to it."""
+        """The first part of a `where` path to such a resource."""
         return self.family or self.name
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types that select this kind in lists: the kind, its family and its further types."""
+        """The type filter values that select this kind in lists: the kind, its family and its further types."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)

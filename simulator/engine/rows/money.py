@@ -1,4 +1,4 @@
-"""Money: which operations quote, spend or move it, its source, and the orders they create."""
+"""Money: the operations that quote, spend or transfer it, and the orders that they create."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ from typing import Literal, TypeAlias
 from simulator.kernel.dataclass import dataclass
 
 Source: TypeAlias = Literal["balance", "payer", "transfer"]
-"""The source of an order's money: the account's balance, a payer who is asked, or a transfer from outside."""
+"""The source of an order's money: the account balance, a payer who is asked to pay, or an incoming transfer."""
 
 
 @dataclass(frozen=True)
 class OrderKind:
-    """A kind of resource that moves money."""
+    """A kind of resource that transfers money."""
 
     kind: str
-    """The name of its kind."""
+    """The name of the kind."""
     source: Source
     amount: str
-    """The path of the recipient's amount in the rendered order."""
+    """The path of the recipient's amount in the order as rendered."""
     currency: str
-    """The path of the currency of that amount."""
+    """The path of the currency of the amount."""
     to: str = ""
-    """The field of the rendered order with the destination: an address, or a resource with details."""
+    """The field of the rendered order that contains the destination: an address, or a resource with details."""
     asked: str = ""
-    """The field of the request with the destination, if the order has none."""
+    """The request field that contains the destination, if the order does not contain it."""
     memo: str = ""
-    """The path of the memo that identifies the transfer, in the rendered order."""
+    """The path of the memo that identifies the transfer, in the order as rendered."""
 
 
 @dataclass(frozen=True)
 class MoneyRow:
-    """One operation that quotes, spends or moves money."""
+    """One operation that quotes, spends or transfers money."""
 
     operation: str
     """The name of the operation."""
     prices: bool = False
-    """Whether it returns the price of an order."""
+    """True if the operation returns the price of an order."""
     uses_network: bool = False
-    """Whether it only quotes, and is the first call that an outage of the order's network affects."""
+    """True if the operation only quotes, and is the first request that a network outage affects."""
     makes: tuple[OrderKind, ...] = ()
-    """The kinds of orders that it creates, if it spends."""
+    """The kinds of orders that the operation creates, if it spends money."""
     standing: str = ""
-    """The kind of the standing order that it creates, or starts if `starts` is set."""
+    """The kind of standing order that the operation creates, or starts if `starts` is True."""
     starts: bool = False
 
 
 @dataclass(frozen=True)
 class Money:
-    """The operations of a provider that involve money, and how amounts are shown."""
+    """A provider's operations that involve money, and how amounts are formatted."""
 
     rows: tuple[MoneyRow, ...] = ()
     amounts: frozenset[str] = frozenset()
-    """The names of fields with amounts of money."""
+    """The names of fields that contain amounts of money."""
     in_events: frozenset[str] = frozenset()
     """The fields of an order that the specification lists for its events."""
 
@@ -68,18 +68,20 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that an outage of a network affects: those that spend, and the first before them."""
+        """The operations that a network outage affects: operations that spend money, and the first request before
+        them.
+        """
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property
     def from_balance(self) -> tuple[str, ...]:
-        """The operations all of whose orders are paid from the balance."""
+        """The operations whose orders are all paid from the balance."""
         rows = (row for row in self.rows if row.makes)
         return tuple(row.operation for row in rows if all(order.source == "balance" for order in row.makes))
 
     @property
     def drafting(self) -> tuple[str, ...]:
-        """The operations that create a standing order, which spends nothing before it is started."""
+        """The operations that create a standing order. A standing order spends nothing before it is started."""
         return tuple(row.operation for row in self.rows if row.standing and not row.starts)
 
     @property

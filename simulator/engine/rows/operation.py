@@ -1,6 +1,6 @@
-"""The operation table: one row for each operation of the API. Router, endpoint and contract are derived from it.
+"""The operation table: one row for each API operation. Router, endpoint and contract are derived from it.
 
-A room declares an operation at the function that implements it:
+A package declares an operation on the function that implements it:
 
     operation = OperationDecorator("Deposit wallets", group="wallets")
 
@@ -8,7 +8,7 @@ A room declares an operation at the function that implements it:
     def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
         \"""Changes what is sent: the label, or whether deposits are credited.\"""
 
-The function provides name, description, body, query and response. Its annotations are evaluated at the first use.
+The function determines name, description, body, query and response. Its annotations are evaluated on first use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ResourceT = TypeVar("ResourceT", default=Any)
 
 
 class Caller(Protocol):
-    """The key pair of a caller, as far as the pipeline needs it."""
+    """A caller's key pair, as far as the pipeline needs it."""
 
     @property
     def public_key(self) -> str: ...
@@ -44,37 +44,38 @@ class Caller(Protocol):
 
 @dataclass(slots=True)
 class Call(Generic[BodyT, QueryT, ResourceT]):
-    """One API call as a room receives it: validated input, no HTTP.
+    """One API request as passed to an operation's function. The input is validated and independent of HTTP.
 
-    A room names the types of body, query and resource that it reads, `Call[CreateFee, None, FeeProduct]`, with None for
-    those that the operation does not have.
+    The function names the types of body, query and resource that it reads, such as `Call[CreateFee, None,
+    FeeProduct]`. None means that the operation does not have this part.
     """
 
     world: World
     environment: str
     path: Mapping[str, str]
     raw: JsonObject = field(default_factory=dict)
-    """The JSON object as sent."""
-    # The pipeline fills these in step by step, each before any code that reads it.
+    """The JSON object exactly as sent."""
+    # The pipeline sets these fields step by step, each before any code reads it.
     body: BodyT = None  # type: ignore[assignment]  # filled in
     """The validated body."""
     query: QueryT = None  # type: ignore[assignment]  # filled in
-    """The validated query; a `ListRequest` for lists."""
+    """The validated query, which is a `ListRequest` for lists."""
     resource: ResourceT = None  # type: ignore[assignment]  # filled in
-    """The resource of the path, or the quote that is used."""
+    """The resource that the path identifies, or the quote that the request uses."""
     caller: Caller | None = None
-    """The key pair of the token."""
+    """The key pair that the token was issued for."""
     trace: bool = True
-    """False for HEAD, which leaves no trace (decision S20)."""
+    """False for HEAD requests, which are not recorded (decision S20)."""
     wall_ms: int = 0
-    """The wall clock in milliseconds in worlds with a scaled clock, else 0: spans that a client times by its own clock
-    must last for it (H17).
+    """The machine time in milliseconds if the world has a scaled clock, otherwise 0.
+
+    Periods that a client measures with its own clock must not be shortened (H17).
     """
 
 
 @dataclass(frozen=True)
 class ProbeOutcome:
-    """The result of a test request: a status, or the error."""
+    """The result of a test request: a status, or an error."""
 
     status: int | None
     error: str | None = None
@@ -82,7 +83,7 @@ class ProbeOutcome:
 
 @dataclass(frozen=True)
 class Probe:
-    """A pending response: the server sends this signed test request and calls `then` with the outcome."""
+    """A pending response. The server sends this signed test request and calls `then` with the result."""
 
     url: str
     raw: bytes
@@ -91,7 +92,7 @@ class Probe:
 
 
 Answer: TypeAlias = "Mapping[str, object] | Probe | None"
-"""The result of an action: the object to show (any TypedDict), a test request to send, or nothing."""
+"""The result of an operation's function: the object to return (any TypedDict), a test request to send, or nothing."""
 
 
 def _nothing() -> type[Nothing]:
@@ -102,8 +103,8 @@ def _nothing() -> type[Nothing]:
 class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row of the operation table.
 
-    Rooms create rows with an `OperationDecorator`. Functions return models and shapes, so that these are created at
-    their first use (`engine/lazy.py`).
+    An `OperationDecorator` creates these rows. Several fields are functions that return models and shapes, so that
+    these are created when they are first used (`engine/lazy.py`).
     """
 
     method: str
@@ -113,45 +114,50 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     summary: str
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
     answer: Callable[[], object] | None = None
-    """Returns the shape of the response."""
+    """Returns the response shape."""
     status: int = 200
     body: Callable[[], type[BodyT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads it
     bodies: Callable[[], tuple[type[BodyT], ...]] = tuple
     """All models that `body_for` may return."""
     body_for: Callable[[Call], type[BodyT]] | None = None
-    """Selects the model if the fields depend on the resource or the request."""
+    """Selects the body model if the fields depend on the resource or the request."""
     query: Callable[[], type[QueryT]] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
-    """Raises 400 for malformed values that no single field shows."""
+    """Raises `ApiError` 400 for malformed values that cannot be detected in a single field."""
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
-    """Finds the quote that is used and refuses a used or expired one, before any business rule (decision H2)."""
+    """Finds the quote that the request uses, and refuses a used or expired quote before any business rule (decision
+    H2).
+    """
     load: Callable[[Call], ResourceT] | None = None
-    """Finds the resource of the path."""
+    """Finds the resource that the path identifies."""
     uses: str = ""
-    """The root of the quote that it uses, if the path names it."""
+    """The `where` root of the quote that the operation uses, if the path names the quote."""
     group: str = ""
-    """The permission group of decision H18; "" if every key may call it."""
+    """The permission group (decision H18), or "" if every key may use the operation."""
     reads: bool = False
-    """Whether the permission `read` suffices."""
+    """True if the permission `read` is sufficient."""
     money: bool = False
     token: bool = True
     profile_gate: bool = True
     idempotent: bool = True
     refuses_with: str = ""
-    """The code in place of missing_parameter and invalid_parameter if the specification says so."""
+    """The code that replaces missing_parameter and invalid_parameter, if the specification requires it."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """The codes that it may raise, each with its basis: `specified`, or the decision that ties it to this operation."""
+    """The error codes that the operation may raise.
+
+    Each has a source: `specified`, or the decision that assigns the code to this operation.
+    """
     basis: str = "specified"
     description: str = ""
     """A few sentences for integrators: effect, requirements, refusals."""
     statuses: tuple[str, ...] = ()
-    """The states that a successful response may show; () for any."""
+    """The statuses that a successful response may contain, or () for any status."""
     shows: str = ""
-    """The object of events that the response shows in its present state."""
+    """The event object that the response contains in its current state."""
 
     @property
     def takes_key(self) -> bool:
-        """True if calls may have an Idempotency-Key."""
+        """True if requests may have an Idempotency-Key."""
         return self.method == "POST" and self.idempotent
 
     @property
@@ -164,7 +170,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
 
 @cache
 def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
-    """Return the types of an action's body, query, resource and response; None becomes `NoneType`."""
+    """Return the types of a function's body, query, resource and response. None becomes `NoneType`."""
     hints = get_type_hints(action, include_extras=True)
     answer = hints.pop("return")
     (call,) = hints.values()
@@ -172,7 +178,10 @@ def _annotations(action: Callable[..., Answer]) -> dict[str, Any]:
 
 
 def _has(action: Callable[..., Answer], part: int) -> bool:
-    """Return True if an argument of the annotation `Call[body, query, resource]` is not None, without evaluating it."""
+    """Return True if an argument of the annotation `Call[body, query, resource]` is not None.
+
+    The annotation is not evaluated.
+    """
     (call,) = (written for name, written in action.__annotations__.items() if name != "return")
     if isinstance(call, str):
         return call.partition("[")[2].rstrip("]").split(", ")[part] != "None"
@@ -181,9 +190,9 @@ def _has(action: Callable[..., Answer], part: int) -> bool:
 
 @dataclass(frozen=True)
 class Variants(Generic[BodyT]):
-    """The models of a body by the value of one of its fields, which may be nested (`destination.type`).
+    """Body models, selected by the value of one field, which may be nested (`destination.type`).
 
-    The model of the function's annotation is used if the field is missing or unknown, so that the field is refused.
+    If the field is missing or unknown, the model in the function's annotation is used, so that the field is refused.
     """
 
     member: str
@@ -200,7 +209,7 @@ class Variants(Generic[BodyT]):
 
 
 def specified(*codes: str) -> dict[str, str]:
-    """Return error codes with the basis `specified`, for the `errors` of an operation."""
+    """Return error codes with the source `specified`, for the `errors` of an operation."""
     return dict.fromkeys(codes, "specified")
 
 
@@ -211,7 +220,7 @@ def _with_bases(errors: Iterable[str], *, finds: bool) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class OperationDecorator:
-    """Declares the operations of one chapter, which share the tag in the contract and the permission group."""
+    """Declares the operations in one section. They share a tag in the contract and a permission group."""
 
     tag: str
     group: str = ""
@@ -244,9 +253,10 @@ class OperationDecorator:
     ) -> Callable[[Callable[[Call[BodyT, QueryT, ResourceT]], Answer]], Operation[BodyT, QueryT, ResourceT]]:
         """Declare the decorated function as the operation `route`, such as `GET /wallets/{id}`.
 
-        `status` defaults to 200, or 204 if the function returns None. An operation with the method GET only reads.
-        `errors` without bases are specified. An operation on the resource of its path raises not_found unless it
-        declares another code for that. The other parameters are the fields of `Operation`.
+        `status` defaults to 200, or to 204 if the function returns None. An operation with the method GET only reads.
+        If `errors` are given without a source, the source is `specified`. If the path identifies a resource, the
+        operation raises not_found unless it declares another code for that. The other parameters are the fields of
+        `Operation`.
         """
         method, path = route.split(" ")
 

@@ -1,4 +1,4 @@
-"""Outages: the networks that a simulated service depends on, and their status."""
+"""Network outages: the networks on which a simulated service depends, and their status."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
-"""The status of a network in an environment, by its canonical name. `down` holds everything that needs it."""
+"""The status of a network in an environment, by canonical name.
+
+While it is `down`, everything that needs the network waits.
+"""
 
 
 @dataclass(frozen=True)
 class Outages:
-    """The networks of a provider, whose outages hold and stretch the steps of scenarios."""
+    """A provider's networks. An outage suspends or delays scenario steps."""
 
     networks: tuple[str, ...] = ()
-    """Their canonical names."""
+    """The canonical names of the networks."""
     spellings: Mapping[str, str] = field(default_factory=dict)
-    """Canonical names by any spelling, in lower case."""
+    """The canonical name for each spelling, in lower case."""
     status: NetworkStatus = lambda world, environment, network: ""
     event: str = ""
-    """The event for a change of status."""
+    """The event that reports a status change."""

@@ -1,7 +1,7 @@
-"""The path of a call through its operation: admit, validate, act (decisions H2, H4 to H6).
+"""The steps in which an operation handles a request: admit, validate, act (decisions H2, H4 to H6).
 
-The endpoint adds the steps of HTTP in between (reading a body, idempotency, responses of scenarios). Callers that
-already have a body (a step towards an event, the trial of a document, a test) use `perform`.
+The endpoint adds the HTTP steps in between (reading a body, idempotency, scenario responses). Code that already has a
+body (a step towards an event, the trial of a document, a test) uses `perform`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
-"""Raises 403 for a caller before anything else is checked."""
+"""Raises `ApiError` 403 for a caller before anything else is checked."""
 
 
 def no_gates(operation: Operation, call: Call) -> None:
-    """Let everybody call."""
+    """Allow every caller."""
 
 
 def perform(
@@ -37,9 +37,10 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """Carry out a whole call as one change with its cause. Raise `ApiError` if it is refused, with nothing changed.
+    """Process a whole request as one change with its cause. Raise `ApiError` if it is refused. Nothing has changed
+    then.
 
-    `scenario` is the scenario that created resources are bound to, "" for any that matches.
+    `scenario` is the scenario that created resources are bound to, or "" for any scenario that matches.
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
@@ -50,22 +51,28 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Check the gates, then find the resource of the path. Raise `ApiError` 403 and 404."""
+    """Check the gates, then find the resource that the path identifies.
+
+    Raise `ApiError` 403 or 404 if the request is refused.
+    """
     gates(operation, call)
     if operation.load is not None:
         call.resource = operation.load(call)
 
 
 def claim(operation: Operation, call: Call) -> None:
-    """Check the state of the quote that is used, after idempotency and before business rules and responses (H2)."""
+    """Check the state of the quote that the request uses.
+
+    This runs after idempotency, and before business rules and responses (H2).
+    """
     if operation.claim is not None:
         operation.claim(call)
 
 
 def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
-    """Fill in the validated body and query. Return the names of unknown fields and parameters (decision H6).
+    """Set the validated body and query. Return the names of unknown fields and parameters (decision H6).
 
-    Raise `ApiError` 400 for missing and malformed values, and in a strict world for unknown ones.
+    Raise `ApiError` 400 for missing and malformed values, and in a strict world for unknown names.
     """
     query = {name: value for name, value in query.items() if value != ""}
     unknown: list[str] = []

@@ -1,4 +1,4 @@
-"""A provider: everything that engine and tools know about a simulated service."""
+"""A provider: everything that the engine and the tools need to know about a simulated service."""
 
 from __future__ import annotations
 
@@ -23,59 +23,65 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OrderNumbers:
-    """The public numbers of resources besides their ids."""
+    """Public resource numbers, in addition to ids."""
 
     find: Callable[[World, str, str], Record | None] = lambda world, environment, number: None
-    """Returns the resource of an environment by its number, or None."""
+    """Returns the resource with a number in an environment, or None."""
     number_of: Callable[[Record], str | None] = lambda record: None
-    """Returns the number of a resource, or None."""
+    """Returns the number of a resource, or None if it does not have one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Provider:
-    """One simulated service. Fields that load slow modules are functions."""
+    """One simulated service. Fields whose value needs slow modules are functions."""
 
     name: str
-    """The name of the service for people."""
+    """The name of the service, for people."""
 
     rooms: tuple[Room, ...]
-    """Its rooms, in the order in which they may import each other, including the engine's room `webhooks`."""
+    """The rooms of the service, in the order in which they may import each other.
+
+    They include the engine's room `webhooks`.
+    """
 
     environments: Mapping[str, str]
-    """The environments of an account with their base paths. The first environment is the default."""
+    """The environments of an account, with their base paths. The first environment is the default."""
 
     environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    """The names of its environments for people, without an article; "NAME environment" by default."""
+    """The names of the environments for people, without an article. The default is "NAME environment"."""
 
     identity: Identity
-    """Its callers, their keys and its users."""
+    """The callers of the service, their keys, and the users of the platform."""
 
     signing: Signing
-    """Its rules for sending webhooks."""
+    """The service's rules for sending webhooks."""
 
     alternatives: Alternatives = dict
-    """The assumptions that its worlds can switch."""
+    """The assumptions that worlds of this service can switch."""
 
     account: Callable[[str], str] = lambda environment: environment
-    """The name of the account in the ledger, by environment."""
+    """The account's name in the ledger, by environment."""
 
     outages: Outages = Outages()
     """The networks that the service depends on."""
 
     orders: OrderNumbers = OrderNumbers()
-    """Numbers of resources besides their ids."""
+    """Resource numbers in addition to ids."""
 
     clauses: Mapping[str, str] = field(default_factory=dict)
-    """The clause of the specification behind each kind of advice that its rooms note."""
+    """The specification clause behind each kind of advice."""
 
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
-    """The kinds of advice that only this service can give, or words otherwise."""
+    """The kinds of advice that only this service gives, or that it words differently."""
 
     triggers: Callable[[], object] = lambda: None
-    """The paths to its events, `Triggers` of the scenario package; `triggers_of(world)` returns them typed."""
+    """The ways to reach each event:
+
+    `Triggers` from the scenario package. `triggers_of(world)` returns them with their type.
+    """
 
     wording: Wording = Wording()
-    """Its wording of refusals, responses and events under switched assumptions."""
+    """The service's wording of refusals, responses and events under switched assumptions."""
 
     money: Money = Money()
-    """Its operations that quote, spend or move money."""
+    """The operations that quote, spend or transfer money."""

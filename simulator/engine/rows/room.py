@@ -1,4 +1,4 @@
-"""A room: the rows of one chapter of the specification."""
+"""A room: the declarations of one package, which implements one section of the specification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.kernel.world import CreationListener, EventListener, TimerRow, Wo
 
 @dataclass(frozen=True)
 class Room:
-    """The rows of one room: operations, actions, timers, kinds, and its listeners to events."""
+    """The declarations of one package: operations, actions, timers, kinds, and listeners to events."""
 
     name: str
     operations: tuple[Operation, ...] = ()
@@ -26,25 +26,28 @@ class Room:
     timers: tuple[TimerRow, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tables: tuple[TableKey[Any], ...] = ()
-    """Its tables besides those of its kinds."""
+    """The tables of the room, except the tables of its kinds."""
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
-    """Creates the room's part of a new account (profile, keys, opening balances), inside a change."""
+    """Creates the part of a new account that this room manages (profile, keys, opening balances).
+
+    It is called inside a change.
+    """
     verify: Callable[[World], None] | None = None
-    """Raises if the room's rows of a saved world are inconsistent."""
+    """Raises an exception if the room's table rows in a saved world are inconsistent."""
     clauses: Callable[[], Clauses] = dict
-    """The clause of the specification that describes each of its shapes."""
+    """The specification clause that describes each of the room's shapes."""
     events: tuple[EventType, ...] = ()
-    """The events that it declares. Other rooms may emit them too."""
+    """The events that the room declares. Other rooms may also emit them."""
     errors: tuple[ErrorCode, ...] = ()
-    """The error codes that it declares, in addition to those of the engine. Other rooms may return them too."""
+    """The error codes that the room declares, in addition to the engine's. Other rooms may also return them."""
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
-        """Return all tables of the room, including those of its kinds, without duplicates."""
+        """Return all tables of the room, including the tables of its kinds, without duplicates."""
         return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
 
 
 def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
-    """Return the kinds of all rooms. Kinds with one resource for each world come last."""
+    """Return the kinds of all rooms. Kinds with only one resource per world are last."""
     return sorted((kind for room in rooms for kind in room.kinds), key=lambda kind: kind.sole is not None)

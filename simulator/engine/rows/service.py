@@ -1,4 +1,7 @@
-"""The part of a vocabulary that its own rows need: rows cannot import the vocabulary, which is built from them."""
+"""The part of a vocabulary that modules in `rows` need.
+
+They cannot import the vocabulary, because it is built from them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Service:
-    """The wording and webhook rules of the simulated service, and its operations with money."""
+    """The wording, the webhook rules and the money operations of the simulated service."""
 
     signing: Signing
     money: Money

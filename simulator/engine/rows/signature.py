@@ -1,6 +1,6 @@
-"""The signature of a webhook request, for senders and receivers.
+"""Webhook signatures, for senders and receivers.
 
-Tools check signatures without loading a provider's rooms, so this module imports nothing but the kernel.
+Tools check signatures without loading a provider's rooms, so this module imports only the kernel.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ _MILLISECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True)
 class Signature:
-    """The headers, the keys and the signed string of a service's webhooks."""
+    """The headers, the key prefixes and the signed bytes of a service's webhooks."""
 
     timestamp_header: str
-    """The header with the time of sending, in milliseconds since 1970."""
+    """The header that contains the sending time, in milliseconds since 1970."""
     signature_header: str
-    """The header with the signature."""
+    """The header that contains the signature."""
     signed_string: Callable[[str, bytes], bytes]
-    """Returns the signed bytes, from the value of the timestamp header and the raw body."""
+    """Returns the bytes to sign, given the value of the timestamp header and the raw body."""
     key_prefixes: Mapping[str, str]
-    """The prefix of the webhook key of each environment."""
+    """The prefix of the webhook key, by environment."""
     tolerance_ms: int
-    """How far the timestamp may be from the receiver's clock."""
+    """The maximum difference between the timestamp and the receiver's clock."""
 
     def environment_of(self, key: str) -> str | None:
-        """Return the environment of a webhook key, or None if it has no known prefix."""
+        """Return the environment that a webhook key belongs to, or None if its prefix is unknown."""
         return next((name for name, prefix in self.key_prefixes.items() if key.startswith(prefix)), None)
 
     def sign(self, key: str, timestamp: str, raw: bytes) -> str:
-        """Return the hex HMAC-SHA256 of the signed string under a webhook key."""
+        """Return the HMAC-SHA256 of the signed bytes under a webhook key, in hexadecimal."""
         return hmac.digest(key.encode(), self.signed_string(timestamp, raw), "sha256").hex()
 
     def headers(self, key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
-        """Return the two headers of a request that is sent at this time."""
+        """Return the two headers for a request that is sent at this time."""
         stamp = str(timestamp_ms)
         return (self.timestamp_header, stamp), (self.signature_header, self.sign(key, stamp, raw))
 
     def problem(self, headers: Mapping[str, str], raw: bytes, keys: Iterable[str], now_ms: float) -> str:
-        """Return why a receiver refuses a request at this time, or "" if one of the keys verifies it.
+        """Return the reason why a receiver refuses a request at this time, or "" if one of the keys verifies it.
 
-        `headers` are looked up in lower case.
+        Header names must be in lower case.
         """
         stamp = headers.get(self.timestamp_header.lower(), "")
         signature = headers.get(self.signature_header.lower(), "")

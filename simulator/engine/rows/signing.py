@@ -1,4 +1,4 @@
-"""Rules for sending webhooks: key, signature, envelope, retries, and disabling of endpoints."""
+"""Rules for sending webhooks: key, signature, envelope, retries, and when endpoints are disabled."""
 
 from __future__ import annotations
 
@@ -34,21 +34,24 @@ class Email:
 
 @dataclass(frozen=True)
 class Signing:
-    """The rules by which a provider sends webhooks."""
+    """A provider's rules for sending webhooks."""
 
     signature: Signature
-    """The form of the signature, which senders and receivers share."""
+    """The signature format, which senders and receivers share."""
     new_key: Callable[[World, str, int], str]
-    """Return the webhook key of an environment, from world, environment and the number of rotations before it."""
+    """Returns the webhook key for an environment.
+
+    The arguments are world, environment, and the number of earlier rotations.
+    """
     retry_delays_ms: Callable[[World], Sequence[int]]
-    """The delay after each failed attempt in milliseconds. There is one more attempt than delays."""
+    """Returns the delay after each failed attempt, in milliseconds. There is one more attempt than there are delays."""
     disables: Callable[[World], bool]
-    """Whether an endpoint is disabled after the last attempt of an event has failed."""
+    """Returns True if an endpoint is disabled after an event's last attempt has failed."""
     disabled_email: Callable[[Endpoint], Email]
-    """Return the e-mail to the owner of an endpoint that was disabled after its last attempt."""
+    """Returns the e-mail to the owner of an endpoint that was disabled after the last attempt."""
     timeout_seconds: float
-    """How long a receiver may take to respond."""
+    """The time limit for a receiver's response."""
     event_prefix: str
-    """The prefix of the id of an event."""
+    """The prefix of event ids."""
     envelope: Callable[[str, str, int, str, Shown], JsonObject]
-    """Return the body of a webhook, from event id, event type, time in milliseconds, environment and object."""
+    """Returns the body of a webhook, given event id, event type, time in milliseconds, environment and object."""

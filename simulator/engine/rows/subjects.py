@@ -1,6 +1,6 @@
-"""Subjects of events: the kinds of resource, their statuses after the event, their shape and an example.
+"""Subjects of events: the resource kinds, their statuses after the event, their shape and an example.
 
-They are derived: a cell of a state table names its events, and its kind has the shape.
+Subjects are derived: the transitions in a state table name their events, and the kind of the table has the shape.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """A kind of resource that an event is about, and its statuses after the event."""
+    """A resource kind that an event is about, and its statuses after the event."""
 
     event: EventType
     kind: Kind
@@ -26,19 +26,19 @@ class Subject:
 
     @property
     def shape(self) -> Any:
-        """The shape of it in the event."""
+        """The shape of the resource in the event."""
         return self.kind.event_shapes.get(self.event.name, self.kind.shape)()
 
     @property
     def example(self) -> JsonObject:
-        """A realistic object, with moments written as `@…`."""
+        """A realistic object. Times are written as `@…`."""
         field, example = self.kind.status_field, self.kind.example()
         status = {field: self.statuses[0]} if field in example and self.event.narrows else {}
         return {**example, **status, **self.event.example}
 
 
 def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """Return the subjects of every event, with kinds in the order of the events about them."""
+    """Return the subjects of every event. Kinds are listed in the order in which events about them are declared."""
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in events:
@@ -50,7 +50,7 @@ def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping
 
 
 def is_end(subjects: tuple[Subject, ...]) -> bool:
-    """Return True if an event leaves its object in a state that only a refund or its deletion can follow."""
+    """Return True if, after an event, its object can only be refunded or deleted."""
     return bool(subjects) and all(
         status not in {move.target for move in subject.kind.machine.initial}
         and all(move.on in ("refund", "delete") for move in subject.kind.machine.rows[status])
@@ -60,7 +60,7 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the targets of the moves of a kind that emit an event, or `in_status` if no move emits it."""
+    """Return the target states of a kind's transitions that emit an event, or `in_status` if no transition emits it."""
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()
     rows = (kind.machine.initial, *kind.machine.rows.values())
@@ -68,7 +68,10 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
 
 
 def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
-    """Return a function that reads the example of a kind beside its room's module at the first use."""
+    """Return a function that reads a kind's example from the file next to its room's module.
+
+    The file is read on first use.
+    """
     return lambda: _examples_of(package)[kind]
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary of a service: the rows of all rooms, collected and checked when a simulator is created."""
+"""The vocabulary of a service: the declarations of all rooms, collected and checked when a simulator is created."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Vocabulary(Service):
-    """The rows of a provider, by name. Raise `ValueError` for duplicate names."""
+    """A provider's declarations, by name. Raise `ValueError` if a name occurs twice."""
 
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
@@ -36,7 +36,7 @@ class Vocabulary(Service):
         self.events: Mapping[str, EventType] = chapter("events", (room.events for room in rooms))
         self.actions = ActionTable((row for room in rooms for row in room.actions), self.events)
         self.kinds: Mapping[str, Kind] = by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name)
-        """The kinds of resource. Kinds with one resource for each world come last."""
+        """The resource kinds. Kinds with only one resource per world are last."""
         for kind in self.kinds.values():
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
@@ -67,13 +67,15 @@ class Vocabulary(Service):
 
     @cached_property
     def subjects(self) -> Mapping[str, tuple[Subject, ...]]:
-        """The kinds of resource of each event."""
+        """The subjects of each event."""
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the kinds that events about such an object are about; () if a rule's object may be any.
+        """Return the resource kinds that events with this object type are about. Return () if the object of a rule
+        may have any kind.
 
-        It may be any for resources that every world has without creating them, and for events that no move emits.
+        This is the case for resources that exist in every world without being created, and for events that no
+        transition emits.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
@@ -81,7 +83,7 @@ class Vocabulary(Service):
         return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
 
     def ends_after(self, event: str) -> frozenset[str]:
-        """Return the events that can end the object of an event; none if that event itself ends it."""
+        """Return the events that can end the object of an event. Return none if the event itself ends the object."""
         if is_end(self.subjects[event]):
             return frozenset()
         about = {subject.kind.name for subject in self.subjects[event]}
@@ -90,13 +92,15 @@ class Vocabulary(Service):
 
     @cached_property
     def roots(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The kinds that a `where` can inspect, by the first part of the path."""
+        """The resource kinds that a `where` can check, by the first part of the path."""
         named = [kind for kind in self.kinds.values() if kind.named_by]
         return {kind.root: tuple(one for one in named if one.root == kind.root) for kind in named}
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that uses up such a resource, by root, with its id as the only group."""
+        """The path of the operation that uses up such a resource, as a pattern with the id as its only group, by
+        root.
+        """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
 
@@ -109,37 +113,37 @@ class Vocabulary(Service):
 
     @cached_property
     def order_begun(self) -> frozenset[str]:
-        """The statuses from which an order still has to move on."""
+        """The statuses in which an order is not yet finished."""
         found = (status for name in self.provider.money.orders for status in self.kinds[name].machine.rows)
         return frozenset(found) - self.order_ends
 
     @cached_property
     def order_told(self) -> frozenset[str]:
-        """The statuses of an order that have events."""
+        """The order statuses that events report."""
         orders = self.provider.money.orders
         told = (one for subjects in self.subjects.values() for one in subjects if one.kind.name in orders)
         return frozenset(status for one in told for status in one.statuses)
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """The action that pays, by the initial status of an order whose event asks for a payment."""
+        """The action that pays an order, by initial status. Only orders whose event asks for a payment are included."""
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
         return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}
 
     def shapes_of(self, event: str) -> tuple[object, ...]:
-        """Return the possible shapes of `data.object` of an event."""
+        """Return the possible shapes of `data.object` in an event."""
         return tuple(dict.fromkeys(subject.shape for subject in self.subjects[event]))
 
 
 @lru_cache(maxsize=8)
 def collected(provider: Provider) -> Vocabulary:
-    """Return the vocabulary of a provider, cached for all its simulators. Raise `ValueError` like `Vocabulary`."""
+    """Return a provider's vocabulary. It is cached for all its simulators. Raise `ValueError` like `Vocabulary`."""
     return Vocabulary(provider)
 
 
 def vocabulary_of(world: World) -> Vocabulary:
-    """Return the vocabulary of a world's simulator."""
+    """Return the vocabulary that a world's simulator uses."""
     vocabulary = world.wiring.vocabulary
     assert isinstance(vocabulary, Vocabulary)
     return vocabulary
@@ -157,9 +161,9 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the wiring of a world: rooms first, then the given listeners.
+    """Return the wiring for a world: rooms first, then the given listeners.
 
-    Raise `ValueError` for two timers of one name.
+    Raise `ValueError` if two timers have the same name.
     """
     rooms = vocabulary.provider.rooms
     return Wiring(

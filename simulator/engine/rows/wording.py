@@ -1,4 +1,4 @@
-"""The wording of refusals, responses and events under switched assumptions."""
+"""A service's wording of refusals, responses and events under switched assumptions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True)
 class Wording:
-    """The functions by which a provider changes the wording of what it sends; by default nothing is changed."""
+    """The functions with which a provider changes what it sends. By default, nothing is changed."""
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
-    """Return a refusal with the code, status and headers of this world."""
+    """Returns a refusal with the code, status and headers that apply in this world."""
     envelope: Callable[[World, ApiError, str], JsonObject] = lambda world, error, request_id: error.envelope(request_id)
-    """Return the error envelope of a refusal, by the id of its call."""
+    """Returns the error envelope for a refusal, given the request id."""
     answer: Callable[[World, Shown], Shown] = lambda world, shown: shown
-    """Return a response, or the envelope of an event."""
+    """Returns a response, or the envelope of an event."""
     subject: Callable[[World, str, Shown], Shown] = lambda world, event_type, subject: subject
-    """Return the part of a resource that an event of a type shows."""
+    """Returns the part of a resource that an event type contains."""

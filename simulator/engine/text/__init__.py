@@ -1,1 +1,1 @@
-"""Strings on the wire and in files: JSON, YAML, request fields, schema formats, masking."""
+"""Strings in requests, responses and files: JSON, YAML, request fields, schema formats, masking."""

@@ -1,7 +1,8 @@
-"""Links from the citation of a clause or decision to the page that explains it, derived from its words.
+"""Links from the citation of a clause or decision to the page that explains it. The links are derived from the
+citation.
 
-A clause is written as `Ramp quote`, `Limits: quote validity` or `Errors, retry guidance; decision H14`. The page of the
-rules has an anchor for each cited clause, the page of the assumptions one for each decision.
+A citation looks like `Ramp quote`, `Limits: quote validity` or `Errors, retry guidance; decision H14`. The rules page
+has an anchor for each cited clause, and the assumptions page has one for each decision.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from simulator.engine.clients.address import CONTROL_BASE
 
 DOCS_BASE = f"{CONTROL_BASE}/docs"
-"""The base path of the pages, which are served by their path without `.md`."""
+"""The base path of the documentation pages. Their paths have no `.md` suffix."""
 
 _ASSUMED = re.compile(r"(?:decision )?([A-Z]\d+|[a-z]+(?:-[a-z]+)+)")
 _PAGES = {"control interface, ": "reference/control", "scenario files, ": "reference/scenarios"}
@@ -19,12 +20,12 @@ _RULES, _ASSUMPTIONS = "reference/rules", "reference/assumptions"
 
 
 def slug(text: str) -> str:
-    """Return the anchor of a heading as code hosts generate it: `Quotes & fees, H14` becomes `quotes--fees-h14`."""
+    """Return the anchor that code hosts generate for a heading: `Quotes & fees, H14` becomes `quotes--fees-h14`."""
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
 def places_of(cited: str) -> list[tuple[str, str]]:
-    """Return the targets of a citation, part by part, as (page, anchor): `("reference/rules", "ramp-quote")`."""
+    """Return the link targets of each part of a citation as (page, anchor): `("reference/rules", "ramp-quote")`."""
     return [_place(part) for part in map(str.strip, cited.split(";")) if part]
 
 
@@ -38,10 +39,13 @@ def _place(part: str) -> tuple[str, str]:
 
 
 def links_of(cited: str) -> list[str]:
-    """Return the targets as paths on the server: `/_simulator/docs/reference/rules#ramp-quote`."""
+    """Return the link targets as paths on the server: `/_simulator/docs/reference/rules#ramp-quote`."""
     return [f"{DOCS_BASE}/{page}#{anchor}" for page, anchor in places_of(cited)]
 
 
 def read_by(cited: str) -> str:
-    """Return the commands that show the targets in a terminal: `rampsim docs ramp-quote`, or ""."""
+    """Return the commands that print the targets in a terminal, such as `rampsim docs ramp-quote`.
+
+    Return "" if there are none.
+    """
     return ", ".join(f"rampsim docs {anchor}" for _, anchor in places_of(cited))

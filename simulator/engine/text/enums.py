@@ -1,7 +1,7 @@
-"""Meanings of the values in a schema: `x-enum-descriptions`, a list with an entry for each value.
+"""Descriptions of the values in a schema: `x-enum-descriptions`, a list with one entry per value.
 
-openapi-generator and datamodel-code-generator read this extension beside `enum`. Null has no entry, because both tools
-remove it from the values first.
+openapi-generator and datamodel-code-generator read this extension next to `enum`. The list has no entry for null,
+because both tools remove null from the values first.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from typing import Any
 DESCRIPTIONS = "x-enum-descriptions"
 _LISTS = ("x-extensible-enum", "x-known-values", "enum")
 EVENT, ENVIRONMENT, NETWORK = "<event>", "<environment>", "<network>"
-"""The sorts of names that only a service knows. Schemas list the sort until `with_names` lists the names."""
+"""Placeholders for names that depend on the service. Schemas list a placeholder until `with_names` replaces it."""
 
 
 def values_of(schema: Mapping[str, Any]) -> list[Any]:
-    """Return the values that a schema lists, without null; [] if it lists none."""
+    """Return the values that a schema lists, without null. Return [] if the schema lists no values."""
     listed: Iterable[Any] = next((schema[word] for word in _LISTS if word in schema), ())
     return [value for value in ([schema["const"]] if "const" in schema else listed) if value is not None]
 
 
 def explained(schema: Mapping[str, Any], meanings: Mapping[str, str]) -> dict[str, Any]:
-    """Add the meanings of the values to a schema. Raise `KeyError` for a value without a meaning."""
+    """Add descriptions of the values to a schema. Raise `KeyError` if a value has no description."""
     return {**schema, DESCRIPTIONS: [meanings[str(value)] for value in values_of(schema)]}
 
 
 def meanings_of(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Return the meanings by value; {} if the schema has none."""
+    """Return the description of each value, or {} if the schema has none."""
     texts: list[str] = schema.get(DESCRIPTIONS, [])
     return dict(zip(map(str, values_of(schema)), texts, strict=False))
 
 
 def listed(name: str) -> dict[str, Any]:
-    """Return the schema keywords for names of the service, listed by their sort."""
+    """Return the schema keywords for a placeholder for names that depend on the service."""
     return {"enum": [name], DESCRIPTIONS: [name]}
 
 
 def with_names(schema: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
-    """Replace the sorts of names in a schema by all names of a service with their meanings.
+    """Replace the placeholders in a schema with all names that a service uses, and their descriptions.
 
-    A sort in a description becomes the words of the meaning before its first comma.
+    A placeholder in a field description is replaced with the part of the name's description before the first comma.
     """
     if isinstance(schema, list):
         meanings = names.get(schema[0]) if len(schema) == 1 and isinstance(schema[0], str) else None

@@ -1,7 +1,7 @@
-"""Request fields: the base class of request bodies, the field types of the API, and their errors.
+"""Request fields: the base class for request bodies, the field types of the API, and their errors.
 
-Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields), H7 (amounts) and
-H20 (length limits) are applied here for all operations.
+Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields), H7 (amounts)
+and H20 (length limits) are applied here for all operations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
 NAME_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$"), Assumed("H20", "minLength", "pattern")]
-"""A string that is not empty and has no NUL."""
+"""A string that is not empty and does not contain NUL."""
 
 FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$"), Assumed("H20", "pattern")]
 """A string that may be empty."""
@@ -32,29 +32,36 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN),
     Assumed("H20", "minLength", "maxLength", "pattern"),
 ]
-"""A name, label or reference: 1 to 255 characters, not only blanks (decision H20)."""
+"""A name, label or reference: 1 to 255 characters, not only spaces (decision H20)."""
 
 Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), Assumed("H20", "maxLength", "pattern")]
-"""A description or reason: at most 1,000 characters, neither empty nor only blanks (decision H20)."""
+"""A description or reason: at most 1,000 characters, not empty, and not only spaces (decision H20)."""
 
 Code = FreeText
-"""A code, id, address or number. Whether it exists is a business rule, so that rule refuses an empty string."""
+"""A code, id, address or number.
+
+A business rule checks whether it exists, so that rule also refuses an empty string.
+"""
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
-"""A decimal string without sign or exponent (decision H7)."""
+"""A decimal string without a sign or exponent (decision H7)."""
 
 
 def check_decimals(amount: str, currency: Currency | None) -> None:
-    """Raise 400 for an amount with more decimals than its currency has (decision H7). None is an unknown currency."""
+    """Raise `ApiError` 400 if an amount has more decimals than its currency (decision H7).
+
+    `currency` is None if it is unknown.
+    """
     if currency is not None and not currency.accepts(amount):
         raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
 class Body(BaseModel):
-    """Base class of request bodies, query strings and action parameters: strict types, unknown fields collected.
+    """Base class for request bodies, query strings and action parameters. Types are strict, and unknown fields are
+    collected.
 
-    Modules of bodies have no `from __future__ import annotations`: pydantic would compile every annotation again, a
-    sixth of the time to declare a body.
+    Modules that define bodies do not use `from __future__ import annotations`: pydantic would then compile every
+    annotation again, which takes a sixth of the time to declare a body.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -64,13 +71,15 @@ Model = TypeVar("Model", bound=Body)
 
 
 class Nothing(Body):
-    """A body without fields."""
+    """A body that has no fields."""
 
 
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
-    """Return the validated body. Raise the `ApiError` of decisions H4 and H5, missing fields first.
+    """Return the validated body. Raise the `ApiError` from decisions H4 and H5 if it is invalid. Missing fields are
+    reported first.
 
-    With `patch`, null is a value, not an absence. `code` replaces both error codes (token exchange, rates).
+    If `patch` is True, null is a value and does not mean that the field is missing. `code` replaces both error codes
+    (token exchange, rates).
     """
     try:
         return model.model_validate(raw)
@@ -94,13 +103,13 @@ def _in_list(path: tuple[int | str, ...]) -> bool:
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
-    """Return a dotted path such as `payer.phone_number`. An item of an array has the array's name (decision H5)."""
+    """Return a dotted path such as `payer.phone_number`. An array item gets the name of the array (decision H5)."""
     return ".".join(part for part in path if isinstance(part, str))
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A problem that a model found: the location in the input, pydantic's name of it, our message, and the value."""
+    """A problem found by a model: the location in the input, pydantic's error type, the message, and the value."""
 
     path: tuple[int | str, ...]
     kind: str
@@ -109,17 +118,17 @@ class Wrong:
 
 
 def wrong(param: str, why: str, value: object = "") -> Wrong:
-    """Return the problem of a parameter (dotted) with an invalid value."""
+    """Return a problem: the parameter (a dotted path) has an invalid value."""
     return Wrong(tuple(param.split(".")), "value_error", why, value)
 
 
 def absent(param: str) -> Wrong:
-    """Return the problem of a missing parameter (dotted)."""
+    """Return a problem: the parameter (a dotted path) is missing."""
     return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
 
 
 def refusal_of(found: Sequence[Wrong]) -> ApiError:
-    """Return the `ApiError` of decisions H4 and H5 for these problems, missing fields first."""
+    """Return the `ApiError` from decisions H4 and H5 for these problems. Missing fields are reported first."""
     one = next((one for one in found if one.kind == "missing"), found[0])
     return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
 
@@ -127,14 +136,14 @@ def refusal_of(found: Sequence[Wrong]) -> ApiError:
 def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
     """Return the problems by location.
 
-    The problems that the variants of a union have with one value are one sentence.
+    If several variants of a union report a problem with the same value, the problems are merged into one sentence.
     """
     places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         places.setdefault(_within(raw, detail), []).append(detail)
     found = []
     for path, details in places.items():
-        # If one variant has the right type, report its problem instead of the other types.
+        # If the value has the right type for one variant, report that variant's problem instead of the other types.
         kept = [detail for detail in details if detail["type"] not in _TYPES]
         if all(detail["type"] == "literal_error" for detail in kept):  # its other variants are possible, too
             kept = details
@@ -147,7 +156,7 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
 
 
 def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Return the location in the input; pydantic's contains the names of union variants."""
+    """Return the location in the input, without the names of union variants that pydantic adds."""
     path: list[int | str] = []
     for number, part in enumerate(detail["loc"], 1):
         items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}
@@ -160,7 +169,7 @@ def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
 
 
 def in_words(detail: ErrorDetails) -> str:
-    """Return the message for one problem, for people: "it must be a whole number"."""
+    """Return the message for one problem, such as "it must be a whole number"."""
     kind, context = detail["type"], detail.get("ctx") or {}
     if kind == "value_error":
         return str(context["error"])
@@ -188,7 +197,7 @@ _PATTERNS = {
     r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters and digits",
     r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
 }
-"""The patterns of the API in words."""
+"""A description of each pattern in the API, for people."""
 _TYPES = {
     "bool_type": "it must be true or false",
     "dict_type": "it must be an object",
@@ -218,11 +227,11 @@ _WORDS = _TYPES | {
     "too_long": "it must have at most {max_length} items",
     "too_short": "it must have at least {min_length} items",
 }
-"""Messages by pydantic's name of a problem, formatted with its context."""
+"""Messages by pydantic's error type, formatted with the context of the error."""
 
 
 def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
-    """Return the dotted names of fields that the model does not know (decision H6)."""
+    """Return the dotted names of fields that the model does not define (decision H6)."""
     names = [prefix + name for name in body.model_extra or ()]
     for name, shown_as in _nested(type(body)):
         value = getattr(body, name)
@@ -233,9 +242,9 @@ def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
 
 @cache
 def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a model that may contain another model, by their names on the wire.
+    """Return the fields in a model that may contain another model, by their names in requests.
 
-    Most models have none.
+    Most models have no such fields.
     """
     return tuple(
         (name, field.alias or name) for name, field in model.model_fields.items() if _may_be_model(field.annotation)

@@ -1,4 +1,4 @@
-"""Matching of globs against path templates: whether a glob can match a call of an operation."""
+"""Matching of globs against path templates. A glob matches a template if it can match a request to that path."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from simulator.engine.text.strict import nearest
 _BASE = re.compile(r"(https?://[^/]*)?(/[a-z]+)?/v1(?=/|$)")
 _TOKENS = re.compile(r"\[[!]?\]?[^\]]*\]|.", re.DOTALL)
 _OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
-"""Sample characters of a path variable, enough to test whether a character class can match one."""
+"""Sample characters for a path variable. They suffice to test whether a character class can match a character."""
 
 
 @lru_cache(maxsize=4096)
 def can_match(glob: str, template: str) -> bool:
-    """Return True if some path of this template (`/quotes/{id}/confirm`) matches the glob (`*` crosses slashes)."""
+    """Return True if the glob matches any path of this template (`/quotes/{id}/confirm`). `*` also matches slashes."""
     pattern: list[str] = _TOKENS.findall(glob)
     parts = re.split(r"(\{[^}]*\})", template)
-    # A variable is one character other than a slash ("{") and any number of further ones ("{*").
+    # A variable consists of one character other than a slash ("{") and any number of further ones ("{*").
     path = [token for part in parts for token in (("{", "{*") if part.startswith("{") else part)]
 
     seen: set[tuple[int, int]] = set()
@@ -53,7 +53,7 @@ def _fits(wanted: str, given: str) -> bool:
 
 
 def meant_path(glob: str, templates: Iterable[str]) -> str:
-    """Return the closest matching glob for one that matches no template, or ""."""
+    """Return the closest glob that matches a template, for a glob that matches none. Return "" if nothing is close."""
     templates = list(templates)
     below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
     if any(can_match(below, template) for template in templates):

@@ -1,6 +1,6 @@
-"""JSON as the service writes and reads it (decisions H7, H12, S18).
+"""JSON in the form that the service writes and reads (decisions H7, H12, S18).
 
-Decimals are written as exact numbers. Input must be UTF-8 and nested at most 32 deep.
+Decimals are written as exact numbers. Input must be UTF-8, with a nesting depth of at most 32.
 """
 
 from __future__ import annotations
@@ -18,26 +18,29 @@ import orjson
 
 JsonObject: TypeAlias = dict[str, Any]
 Shown: TypeAlias = Mapping[str, Any]
-"""A JSON object for output only, such as the TypedDict that a room's `render_*` returns."""
+"""A JSON object for output only, such as the TypedDict that a `render_*` function returns."""
 
 MAX_DEPTH = 32
 MAX_BYTES = 1024 * 1024
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?', re.DOTALL)
-"""A string, closed or not, or a number."""
+"""A pattern for a string, closed or not, or a number."""
 _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)
 _INT64_DIGITS = 20
 _LONGEST_POWER = 4_000
-"""A longer exponent is compared as written, because Python parses no integer of more than 4,300 digits."""
+"""A longer exponent is compared as written, because Python does not parse integers with more than 4,300 digits."""
 
 
 _SPARE = 64 * 1024
-"""orjson returns the buffer it wrote into, at least 4 KB. A shorter result is copied out of it."""
+"""orjson returns its whole output buffer, which has at least 4 KB. A shorter result is copied out of the buffer."""
 
 
 def dumps(value: object) -> bytes:
-    """Return UTF-8 JSON without white space, in the order of the fields. It takes no more memory than its length."""
+    """Return UTF-8 JSON without whitespace.
+
+    Fields keep their order. The result takes no more memory than its length.
+    """
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
 
@@ -54,7 +57,7 @@ def _encode(value: object) -> orjson.Fragment:
 
 
 def loads(raw: bytes | str) -> Any:
-    """Return the parsed value. Raise `ValueError` if it is not JSON, or too large or deep."""
+    """Return the parsed value. Raise `ValueError` if the input is not JSON, too large or nested too deeply."""
     if len(raw) > MAX_BYTES:
         raise ValueError(f"larger than {MAX_BYTES} bytes")
     try:
@@ -67,7 +70,7 @@ def loads(raw: bytes | str) -> Any:
 
 
 def value_in(raw: bytes | str) -> Any:
-    """Return the parsed value, or None if there is no valid JSON."""
+    """Return the parsed value, or None if the input is not valid JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:
@@ -75,13 +78,16 @@ def value_in(raw: bytes | str) -> Any:
 
 
 def object_in(raw: bytes | str) -> JsonObject:
-    """Return the parsed object, or an empty one if it is not an object."""
+    """Return the parsed object, or an empty dict if the input is not a JSON object."""
     value = value_in(raw)
     return value if isinstance(value, dict) else {}
 
 
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
-    """Read JSON with numbers beyond a float as the largest float, or raise the error."""
+    """Parse JSON, and replace numbers that exceed a float with the largest float.
+
+    If it cannot be parsed, raise the error.
+    """
     text = raw.encode() if isinstance(raw, str) else raw
     smaller = _TOKEN.sub(_bounded, text)
     if smaller == text:
@@ -97,7 +103,7 @@ def _bounded(token: re.Match[bytes]) -> bytes:
 
 
 def _brackets(raw: bytes | str) -> int:
-    """Return an upper bound of the nesting depth, in a tenth of the time of walking through the value."""
+    """Return an upper bound for the nesting depth. This takes a tenth of the time needed to walk through the value."""
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 
@@ -107,7 +113,7 @@ def _is_deeper(value: object, depth: int) -> bool:
 
 
 def _levels(value: object) -> Iterator[list[object]]:
-    """Yield the nodes of a value by depth, the value itself first."""
+    """Yield the nodes in a value by depth, starting with the value itself."""
     level = [value]
     while level:
         yield level
@@ -119,7 +125,7 @@ def _children(node: object) -> Iterable[object]:
 
 
 def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
-    """Return a JSON value with `change` applied to every string except field names."""
+    """Return a JSON value in which `change` was applied to every string except field names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -128,9 +134,10 @@ def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
 
 
 def canonical(raw: bytes | str) -> bytes:
-    """Return the same bytes for equal JSON: field order is ignored, 1 and 1.0 are equal, 1 and true are not (H14).
+    """Return the same bytes for equal JSON. The order of fields is ignored; 1 and 1.0 are equal, but 1 and true are
+    not (H14).
 
-    Numbers are compared exactly at any length. `raw` is JSON that `loads` accepts.
+    Numbers are compared exactly, whatever their length. `raw` is JSON that `loads` accepts.
     """
     try:
         value = orjson.loads(raw)
@@ -144,7 +151,7 @@ def canonical(raw: bytes | str) -> bytes:
 
 
 def _exactly(text: str) -> int | orjson.Fragment:
-    """Return a number as written: an integer of 64 bits unchanged, any other as its digits and exponent."""
+    """Return a number in canonical form: a 64-bit integer unchanged, any other number as its digits and exponent."""
     mantissa, _, power = text.lower().partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")

@@ -1,4 +1,4 @@
-"""Large JSON read in pieces, so that other calls run in between."""
+"""Parsing of large JSON in pieces, so that other requests run in between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]',
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An object or array that is not parsed yet. Raise `ValueError` if it is read and invalid."""
+    """An object or array that is not parsed yet. Raise `ValueError` if it is invalid, when it is read."""
 
     raw: bytes
 
@@ -22,16 +22,17 @@ class Piece:
 
 
 def read_down_to(raw: bytes, depth: int) -> object:
-    """Return the value of JSON with every object and array at that depth (the outermost is 1) as a `Piece`.
+    """Return a parsed JSON value. Every object and array at the given depth (the outermost is 1) is replaced with a
+    `Piece`.
 
-    Raise `ValueError` if it is not JSON.
+    Raise `ValueError` if the input is not JSON.
     """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)
 
 
 def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
-    """Return the JSON with every container at that depth replaced by an array of its number."""
+    """Return the JSON with every container at the given depth replaced with an array that contains its number."""
     parts: list[bytes] = []
     depth = copied = start = 0
     end = 0
@@ -51,7 +52,7 @@ def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
 
 
 def _filled(value: object, depth: int, pieces: list[Piece]) -> object:
-    """Return the parsed frame with the pieces filled in at that depth."""
+    """Return the parsed outer value with the pieces inserted at the given depth."""
     if not isinstance(value, dict | list):
         return value
     if depth == 1:

@@ -1,6 +1,7 @@
 """Masking of secrets in output: secret keys, tokens and webhook keys are recognised by their prefixes.
 
-By contract, world objects, state documents and responses that create a key show keys. Everything else is masked here.
+World objects, state documents and responses that create a key contain keys by contract. Everything else is masked
+here.
 """
 
 from __future__ import annotations
@@ -28,25 +29,28 @@ _PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
-"""An escape of a character that occurs in secrets (or in an escape); ordinary strings need none of these."""
+"""A pattern for escapes of characters that occur in secrets (or in an escape).
+
+Ordinary strings need none of these escapes.
+"""
 _SHORT = 200
 _REMEMBERED = 1_000
-"""How many short headers are cached: clients send the same ones with every call."""
+"""The number of short headers that are cached. Clients send the same headers with every request."""
 _SHORT_BODY = 2 * 1024
 _BODIES_REMEMBERED = 200
-"""How many short bodies are cached: a client that polls receives the same body again."""
+"""The number of short bodies that are cached. A client that polls receives the same body again."""
 _SMALL = 16 * 1024
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _ORDINARY = frozenset(
     {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
     | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
 )
-"""Names of headers without secrets."""
+"""Names of headers that do not contain secrets."""
 _EVER_NEW = frozenset({"idempotency-key", "x-signature", "x-timestamp"})
 """Names of headers whose values rarely repeat."""
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
 _LAYERS = 4
-"""How many layers of encoding are checked."""
+"""The maximum number of encoding layers that are checked."""
 _SHORTEST = 4
 _LONG = 12
 
@@ -54,7 +58,7 @@ _LONG = 12
 class Masker:
     """Masks secrets in saved and shown data.
 
-    `secrets` are further secrets, such as the control token, matched by value.
+    `secrets` are additional secrets, such as the control token, which are masked wherever they occur.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -72,7 +76,7 @@ class Masker:
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
     def text(self, text: str) -> str:
-        """Mask secrets in a string, including fields and parameters with the name of a secret."""
+        """Mask secrets in a string. Fields and parameters whose names are those of secrets are included."""
         known = self._texts.get(text)
         if known is not None:
             return known
@@ -101,7 +105,7 @@ class Masker:
         return shown
 
     def _encoded(self, text: str) -> str:
-        """Decode a string that hides a secret in escapes; return any other unchanged."""
+        """Decode a string that hides a secret in escapes. Return any other string unchanged."""
         plain = text
         for _ in range(_LAYERS):
             inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
@@ -114,7 +118,7 @@ class Masker:
         return text
 
     def raw(self, raw: bytes) -> bytes:
-        """Mask secrets in bytes of any kind."""
+        """Mask secrets in bytes of any format."""
         if not raw:
             return raw
         known = self._bodies.get(raw)
@@ -130,7 +134,10 @@ class Masker:
         return shown
 
     def answer(self, raw: bytes) -> bytes:
-        """Mask a response of this server by value only: one pass, and none if nothing looks like a secret."""
+        """Mask secrets in a response from this server by value only.
+
+        This takes one pass, and none if nothing looks like a secret.
+        """
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
     def value(self, value: Any) -> Any:
@@ -145,12 +152,12 @@ class Masker:
         return [self.value(item) for item in value] if isinstance(value, list) else value
 
     def json(self, raw: bytes) -> Any:
-        """Parse and mask JSON. Most JSON has nothing that looks like a secret, which a quick check finds."""
+        """Parse and mask JSON. Most JSON contains nothing that looks like a secret, which a quick check detects."""
         value, lower = loads(raw), raw.decode().lower()
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
     def header(self, name: str, value: str) -> str:
-        """Return the value of a header on one line. A value with a secret is masked, except for `Bearer`."""
+        """Return a header value on one line. A value that contains a secret is masked, except for the word `Bearer`."""
         known = self._headers.get((name, value))
         if known is not None:
             return known
@@ -169,7 +176,7 @@ class Masker:
         return one_line(self._text(value))
 
     def head(self, headers: Mapping[str, str]) -> Pairs:
-        """Mask all headers, names (in lower case) and values.
+        """Mask all headers: names (in lower case) and values.
 
         Equal headers share one tuple, because journals store them.
         """
@@ -185,7 +192,7 @@ class Masker:
         return shown
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
-        """Mask all headers, names (in lower case) and values."""
+        """Mask all headers: names (in lower case) and values."""
         known = self._headers  # cached here, because every call has several and most repeat
         return {
             name if name in _ORDINARY else one_line(self.text(name)): known.get((name, value))
@@ -195,9 +202,9 @@ class Masker:
 
 
 def _literal(secret: str) -> str:
-    """Return a known secret as a pattern.
+    """Return a pattern for a known secret.
 
-    A short one must be a whole word, so that words that contain it stay readable.
+    A short secret matches only as a whole word, so that longer words that contain it stay readable.
     """
     return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
 

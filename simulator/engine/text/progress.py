@@ -1,4 +1,4 @@
-"""Progress of a run that takes long."""
+"""Progress reports for a long run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ Result = TypeVar("Result", contravariant=True)
 
 
 class ProgressListener(Generic[Result]):
-    """Receives the progress of a run. Every hook defaults to a no-op. Hooks may be called from a thread."""
+    """Receives the progress of a run. By default, every hook does nothing. Hooks may be called from another thread."""
 
     def began(self, count: int) -> None:
-        """Handle the start: so many tests or rules were found."""
+        """Handle the start. The argument contains the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan: how many runs follow, how long they take, how many do not fit into the budget."""
+        """Handle the plan: the number of runs, their expected duration, and the number of runs that exceed the
+        budget.
+        """
 
     def noted(self, note: str) -> None:
         """Handle a note that the user should read."""

@@ -1,4 +1,4 @@
-"""Reports of verdicts, as all tools write them: JSON, JUnit XML and GitHub annotations."""
+"""Reports of test results, in the formats that all tools write: JSON, JUnit XML and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-# Integrators choose names and bodies that end up in reports. XML cannot carry most control characters at all, and C1
-# controls would steer the terminal that shows a CI log.
+# Integrators choose names and bodies that are included in reports. Most control characters are invalid in XML, and C1
+# control characters would affect the terminal that displays a CI log.
 _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Failure(NamedTuple):
-    """Why a test case failed."""
+    """The reason why a test case failed."""
 
     message: str
     text: str = ""
@@ -22,7 +22,7 @@ class Failure(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One JUnit test case. It passed unless it has a failure or a reason for being skipped."""
+    """One JUnit test case. It passed unless it has a failure or a reason why it was skipped."""
 
     classname: str
     name: str
@@ -41,12 +41,12 @@ class Suite(NamedTuple):
 
 
 def readable(text: str) -> str:
-    """Return a string in which U+FFFD replaces characters that XML cannot carry or that control terminals."""
+    """Return a string in which U+FFFD replaces characters that are invalid in XML or that control terminals."""
     return _UNREADABLE.sub("\ufffd", text)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun: "1 run", "2 runs"."""
+    """Return a count with its noun, such as "1 run" or "2 runs"."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
@@ -56,7 +56,7 @@ def json_report(document: object) -> str:
 
 
 def junit(suites: Suite | Sequence[Suite]) -> str:
-    """Return a JUnit report: of one suite, or of several inside `testsuites`."""
+    """Return a JUnit report: one suite, or several suites inside `testsuites`."""
     if isinstance(suites, Suite):
         root = _element(suites)
     else:
@@ -89,9 +89,10 @@ def _element(suite: Suite) -> Element:
 
 
 def github_annotation(level: str, title: str, text: str) -> str:
-    """Return a GitHub annotation of level notice, warning or error.
+    """Return a GitHub annotation with the level notice, warning or error.
 
-    It is a workflow command: https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
+    An annotation is a workflow command:
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
     """
     return f"::{level} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(text)}"
 

@@ -1,8 +1,8 @@
-"""Building blocks of response shapes: formats, id prefixes, and the mark of assumptions.
+"""Building blocks for response shapes: formats, id prefixes, and annotations for assumptions.
 
-A shape is a TypedDict from which the contract is generated. A string below a field describes it. A field without a mark
-is specified; `Assumed("R7")` names the decision that the field rests on, `Assumed("H8", "pattern")` the decision that
-its pattern rests on.
+A shape is a TypedDict from which the contract is generated. A string below a field describes the field. A field
+without an annotation is specified. `Assumed("R7")` names the decision behind a field. `Assumed("H8", "pattern")`
+names the decision behind the field's pattern only.
 """
 
 from __future__ import annotations
@@ -45,12 +45,15 @@ decision completes or departs from the specification.
 
 
 def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
-    """Return the marks of assumed constraints from their bases; {} if there are none."""
+    """Return the annotations for assumed constraints, given their decisions. Return {} if there are none."""
     return {"x-assumed": sorted(bases), "x-assumed-basis": dict(bases)} if bases else {}
 
 
 class Assumed:
-    """Marks a field or a type as assumed, with the decision it rests on; with `constraints`, only these parts."""
+    """Marks a field or a type as assumed, and names the decision behind it.
+
+    If `constraints` are given, only these parts are assumed.
+    """
 
     def __init__(self, basis: str, *constraints: Constraint) -> None:
         self.basis = basis
@@ -68,7 +71,7 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Prefix:
-    """An id with this prefix."""
+    """An id that starts with this prefix."""
 
     prefix: str
 
@@ -77,7 +80,7 @@ class Prefix:
 
 
 Choices: TypeAlias = "tuple[str, ...] | Mapping[str, str]"
-"""The valid values of a string; a mapping has their meanings."""
+"""The valid values of a string. A mapping also contains their descriptions."""
 
 
 def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
@@ -86,7 +89,7 @@ def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
 
 @dataclass(frozen=True, eq=False)  # by identity: unions hash their variants, and a mapping has no hash
 class OneOf:
-    """A string that is one of these, for code that cannot use a Literal."""
+    """A string with one of these values, for code that cannot use a Literal."""
 
     values: Choices
 
@@ -112,10 +115,13 @@ class EnvironmentName:
 
 @dataclass(frozen=True)
 class NameOf:
-    """A name of the service that is validated by the context, `Vocabulary.names`; without context any value passes."""
+    """A name that the service defines.
+
+    Validation compares it with the context, `Vocabulary.names`. Without a context, any value is valid.
+    """
 
     sort: str
-    """A key of that mapping."""
+    """A key of the mapping in the context."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_info_plain_validator_function(self._known)
@@ -132,7 +138,7 @@ class NameOf:
 
 @dataclass(frozen=True)
 class PerEnvironment:
-    """An object with a field for each environment of the service, and the description of such a field."""
+    """An object with one field for each environment of the service, and the description of these fields."""
 
     says: str
 
@@ -143,7 +149,7 @@ class PerEnvironment:
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """The meaning of each value of a Literal."""
+    """The description of each value in a Literal."""
 
     values: Mapping[str, str]
 
@@ -153,7 +159,7 @@ class Meanings:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A string with known values; there may be others."""
+    """A string with known values. Other values are possible."""
 
     values: Choices
 
@@ -164,7 +170,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Format:
-    """A string with a pattern or a named format of JSON Schema."""
+    """A string with a pattern or with a named JSON Schema format."""
 
     format: str = ""
     pattern: str = ""
@@ -177,7 +183,7 @@ class Format:
 Origin: TypeAlias = str | Assumed
 """The source of a shape: a clause of the specification, or the decision that assumes all of it."""
 Clauses: TypeAlias = Mapping[Origin, tuple[type[object], ...]]
-"""The shapes that a clause or a decision describes."""
+"""The shapes that each clause or decision describes."""
 
 
 Timestamp = Annotated[
@@ -187,7 +193,7 @@ Timestamp = Annotated[
 ]
 Date = Annotated[str, Format("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$"), Assumed("H8", "pattern")]
-"""An amount as shown: at least two decimals, no sign, no exponent (decision H8)."""
+"""An amount as returned: at least two decimals, no sign, no exponent (decision H8)."""
 RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$"), Assumed("H8", "pattern")]
 Uuid = Annotated[
     str,
@@ -228,10 +234,10 @@ class Page(TypedDict, Generic[RowT]):
 
 
 def page_shape(name: str, row: Any, of: str, records: str, *marks: Assumed) -> type[object]:
-    """Return the shape of one list: pages of `row`, under a name of its own in the contract.
+    """Return the shape of one list: pages of `row`. The shape has its own name in the contract.
 
-    `of` says what is listed, `records` describes the records of a page, and `marks` are assumptions about them. A mark
-    without constraints is one about the whole page.
+    `of` describes the listed resources, `records` describes the records on a page, and `marks` are assumptions about
+    these two. An annotation without constraints applies to the whole page.
     """
     of_page = [mark for mark in marks if not mark.constraints]
     shape: Any = TypedDict(  # type: ignore[misc]  # mypy knows no TypedDict that is built at run time

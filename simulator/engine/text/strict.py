@@ -1,4 +1,4 @@
-"""Refusing unknown names, with the closest valid name."""
+"""Rejecting unknown names. The error suggests the closest valid name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_SLIP = 100
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the closest known name, or "". A name that is too long to be a typo is not compared."""
+    """Return the closest known name, or "" if none is close. A name that is too long to be a typo is not compared."""
     if len(name) > _LONGEST_SLIP:
         return ""
     names = list(names)
@@ -26,7 +26,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def similar(name: str, names: Iterable[str]) -> list[str]:
-    """Return up to three similar names, the closest first."""
+    """Return up to three similar names, closest first."""
     return get_close_matches(name, list(names), n=3)
 
 
@@ -37,7 +37,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field", prefix: str = "") -> None:
-    """Raise 400 invalid_parameter for the first unknown name. The message lists the known ones."""
+    """Raise `ApiError` 400 invalid_parameter for the first unknown name. The message lists the known names."""
     known = list(known)
     for name in given:
         if name not in known:
@@ -47,7 +47,10 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field"
 
 
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "field", prefix: str = "") -> None:
-    """Raise the same for a JSON object of a model, at every depth and before missing fields are checked."""
+    """Raise `ApiError` 400 for the first unknown field in a JSON object, given its model.
+
+    Fields at every depth are checked, before missing fields are.
+    """
     known = members(model)
     refuse_names(raw, known, what, prefix)
     for name, inner in known.items():
@@ -57,13 +60,16 @@ def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str 
 
 
 def is_whole(text: str) -> bool:
-    """Return True if a query parameter is an integer from 0 of a sensible size."""
+    """Return True if a query parameter is a non-negative integer with a reasonable number of digits."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
 @cache
 def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
-    """Return the names that a model knows, its own before those of its bases, each with the nested model, if any."""
+    """Return the field names of a model, each with its nested model or None.
+
+    The model's own fields precede inherited fields.
+    """
     bases = [vars(one).get("__annotations__", {}) for one in model.__mro__]
 
     def depth(name: str) -> int:
@@ -74,7 +80,7 @@ def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
-    """Return the model of a field that is a model, or a model or null."""
+    """Return the model in the type of a field, if the type is a model, or a model or null."""
     for one in (annotation, *get_args(annotation)):
         if isinstance(one, type) and issubclass(one, BaseModel):
             return one

@@ -1,7 +1,8 @@
-"""Characters that must not reach a terminal: control characters, and characters that change the direction of text.
+"""Escaping characters that must not reach a terminal: control characters, and characters that change the text
+direction.
 
-Strings from strangers reach developers' terminals and CI logs: headers, names, bodies of inboxes, errors of a server.
-Escape sequences in them could change the title, the clipboard, or the apparent content of a line.
+Untrusted strings reach developers' terminals and CI logs: headers, names, inbox bodies, server errors. Escape
+sequences in these strings could change the window title, the clipboard, or the displayed content of a line.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ import re
 STEERING = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb"
 )
-"""C0 except tab and newline, DEL, C1, bidirectional controls, and half characters, as part of a class of a pattern."""
+"""C0 except tab and newline, DEL, C1, bidirectional controls and lone surrogates, as part of a character class in a
+pattern.
+"""
 
 _STEERING = re.compile(f"[{STEERING}]")
 
 
 def plain(text: str) -> str:
-    r"""Return a string that is safe for a terminal, with control characters escaped as `\u001b`.
+    r"""Return a string that is safe for a terminal. Control characters are escaped as `\u001b`.
 
-    In JSON such characters occur only inside strings, where the escape means the same, so JSON stays valid.
+    In JSON, such characters occur only inside strings, where the escape has the same meaning, so JSON stays valid.
     """
     return text if text.isascii() and text.isprintable() else _STEERING.sub(_escaped, text)
 
 
 def plain_line(text: str) -> str:
-    r"""Return the same on one line, newlines escaped as `\n`: a string with newlines could imitate further lines."""
+    r"""Like `plain`, but on one line, with newlines escaped. A newline would let a string imitate further lines."""
     return plain(text).replace("\n", "\\n")
 
 

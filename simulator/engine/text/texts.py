@@ -1,4 +1,4 @@
-"""JSON objects and headers that are stored as strings, which the kernel packs."""
+"""JSON objects and headers that are stored as strings, which the kernel compresses."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from simulator.kernel.texts import NO_HEADERS, NO_MEMBERS, HeadersText, JsonText
 
 
 def json_text(value: Shown) -> JsonText:
-    """Return the string of an object, always `NO_MEMBERS` for the empty one."""
+    """Return a JSON object as a string. The result for an empty object is always `NO_MEMBERS`."""
     return JsonText(dumps(value)) if value else NO_MEMBERS
 
 
 def object_of(text: JsonText) -> JsonObject:
-    """Return a new object parsed from its string."""
+    """Return a new object, parsed from its string."""
     made: JsonObject = orjson.loads(text.read())
     return made
 
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, in their order."""
+"""Header names and values, in order."""
 
 
 def headers_text(headers: Pairs) -> HeadersText:
-    """Return the string of headers, each on one line; always `NO_HEADERS` for none."""
+    """Return headers as a string. Each header is on one line. The result for no headers is always `NO_HEADERS`."""
     if not headers:
         return NO_HEADERS
     return HeadersText(dumps([(one_line(name), one_line(value)) for name, value in headers]))
 
 
 def headers_of(text: HeadersText) -> Pairs:
-    """Return the headers of a string."""
+    """Return the headers from their string."""
     return tuple((name, value) for name, value in orjson.loads(text.read()))

@@ -1,7 +1,7 @@
 """Writing JSON-like data as YAML: block style, fields in order, ambiguous strings quoted.
 
-A string is unquoted only if YAML 1.1 and 1.2 both read it as a string; otherwise it is written as a JSON string, which
-is valid YAML. So any parser reads back exactly the written data, and the output is the same on every machine.
+A string is unquoted only if YAML 1.1 and 1.2 both read it as a string. Otherwise it is written as a JSON string,
+which is valid YAML. So any parser reads exactly the written data, and the output is the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _UNPRINTABLE = re.compile(
     "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
     "|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
-"""Characters that YAML requires to be escaped, and characters that change the direction of displayed text."""
+"""Characters that must be escaped in YAML, and characters that change the direction of displayed text."""
 _LONGEST_KEY = 1000
-"""YAML requires longer keys to follow a question mark."""
+"""The maximum length of a key. In YAML, longer keys must follow a question mark."""
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"))
 
 
 def yaml_text(value: object) -> str:
-    """Return the document as YAML, with a newline at its end."""
+    """Return the document as YAML that ends with a newline."""
     return "\n".join(_block(value, 0)) + "\n"
 
 
@@ -69,7 +69,7 @@ def _item(pad: str, item: object, indent: int) -> Iterator[str]:
 
 
 def _is_flat(value: dict[str, object] | list[object] | tuple[object, ...]) -> bool:
-    """Return True if a list has only scalars and is short enough for one line."""
+    """Return True if a list contains only scalars and is short enough for one line."""
     return (
         isinstance(value, list | tuple)
         and all(not isinstance(item, dict | list | tuple) for item in value)
@@ -88,7 +88,7 @@ def _scalar(value: object, *, flow: bool = False) -> str:
             return value
         return _UNPRINTABLE.sub(_escaped, orjson.dumps(value).decode())
     if isinstance(value, float):
-        # Without a point it would be read as an integer that is too large.
+        # Without a decimal point, the number would be read as an integer that is too large.
         return f"{Decimal(repr(value)):f}" if abs(value) < 1e16 else f"{value:.17e}"
     return str(value) if type(value) is int else orjson.dumps(value).decode()
 

@@ -1,7 +1,8 @@
-"""Webhook endpoints, and the queueing, signing and recording of deliveries (chapters "Webhooks" and "Events").
+"""Webhook endpoints, and the queueing, signing and recording of deliveries (sections "Webhooks" and "Events" of the
+specification).
 
-The room decides and the courier sends. The room queues an attempt for each event and recipient, gives attempts to the
-courier with `take`, and gets their outcomes with `report`.
+This package decides what to send, and the courier sends it. For each event, the package queues one attempt per
+recipient. The courier takes attempts with `take`, and reports their results with `report`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""E-mails that the service would have sent. They are recorded only (decision W5)."""
+"""E-mails that the service would have sent. They are recorded, not sent (decision W5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.kernel.world import World
 
 
 def record_disabled_email(world: World, endpoint: Webhook) -> None:
-    """Record the e-mail about an endpoint that was disabled after repeated failures, inside a transaction."""
+    """Record the e-mail about an endpoint that was disabled after repeated failures. Call this inside a transaction."""
     written = signing_of(world).disabled_email(endpoint)
     identifier = "eml_" + text_of(derive("email", endpoint.id, world.now_ms))
     email = Email(

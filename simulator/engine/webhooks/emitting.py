@@ -1,8 +1,8 @@
-"""The action `emit`: any event of the catalogue, about a named resource, the newest that matches, or an example.
+"""The action `emit`: any event in the catalogue, about a named resource, the newest matching resource, or an example.
 
-A resource matches if its status is one to which a transition with this event leads. It is sent as it is. A named
-resource may have another status. Then the event is untrue and shows the status that such a transition leads to. In
-examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
+A resource matches if a transition with this event leads to its status. A matching resource is sent as it is. A named
+resource may have a different status. The event is then untrue and contains a status to which such a transition leads.
+In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simulator.kernel.world import World
 
 
 def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
-    """Carry out the action emit, and return the object that was sent."""
+    """Run the action `emit`, and return the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
     quotas.require_event_room(world)
     about = call.parameters.about
@@ -58,9 +58,9 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
 
 
 def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
-    """Return a resource as this event would show it now, and its environment.
+    """Return a resource as this event would show it now, and the resource's environment.
 
-    Raise `ControlError` 404 for an unknown id, 400 for a resource of a kind that the event is never about.
+    Raise `ControlError` 404 for an unknown id, or 400 if the event is never about this kind of resource.
     """
     record = find(world, about)
     if record is None:
@@ -81,7 +81,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource with a status that the event leads to, or None."""
+    """Return the newest resource with a status that the event leads to, or None if there is none."""
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:
@@ -96,7 +96,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
 
 
 def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
-    """Return the object of the newest event of this type. Some objects, such as runs, are in events only."""
+    """Return the object in the newest event of this type, or None. Some objects, such as runs, exist in events only."""
     wanted = field_in("type", event_type), field_in("environment", environment)
     for event in newest_of(world.store[EVENTS], wanted, 1):
         found: JsonObject = loads(event.raw)["data"]["object"]

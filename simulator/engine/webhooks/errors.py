@@ -1,4 +1,4 @@
-"""The error codes that this room declares: chapter "Errors" of the specification."""
+"""The error codes that this package declares (section "Errors" of the specification)."""
 
 from __future__ import annotations
 

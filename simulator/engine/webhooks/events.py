@@ -1,4 +1,4 @@
-"""The events that this room declares: chapter "Events" of the specification."""
+"""The events that this package declares (section "Events" of the specification)."""
 
 from __future__ import annotations
 

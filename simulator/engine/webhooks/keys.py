@@ -1,4 +1,4 @@
-"""Webhook keys, signatures, and the settings of webhooks (decisions W1 to W3)."""
+"""Webhook keys, signatures and webhook settings (decisions W1 to W3)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from simulator.kernel.world import World
 from simulator.version import __version__
 
 KEYS = TableKey("webhook_keys", str)
-"""The webhook key of each environment."""
+"""The webhook key for each environment."""
 _SAME_HEADERS = (("Content-Type", "application/json"), ("User-Agent", f"rampsim/{__version__} (simulator)"))
 
 
 def url_policy(world: World) -> str:
-    """Return `public`, `local` (default) or `any` (decision W3)."""
+    """Return the URL policy of a world: `public`, `local` (default) or `any` (decision W3)."""
     return settings_of(world)["webhook_urls"]
 
 
 def webhook_key(world: World, environment: str) -> str:
-    """Return the webhook key of the account in this environment (decision W1)."""
+    """Return the account's webhook key in this environment (decision W1)."""
     key = world.store[KEYS].get(environment)
     return key or signing_of(world).new_key(world, environment, 0)
 
 
 def set_up_keys(world: World) -> None:
-    """Give a world its webhook keys, derived from its id and seed, inside a transaction."""
+    """Create a world's webhook keys, which are derived from its id and seed, inside a transaction."""
     for environment in world.environments:
         world.store[KEYS].put(environment, signing_of(world).new_key(world, environment, 0))
 
 
 def rotate_key(world: World, environment: str) -> str:
-    """Replace the webhook key for all requests from now on, inside a transaction."""
+    """Replace the webhook key. The new key signs all later requests. Call this inside a transaction."""
     key = signing_of(world).new_key(world, environment, world.next_sequence(f"webhook_key.{environment}"))
     world.store[KEYS].put(environment, key)
     return key
@@ -47,15 +47,18 @@ def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes
 
 
 def sending_time_ms(world: World, wall_ms: int) -> int:
-    """Return the timestamp of a request that is sent now: simulated time if the world's settings say so (W2)."""
+    """Return the timestamp for a request that is sent now.
+
+    It is the simulated time if the world's settings say so (W2).
+    """
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
-    """Return the request of an attempt, signed with this timestamp.
+    """Return the signed request for an attempt. `wall_ms` is the machine time.
 
-    Every attempt sends the event's own bytes (W7), unless a fault adds to them. If the request that caused the event
-    had a trace context, the attempt is a span of that trace.
+    Every attempt sends the event's exact bytes (W7), unless a fault adds data. If the request that caused the event
+    had a trace context, the attempt is a span in that trace.
     """
     event = world.journal.event(attempt.event_id)
     if event is None:

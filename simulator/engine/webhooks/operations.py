@@ -1,4 +1,4 @@
-"""The operations on webhook endpoints: chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10."""
+"""The operations on webhook endpoints (section "Webhooks" of the specification, decisions W3, W4, W9 and W10)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.We
 
 
 def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
-    """Return the endpoint with the fields that were sent, except the status."""
+    """Return the endpoint with the sent fields changed, except the status."""
     sent = body.model_fields_set
     return replace(
         endpoint,
@@ -153,7 +153,7 @@ def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer
 
 
 def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
-    """Carry out the action rotate_webhook_key."""
+    """Run the action `rotate_webhook_key`."""
     return {"webhook_key": rotate_key(call.world, call.environment)}
 
 

@@ -1,6 +1,6 @@
 """Records of endpoints, queues, attempts and deliveries.
 
-Chapter "Events" of the specification, decisions W1 to W12.
+Source: section "Events" of the specification, decisions W1 to W12.
 """
 
 from __future__ import annotations
@@ -54,26 +54,32 @@ NO_FAULT = DeliveryPlan()
 
 @dataclass(frozen=True, slots=True)
 class PendingAttempt:
-    """One attempt that is still to be made, of one event at one endpoint."""
+    """An attempt to deliver one event to one endpoint that has not been made yet."""
 
     event_id: Id
     endpoint_id: Id
     stage: int | None = 0
-    """The position in the retry schedule, 0 for the first attempt. Copies and resends have None and no retries."""
+    """The position in the retry schedule, 0 for the first attempt.
+
+    It is None for copies and resends, which are not retried.
+    """
     after: int = 0
-    """The number of the attempt before this one."""
+    """The number of the previous attempt."""
     plan: DeliveryPlan | None = None
-    """The effects of faults, or None until faults were matched."""
+    """The effects of a fault, or None if faults were not matched yet."""
     place: tuple[int, ...] = ()
-    """The position among the attempts of its instant: (number of the newest event when the attempt was resent or fell
-    due, sequence number, 0), or () for the position of its own event. A held attempt goes right after the attempt it
+    """The position among the attempts at the same simulated time.
+
+    A tuple contains the number of the newest event when the attempt was resent or fell due, a sequence number, and 0.
+    An empty tuple means the position of the attempt's event. A held attempt directly follows the attempt that it
     waited for.
     """
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
-    """The number of answered first attempts of the endpoint when a fault began to delay this one."""
+    """The number of answered first attempts to the endpoint when a fault started to delay this attempt."""
     held_for: int | None = 0
-    """The number of answered first attempts at which a held attempt starts. None: it starts after the final event of
-    its object.
+    """The number of answered first attempts at which a held attempt starts.
+
+    If None, the attempt starts after the final event of its object.
     """
     cause: DeliveryCause = "first"
 
@@ -86,16 +92,16 @@ class PendingAttempt:
 
 @dataclass(frozen=True, slots=True)
 class EndpointQueue:
-    """The first attempts of one endpoint, which go out one after another."""
+    """The first attempts to one endpoint, which are sent one after another."""
 
     waiting_from: int = field(default=0, metadata={"saved_as": "head"})
-    """The first waiting position. The events that wait are in the table `WAITING`."""
+    """The first waiting position. The waiting events are in the table `WAITING`."""
     waiting_to: int = field(default=0, metadata={"saved_as": "tail"})
-    """The position after the last waiting one."""
+    """The position after the last waiting position."""
     active: str = field(default="", metadata={"saved_as": "busy"})
     """The key of the attempt that is ready or in flight, or "" if the queue is idle."""
     ahead: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "front"})
-    """Attempts that go before the waiting ones."""
+    """Attempts that are sent before the waiting attempts."""
     held: tuple[PendingAttempt, ...] = ()
     """Attempts that faults hold back (see `PendingAttempt.held_for`)."""
     answered: int = field(default=0, metadata={"saved_as": "gone"})
@@ -106,12 +112,12 @@ class EndpointQueue:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A retry or a delayed attempt on the agenda."""
+    """A planned retry or a delayed attempt."""
 
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     timer: str
     delivery_id: Id | None = None
-    """The delivery whose `next_attempt_at` announces it, or None."""
+    """The id of the delivery whose `next_attempt_at` announces the attempt, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +125,9 @@ class Attempt:
     """An attempt in flight."""
 
     id: Id
-    """The id of the delivery that the attempt becomes."""
+    """The id of the delivery that is recorded for the attempt."""
     key: str
-    """Its key in the table `READY`, which a queue uses to name it."""
+    """The attempt's key in the table `READY`. A queue refers to the attempt by this key."""
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     number: int
     url: str
@@ -135,7 +141,10 @@ class Attempt:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """Return its position among the attempts of the same instant. It does not depend on the receivers."""
+        """Return the attempt's position among the attempts at the same simulated time.
+
+        It does not depend on the receivers.
+        """
         return self.pending.place or (self.event_sequence, 0, 0)
 
     @property
@@ -145,7 +154,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """One request, byte for byte."""
+    """A signed webhook request, byte for byte."""
 
     url: str
     headers: tuple[tuple[str, str], ...]
@@ -154,13 +163,16 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The response to one request, or the reason why there is none."""
+    """The response to a webhook request, or the reason why there is none."""
 
     status: int | None
     error: str | None = None
-    """With a status, a fault lost the response: the receiver sent it, and the service did not see it."""
+    """The reason for a failure.
+
+    If there is also a status, a fault lost the response: the receiver sent it, but the service did not see it.
+    """
     duration_ms: int = 0
-    """Milliseconds of the wall clock."""
+    """The duration in milliseconds on the machine's clock."""
     request_headers: tuple[tuple[str, str], ...] = ()
     response_headers: tuple[tuple[str, str], ...] = ()
     response_body: bytes = b""
@@ -172,11 +184,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt that was made (decision W12)."""
+    """A delivery attempt that was made (decision W12)."""
 
     id: Id
     sequence: tuple[int, ...]
-    """The order in which the attempts of a world went out."""
+    """A sort key: the order in which the attempts in a world were sent."""
     created_at_ms: Milliseconds
     updated_at_ms: Milliseconds
     event_id: Id
@@ -198,35 +210,38 @@ class Delivery:
     corrupted: bool = False
     """True if a fault made the signature wrong."""
     stale: bool = False
-    """True if a fault made the timestamp old."""
+    """True if a fault sent an old timestamp."""
     unheard: bool = False
-    """True if a fault lost the acknowledgement of the receiver."""
+    """True if a fault lost the receiver's acknowledgement."""
     sent: Text = NOTHING
-    """The body, if a fault added something unexpected to that of the event."""
+    """The sent body if a fault added unexpected data to the event. Otherwise empty."""
     fault: str = ""
     """The id of the fault that applied."""
     cause: DeliveryCause | None = None
-    """None in a document that was saved before causes were recorded."""
+    """The reason for the attempt. None in a document that was saved before causes were recorded."""
 
     @property
     def was_dropped(self) -> bool:
-        """Return True if a fault dropped it. All other attempts have request headers, even unanswered ones."""
+        """Return True if a fault dropped the attempt.
+
+        All other attempts have request headers, even without a response.
+        """
         return self.request_headers is NO_HEADERS
 
 
 ENDPOINTS = TableKey("webhooks", Webhook, per_environment=True)
 DELIVERIES = TableKey("deliveries", Delivery, per_owner=True, journal=True)
-"""The deliveries of each endpoint, in the order in which they were answered."""
+"""The deliveries to each endpoint, in the order in which their responses arrived."""
 PLANNED = TableKey("webhook_planned", Planned, per_owner=True)
 QUEUES = TableKey("webhook_lines", EndpointQueue)
 WAITING = TableKey("webhook_waiting", str)
-"""Ids of events whose first attempt waits, by `<endpoint>:<position>`."""
+"""Ids of events whose first attempt is waiting, by `<endpoint>:<position>`."""
 WAITING_PLANS = TableKey("webhook_waiting_plans", DeliveryPlan)
-"""Plans of faults that matched a waiting event when it happened, by the same position."""
+"""Plans of faults that matched a waiting event when it happened, by the same key."""
 READY = TableKey("webhook_ready", PendingAttempt)
-"""Attempts that may start now, in this order."""
+"""Attempts that may start now, in the order of the table."""
 IN_FLIGHT = TableKey("webhook_in_flight", Attempt)
-"""Attempts that were taken and not yet reported, by id."""
+"""Attempts that were taken and are not yet reported, by id."""
 TESTED = TableKey("webhook_tests", str)
 """Ids of tested endpoints, by the id of the test event."""
 
@@ -247,5 +262,5 @@ EMAILS = TableKey("emails", Email, journal=True)
 
 
 def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:
-    """Return the id of a delivery, which is derived from event, endpoint and attempt number (decision W12)."""
+    """Return the id of a delivery. It is derived from the event, the endpoint and the attempt number (decision W12)."""
     return "dlv_" + text_of(derive(event_id, endpoint_id, number))

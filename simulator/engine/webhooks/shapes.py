@@ -1,4 +1,4 @@
-"""Shapes of endpoints, test events and deliveries (chapter "Webhook endpoint and event", decisions W10 and W12)."""
+"""Shapes of endpoints, test events and deliveries (section "Webhook endpoint and event", decisions W10 and W12)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
 
 
 def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
-    """Return a delivery as the API shows it (decision W12)."""
+    """Return a delivery in the form that the API returns (decision W12)."""
     return {
         "id": delivery.id,
         "event_id": delivery.event_id,
@@ -170,7 +170,7 @@ def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
 
 
 def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelivery:
-    """Return a delivery as the control API shows it."""
+    """Return a delivery in the form that the control API returns."""
     event = world.journal.event(delivery.event_id)
     raw = delivery.sent.read() or (b"" if event is None else event.raw)
     answered = delivery.response_status is not None

@@ -1,4 +1,4 @@
-"""The state table of webhook endpoints: "Other status sets" of the specification, decision W5."""
+"""The state table of webhook endpoints ("Other status sets" in the specification, decision W5)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The check of webhook URLs (decision W3): the URL at registration, and its addresses at every delivery.
+"""The check of webhook URLs (decision W3). The URL is checked at registration, and its addresses at every delivery.
 
-There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
-must be plain. Forms that parsers read differently (user names, numeric hosts, backslashes, IDN) are refused, because a
-form that this module reads as public and the connection as private would be a way around the check.
+There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. URLs
+that parsers interpret differently (user names, numeric hosts, backslashes, IDN) are refused. Otherwise a URL that
+this module considers public, but that connects to a private address, would bypass the check.
 """
 
 from __future__ import annotations
@@ -47,21 +47,24 @@ _METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_addr
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a URL, scheme and host in lower case."""
+    """The parts of a URL. Scheme and host are in lower case."""
 
     scheme: str
     host: str
     address: Address | None
-    """The host as an address, or None if it is a name."""
+    """The host as an IP address, or None if it is a name."""
     port: int
     path: str
-    """The path with the query, as it is in the URL."""
+    """The path and the query, exactly as in the URL."""
     numeric: bool = False
-    """True if the host is an address in another form than four plain decimal numbers."""
+    """True if the host is an IP address in any form other than four plain decimal numbers."""
 
 
 def parse_url(url: str) -> Target:
-    """Return the parts of an absolute http or https URL. Raise ValueError saying what is wrong with it."""
+    """Return the parts of an absolute http or https URL.
+
+    Raise `ValueError` with a description of the problem if it is not one.
+    """
     if not url or len(url) > MAX_LENGTH:
         raise ValueError(f"a URL has 1 to {MAX_LENGTH} characters")
     if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
@@ -103,7 +106,7 @@ def parse_url(url: str) -> Target:
 
 
 def check_url(url: str, policy: str) -> str | None:
-    """Return why a policy (`public`, `local`, `any`) does not allow a URL, or None if it does."""
+    """Return the reason why a policy (`public`, `local` or `any`) does not allow a URL, or None if it does."""
     try:
         target = parse_url(url)
     except ValueError as error:
@@ -156,9 +159,9 @@ def _is_loopback(address: Address) -> bool:
 
 
 def check_address(address: Address | str, policy: str, host: str) -> str | None:
-    """Return why a policy does not allow a host at this address, or None if it does.
+    """Return the reason why a policy does not allow a host at this address, or None if it does.
 
-    This applies to literal addresses and to every address that a name resolves to.
+    The check applies to literal addresses and to every address to which a name resolves.
     """
     if isinstance(address, str):
         address = ip_address(address.partition("%")[0])
@@ -206,7 +209,9 @@ def _kind_of(address: Address) -> str | None:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Return True if a URL names this machine: a loopback address, localhost, or a container's name for its host."""
+    """Return True if a URL refers to this machine: a loopback address, localhost, or the name that a container uses
+    for its host.
+    """
     try:
         return _is_here(parse_url(url))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Whole worlds: the simulator that holds them, their settings, assumptions and quotas."""
+"""Whole worlds: the simulator that contains them, their settings, assumptions and quotas."""

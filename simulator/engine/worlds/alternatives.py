@@ -1,6 +1,6 @@
 """The assumptions that a world can switch.
 
-The rows belong to the provider (`Provider.alternatives`). The code of a rule calls `settings.assumes`.
+The provider declares them (`Provider.alternatives`). Code that implements a rule calls `settings.assumes`.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ class Switch:
     """An assumption that can be switched."""
 
     id: str
-    """The id in `decisions.yaml` or an `assumptions.yaml`."""
+    """The assumption's id in `decisions.yaml` or an `assumptions.yaml`."""
     assumed: str
     """The assumed behaviour."""
     alternatives: Mapping[str, str]
-    """The difference that each alternative makes, by name, the likeliest first."""
+    """The difference that each alternative makes, by alternative name, likeliest first."""
     question: str
-    """The question to ask the real service."""
+    """The question to ask the operator of the real service."""
     call: str
-    """The calls to the real service that settle it."""
+    """The requests to the real service that answer the question."""
     is_example: bool = False
-    """Whether error messages use it as an example."""
+    """True if error messages use this assumption as an example."""
 
     def why_not(self, name: str) -> str:
-        """Return why a name is not an alternative of this assumption, or "" if it is one."""
+        """Return the reason why a name is not an alternative for this assumption, or "" if it is one."""
         if name in self.alternatives:
             return ""
         return (
@@ -50,9 +50,9 @@ class Observation(NamedTuple):
 
 
 Switches: TypeAlias = Mapping[str, Switch]
-"""The switches by id, in the order of the decisions."""
+"""The switches by id, in decision order."""
 Alternatives: TypeAlias = Callable[[], Switches]
-"""Loads the switches at the first use."""
+"""Loads the switches on first use."""
 
 
 class Alternative(TypedDict):
@@ -76,7 +76,7 @@ class ShownSwitch(TypedDict):
 
 
 def shown(switch: Switch) -> ShownSwitch:
-    """Return a switch as lists show it."""
+    """Return a switch in the form that lists contain."""
     return {
         "id": switch.id,
         "assumed": switch.assumed,
@@ -87,7 +87,7 @@ def shown(switch: Switch) -> ShownSwitch:
 
 
 def chosen(switches: Switches, given: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """Parse `ID=ALTERNATIVE` strings. Return the alternatives by id, and the problems found."""
+    """Parse `ID=ALTERNATIVE` strings. Return the alternatives by assumption id, and the problems found."""
     found: dict[str, str] = {}
     problems: list[str] = []
     for text in given:

@@ -1,4 +1,4 @@
-"""The world that a public key or a token belongs to."""
+"""The mapping from public keys and tokens to worlds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulator.kernel.world import World
 
 
 class Directory(dict[str, str]):
-    """The ids of worlds by their public keys and tokens.
+    """The world ids by public key and token.
 
     `tokens_issued` never decreases, even if a world is deleted, so no token is ever issued twice.
     """
@@ -25,7 +25,9 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory of a world: its simulator's, or its own until it is registered."""
+    """Return the directory that a world uses: its simulator's directory, or a separate one until the world is
+    registered.
+    """
     return _DIRECTORIES[world]
 
 
@@ -40,7 +42,7 @@ def register(world: World, texts: Iterable[str]) -> None:
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Remove the public keys and tokens of a world from its directory, unless another world has them now."""
+    """Remove the public keys and tokens of a world from its directory, except those that another world has now."""
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

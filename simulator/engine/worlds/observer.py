@@ -1,4 +1,4 @@
-"""The base class of observers of worlds."""
+"""The base class for world observers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from simulator.kernel.world import World
 
 
 class Observer:
-    """Called when worlds begin and end. Every hook defaults to a no-op."""
+    """Called when worlds are created or end. By default, every hook does nothing."""
 
     def attach(self, world: World) -> None:
         """A world was created, or has replaced another."""
@@ -15,7 +15,7 @@ class Observer:
         """A world was deleted or replaced."""
 
     def release(self, world: World) -> None:
-        """A world left this process without ending; the store that has it may bring it back."""
+        """A world was removed from memory without being deleted. The store that contains it may load it again."""
 
     def snapshots_changed(self, world_id: str) -> None:
-        """A snapshot of this world was taken or deleted."""
+        """A snapshot of a world was taken or deleted."""

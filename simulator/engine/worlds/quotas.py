@@ -1,7 +1,7 @@
-"""Quotas of a world on a shared server. They belong to the simulator, not to the service.
+"""World quotas on a shared server. They are part of the simulator, not of the service.
 
-The quotas that the server was started with are upper limits: a world can have less, never more, no matter which state
-is restored into it. So a user who may only change a world cannot raise its quotas.
+The quotas with which the server was started are upper limits: a world can have lower quotas, never higher ones,
+whatever state is restored into it. So a user who may only change a world cannot raise its quotas.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 
 
 class QuotaExceeded(ApiError):
-    """A refusal by a quota of the simulator; its code is not in the service's catalogue."""
+    """A refusal because of a simulator quota. Its code is not in the service's catalogue."""
 
     def __init__(self, status: int, quota: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(CODE, message, None, status, {HEADER: quota, **(headers or {})})
 
 
 def too_many_objects(world: World, most: int) -> QuotaExceeded:
-    """Return the 507 for a change that would create more objects than a world may have."""
+    """Return the error 507 for a change that would create more objects than a world may have."""
     return QuotaExceeded(
         507,
         "quota_objects",
@@ -45,7 +45,7 @@ def too_many_objects(world: World, most: int) -> QuotaExceeded:
 
 
 def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
-    """Return the 507 for a control call that would exceed a quota of a world."""
+    """Return the error 507 for a control request that would exceed a quota of a world."""
     flag = f"--{quota.replace('_', '-')}"
     return QuotaExceeded(
         507,
@@ -58,7 +58,7 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
 
 @dataclass(frozen=True)
 class Held:
-    """The contents of a world besides its objects and journals."""
+    """The contents of a world, except its objects and journals."""
 
     snapshots: int = 0
     scenarios: int = 0
@@ -67,7 +67,7 @@ class Held:
     """The total size in bytes."""
 
     def require(self, world: World, quota: str) -> None:
-        """Raise 507 if this exceeds a quota of the world, in number or in bytes."""
+        """Raise `QuotaExceeded` if these contents exceed a quota of the world, in number or in bytes."""
         settings = settings_of(world)
         count, what = {
             "quota_snapshots": (self.snapshots, "snapshots"),
@@ -82,12 +82,12 @@ class Held:
             raise too_much("quota_bytes", most, "bytes of snapshots, uploaded scenarios and events")
 
     def with_more(self, *, snapshots: int = 0, scenarios: int = 0, events: int = 0, size: int = 0) -> Held:
-        """Return the contents after adding these."""
+        """Return these contents with more added."""
         return Held(self.snapshots + snapshots, self.scenarios + scenarios, self.events + events, self.size + size)
 
 
 def held_by(world: World) -> Held:
-    """Return the contents of a world, without its snapshots."""
+    """Return the contents of a world. Its snapshots are not included."""
     uploaded = world.store.written(UPLOADED_SCENARIOS)
     size = sum(len(dumps(row)) for row in uploaded.values())
     size += sum(len(event.text) for event in world.journal.events())
@@ -95,7 +95,10 @@ def held_by(world: World) -> Held:
 
 
 def require_event_room(world: World) -> None:
-    """Raise 507 if a world has no room for a further event. It is called before an event is emitted by hand."""
+    """Raise `QuotaExceeded` if a world may not have another event.
+
+    This is called before the action `emit` adds an event.
+    """
     settings = settings_of(world)
     if settings["quota_events"] is not None or settings["quota_bytes"] is not None:
         held_by(world).with_more(events=1).require(world, "quota_events")
@@ -106,14 +109,17 @@ UPLOADED_SCENARIOS = "uploaded_scenarios"
 
 
 def objects_of(world: World) -> int:
-    """Return how many resources a world has, including keys and deleted ones, whose histories stay."""
+    """Return the number of resources in a world.
+
+    Keys and deleted resources are included, because their histories remain.
+    """
     return len(world.store[INDEX])
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """Return a context for a part of a change that is undone if it raises.
+    """Return a context manager for a part of a change. The part is undone if it raises an exception.
 
-    It raises 507 if the part creates more objects than the world may have.
+    It raises `QuotaExceeded` if the part creates more objects than the world may have.
     """
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)
@@ -129,7 +135,7 @@ def _counted(world: World, most: int) -> Iterator[None]:
 
 
 def require_room(world: World) -> None:
-    """Raise 507 if a new world exceeds its quotas."""
+    """Raise `QuotaExceeded` if a new world exceeds its quotas."""
     settings = settings_of(world)
     if settings["quota_scenarios"] is not None or settings["quota_bytes"] is not None:
         held_by(world).require(world, "quota_scenarios")
@@ -139,13 +145,13 @@ def require_room(world: World) -> None:
 
 
 def is_over(world: World, objects_before: int) -> bool:
-    """Return True if a world has exceeded its quota since it had this many objects."""
+    """Return True if a world has exceeded its object quota since it contained `before` objects."""
     most = settings_of(world)["quota_objects"]
     return most is not None and objects_of(world) > max(most, objects_before)
 
 
 def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str = "") -> None:
-    """Raise 400 for settings of a call that exceed a quota of the server."""
+    """Raise `ControlError` 400 if the settings in a request exceed a quota of the server."""
     bounds = {**{name: most.get(name) for name in QUOTAS}, "journal_bytes": most.get("quota_journal_bytes")}
     for name, bound in bounds.items():
         value = wanted.get(name)
@@ -159,7 +165,7 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
-    """Reduce the quotas of a world to those of its server."""
+    """Reduce the quotas of a world to the quotas of its server."""
     settings: Mapping[str, Any] = settings_of(world)
     held: dict[str, Any] = {}
     for name in QUOTAS:

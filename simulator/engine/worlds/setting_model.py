@@ -1,4 +1,4 @@
-"""The models of settings in calls and flags, built from `SettingSet` and the assumptions of a service."""
+"""The models for settings in requests and flags, built from `SettingSet` and the assumptions of a service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _field(hint: Any, setting: Setting) -> tuple[Any, object]:
 
 class _Declared(Body):
     described_by: ClassVar[type[object]] = SettingSet
-    """The class whose texts describe the fields, for the contract."""
+    """The class whose field strings describe the fields in the contract."""
 
 
 _fields: dict[str, Any] = {name: _field(hint, setting) for name, (hint, setting) in DECLARED.items()}
@@ -57,7 +57,10 @@ def _named(model: Body) -> dict[str, str]:
 
 @cache
 def model_of(alternatives: Alternatives) -> type[Settings]:
-    """Return the settings model of a service, with a field for each of its assumptions so that errors name it."""
+    """Return the settings model for a service.
+
+    It has a field for each assumption, so that errors name the assumption.
+    """
     members = {switch.id: _member(switch) for switch in alternatives().values()}
     assumptions = create_model("Assumptions", __base__=_Assumptions, **members)
     field: Any = Annotated[assumptions, AfterValidator(_named)], Settings.model_fields["assumptions"]

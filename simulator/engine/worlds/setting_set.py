@@ -1,6 +1,7 @@
-"""The declaration of each setting of a world, from which the model and the defaults are derived.
+"""The declaration of every world setting. The model and the defaults are derived from it.
 
-The module has no `from __future__ import annotations`, because the annotations of `SettingSet` are read at import.
+The module does not use `from __future__ import annotations`, because the annotations of `SettingSet` are read at
+import.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The default of a setting, and the values that calls and flags may give it beyond its type."""
+    """The default of a setting, and the values that requests and flags may assign in addition to those of its type."""
 
     default: object
     least: int | None = None
@@ -75,7 +76,8 @@ class SettingSet(TypedDict):
     """How many resources the world may have, including keys and deleted ones; null: the server's own quota."""
     quota_journal_bytes: Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]
     """The upper limit of `journal_bytes`; null: the server's own quota."""
-    # Not required, because documents saved before these settings existed lack them. A response has them all.
+    # These fields are not required, because documents saved before these settings existed do not contain them. A
+    # response contains all of them.
     quota_snapshots: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
     """How many snapshots the world may have; null: the server's own quota."""
     quota_scenarios: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
@@ -87,7 +89,7 @@ class SettingSet(TypedDict):
 
 
 def _read(hint: Any) -> tuple[Any, Setting]:
-    """Return the type of a setting without its `Setting`, and that."""
+    """Return the type of a setting without its `Setting` object, and that object."""
     if get_origin(hint) is NotRequired:
         (hint,) = get_args(hint)
     *typed, setting = get_args(hint)
@@ -95,13 +97,16 @@ def _read(hint: Any) -> tuple[Any, Setting]:
 
 
 DECLARED = {name: _read(hint) for name, hint in get_type_hints(SettingSet, include_extras=True).items()}
-"""The type and the `Setting` of each setting."""
+"""The type and the `Setting` object for each setting."""
 
 
 def setting_set(values: Mapping[str, object]) -> SettingSet:
-    """Return values that have been validated, typed."""
+    """Return validated values with the type `SettingSet`."""
     return cast(SettingSet, values)
 
 
 DEFAULTS = setting_set({name: setting.default for name, (_, setting) in DECLARED.items()})
-"""The settings of a world for which none is given. The model has the same, but building it takes 2 ms of a start."""
+"""The settings of a world if none are given.
+
+The model has the same defaults, but building the model takes 2 ms at startup.
+"""

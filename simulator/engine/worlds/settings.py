@@ -1,7 +1,7 @@
-"""The settings of a world, and the assumptions it switches.
+"""The settings of a world, and the assumptions that it switches.
 
-Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). Code that rests
-on an assumption that can be switched calls `assumes`.
+Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). Code that
+depends on a switchable assumption calls `assumes`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 MANUAL_START = "2026-01-05T08:00:00.000Z"
-"""The default start of a manual clock."""
+"""The default start time of a manual clock."""
 
 
 class AllSettings(SettingSet):
@@ -32,22 +32,22 @@ class AllSettings(SettingSet):
 
 
 def check_settings(key: str, row: JsonObject) -> None:
-    """Raise `StateError` unless the row has settings of this version or an earlier one."""
+    """Raise `StateError` unless a table row contains settings of this version or an earlier one."""
     hold_against(setting_model.Settings, row)
     if key != "settings" or not row.keys() <= setting_model.Settings.model_fields.keys():
         raise StateError("", f"the settings are {', '.join(setting_model.Settings.model_fields)}")
 
 
 SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
-"""One row, `settings`: the settings by name. A world saved by an earlier version may have fewer."""
+"""One table row, `settings`: the settings by name. A world saved by an earlier version may have fewer settings."""
 
 
 ASSUMED = TableKey("assumptions", str)
-"""The alternatives in force, by the id of the assumption; an assumption that is as usual has no row."""
+"""The active alternatives, by assumption id. An assumption with its usual behaviour has no table row."""
 
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
-    """Return True if an alternative of an assumption is in force; both are spelled as in the provider's rows."""
+    """Return True if an alternative is active. Both names are spelled as in the provider."""
     if consulted:
         consulted[-1].add(assumption)
     return world.store[ASSUMED].get(assumption) == alternative
@@ -63,55 +63,55 @@ def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], 
 
 
 def assumes_anything(world: World) -> bool:
-    """Return True if any alternative is in force."""
+    """Return True if any alternative is active."""
     return bool(world.store[ASSUMED].rows or consulted)
 
 
 def settings_of(world: World) -> SettingSet:
-    """Return all settings in force."""
+    """Return all current settings of a world."""
     stored: Any = world.store[SETTINGS].get("settings")
     if stored is None or len(stored) < len(DEFAULTS):  # saved by a version that had fewer settings
         stored = {**DEFAULTS, **(stored or {})}
-    complete: SettingSet = stored  # a call would cost: every request reads the settings four times
+    complete: SettingSet = stored  # not a `cast` call: every request reads the settings four times
     return complete
 
 
 def bound_journal(world: World) -> None:
-    """Apply the settings in force to the journal of API calls."""
+    """Apply the current settings to the journal of API requests."""
     requests_of(world).keep(settings_of(world)["journal_limit"], journal_bytes(world))
 
 
 def journal_bytes(world: World) -> int:
-    """Return how many bytes each journal keeps: the setting, at most the quota."""
+    """Return the size limit of each journal in bytes: the setting, but at most the quota."""
     settings = settings_of(world)
     kept, most = settings["journal_bytes"], settings["quota_journal_bytes"]
     return kept if most is None else min(kept, most)
 
 
 def all_settings(world: World) -> AllSettings:
-    """Return the settings in force with the switched assumptions."""
+    """Return the current settings with the switched assumptions."""
     return {**settings_of(world), "assumptions": dict(world.store[ASSUMED].items())}
 
 
 def shown(settings: setting_model.Settings) -> SettingSet:
-    """Return parsed settings of calls and flags as they are saved."""
+    """Return parsed settings from requests and flags in the form in which they are saved."""
     return setting_set({name: getattr(settings, name) for name in DEFAULTS})
 
 
 def named(settings: setting_model.Settings | None) -> dict[str, Any]:
-    """Return the settings that a call names, by name."""
+    """Return the settings that a request names, by name."""
     return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
 def put_settings(world: World, settings: Mapping[str, object]) -> None:
-    """Replace all settings, including `assumptions` if given; inside a change."""
+    """Replace all settings, including `assumptions` if given. Call this inside a change."""
     world.store[SETTINGS].put("settings", {name: value for name, value in settings.items() if name != "assumptions"})
     if "assumptions" in settings:
         _assume(world, cast(Mapping[str, str], settings["assumptions"]))
 
 
 def change_settings(world: World, changes: setting_model.Settings) -> SettingSet:
-    """Change the settings that a call names; inside a change."""
+    """Change the settings that a request names. Call this inside a change."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULTS}
     put_settings(world, {**settings_of(world), **given})
     if "assumptions" in changes.model_fields_set:
@@ -120,7 +120,7 @@ def change_settings(world: World, changes: setting_model.Settings) -> SettingSet
 
 
 def _assume(world: World, chosen: Mapping[str, str]) -> None:
-    """Replace all alternatives in force."""
+    """Replace all active alternatives."""
     table = world.store[ASSUMED]
     for assumption in [*table.rows]:
         table.delete(assumption)

@@ -1,6 +1,7 @@
 """The simulator: takes the rooms of a provider and wires every world.
 
-Nothing registers itself by import and nothing is global: a `Simulator` is an object, and all worlds are in it.
+Importing a module registers nothing, and there is no global state: a `Simulator` is an object that contains all
+worlds.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 
 def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
-    """Return every table of a world, of rooms and engine. Raise `ValueError` for two with one name."""
+    """Return every table in a world: those of its rooms and of the engine.
+
+    Raise `ValueError` if two have the same name.
+    """
     around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *vocabulary.tables, *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
@@ -60,29 +64,32 @@ def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
 
 @dataclass(frozen=True)
 class Inherited:
-    """The defaults of new worlds, from the start of the server."""
+    """The defaults for new worlds, which are set when the server starts."""
 
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     now_ms: int | None = None
-    """The start of the clock; None for `MANUAL_START` under a manual clock, else the present."""
+    """The start time of the clock.
+
+    None means `MANUAL_START` for a manual clock, and the current time for other clocks.
+    """
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     observed: Mapping[str, Observation] = field(default_factory=dict)
     """The observations of the real service, by the id of the assumption."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
-        """Return the start of a clock of this mode."""
+        """Return the start time of a clock with this mode."""
         if self.now_ms is not None:
             return self.now_ms
         return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
 
 
 class WorldExists(Exception):
-    """The id of a world, or one of its keys, is taken."""
+    """The id of a world or one of its keys is already in use."""
 
 
 class Simulator:
-    """All worlds of a process, with the rows of a provider and the scenarios that they share."""
+    """All worlds in a process, with a provider's declarations and the scenarios that the worlds share."""
 
     def __init__(self, provider: Provider, library: Library | None = None, inherited: Inherited | None = None) -> None:
         self.vocabulary = vocabulary = collected(provider)
@@ -109,15 +116,15 @@ class Simulator:
         self.stand_in: World | None = None  # for `default` if another process has it; it is never saved
 
     def observe(self, observer: Observer) -> None:
-        """Call this observer for every world that begins or ends from now on."""
+        """Call this observer for every world that is created or ends from now on."""
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Return True if a world is in this simulator, neither deleted nor replaced."""
+        """Return True if a world is in this simulator, so it was neither deleted nor replaced."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
-        """Handle a timer that raised: a failed step of a scenario, or a defect of the simulator."""
+        """Handle a timer that raised an exception: a failed scenario step, or a defect in the simulator."""
         _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
         if timer.kind in KINDS:
             self.engine.on_failure(world, timer, error)
@@ -133,7 +140,7 @@ class Simulator:
 
     @property
     def default(self) -> World:
-        """The world of requests without a key or token of another world (decision S26)."""
+        """The world for requests without a key or token from another world (decision S26)."""
         if self.stand_in is not None:
             return self.worlds.get(DEFAULT_WORLD, self.stand_in)
         return self.worlds[DEFAULT_WORLD]
@@ -141,10 +148,11 @@ class Simulator:
     def create_world(
         self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
     ) -> World:
-        """Create a world with these scenarios besides the library's; with `replace`, in place of the one with that id.
+        """Create a world with these scenarios in addition to those in the library.
 
-        Raise `WorldExists` if its id or one of its keys is taken, and `UnknownScenario` or `ControlError` if its
-        scenarios cannot become active. Nothing has changed then.
+        If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one
+        of its keys is in use, and `UnknownScenario` or `ControlError` if its scenarios cannot become active. In both
+        cases, nothing has changed.
         """
         self._require_free(blueprint.id, replace)
         world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
@@ -156,7 +164,7 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Register a new world. A world that it replaces ends with its snapshots."""
+        """Register a new world. If it replaces a world, that world ends together with its snapshots."""
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -175,10 +183,10 @@ class Simulator:
         return world
 
     def register(self, world: World, blueprint: Blueprint) -> None:
-        """Register a world that was built aside, replacing the one with the same id.
+        """Register a world that was built separately. It replaces the world with the same id.
 
         Raise `WorldExists` if another world has one of its keys, and `QuotaExceeded` if it has more objects than a
-        world of this server may have. Nothing has changed then.
+        world on this server may have. In both cases, nothing has changed.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -204,7 +212,7 @@ class Simulator:
             observer.attach(world)
 
     def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
-        """Reset a world to its creation; uploaded scenarios stay. `wall_ms` is the present wall clock."""
+        """Reset a world to its initial state. Uploaded scenarios are kept. `wall_ms` is the current machine time."""
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
@@ -213,7 +221,7 @@ class Simulator:
         return world
 
     def _build_cached(self, blueprint: Blueprint, uploaded: Mapping[str, Any]) -> World:
-        """Like `_build`, but cached: repeated calls cost a third."""
+        """Like `_build`, but cached. A repeated call takes a third of the time."""
         files = [self.library.get(name) for name in blueprint.scenarios]
         initial = self._initial_states.get(blueprint.id)
         if initial is not None and initial.built_from(blueprint, uploaded, files):
@@ -224,19 +232,22 @@ class Simulator:
         return world
 
     def delete_world(self, world_id: str) -> None:
-        """Delete a world with its keys, tokens and snapshots."""
+        """Delete a world together with its keys, tokens and snapshots."""
         world = self._take_out(world_id)
         for observer in self._observers:
             observer.detach(world)
 
     def release_world(self, world_id: str) -> None:
-        """Remove a world that a store keeps, with its snapshots. `adopt` brings it back."""
+        """Remove a saved world and its snapshots from memory. `adopt` adds it again."""
         world = self._take_out(world_id)
         for observer in self._observers:
             observer.release(world)
 
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
-        """Register a stored world even if it has too many objects. `taken` is how many snapshots it ever had."""
+        """Register a world from a store, even if it has too many objects.
+
+        `taken` is the number of snapshots ever taken of it.
+        """
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
         self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
@@ -255,11 +266,11 @@ class Simulator:
         return [snapshot for snapshot in self.snapshots.values() if snapshot.state.world_id == world_id]
 
     def snapshots_taken(self, world_id: str) -> int:
-        """Return how many snapshots of a world were ever taken."""
+        """Return the number of snapshots that were ever taken of a world."""
         return self._snapshots_taken.get(world_id, 0)
 
     def forget_snapshot(self, snapshot_id: str) -> None:
-        """Delete one snapshot. Raise `KeyError` if there is none."""
+        """Delete one snapshot. Raise `KeyError` if it does not exist."""
         self._tell_snapshots(self.snapshots.pop(snapshot_id).state.world_id)
 
     def _forget_snapshots(self, world_id: str) -> None:
@@ -274,7 +285,7 @@ class Simulator:
             observer.snapshots_changed(world_id)
 
     def state_of(self, world: World) -> WorldState:
-        """Return the present state of a world."""
+        """Return the current state of a world."""
         return self._state(world, self.blueprints[world.id], world.store.tables())
 
     @staticmethod
@@ -295,7 +306,7 @@ class Simulator:
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
-        """Save a state under an id that depends only on its world and a count in that world."""
+        """Save a state as a snapshot. Its id depends only on the world and on a counter in that world."""
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot
@@ -303,7 +314,7 @@ class Simulator:
         return snapshot
 
     def from_state(self, state: WorldState, world_id: str) -> World:
-        """Build a world with this state under an id. It receives no calls before it is registered."""
+        """Build a world with this state and id. It receives no requests before it is registered."""
         clock = Clock(state.now_ms, state.mode, state.rate)
         world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
         world.started_at_ms = state.started_at_ms
@@ -314,9 +325,9 @@ class Simulator:
         return world
 
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
-        """Replace the state of a world, including keys and tokens. Raise `WorldExists` like `register`.
+        """Replace the state of a world, including its keys and tokens. Raise `WorldExists` like `register`.
 
-        With `keys_of`, its keys are derived from that id, and it has no tokens.
+        If `keys_of` is given, the keys are derived from that id, and the world has no tokens.
         """
         if keys_of is None:
             world = self.from_state(state, world_id)
@@ -335,10 +346,12 @@ class Simulator:
         replace: bool,
         keys_of: str = "",
     ) -> World:
-        """Create a new world with this state, its own keys and no tokens. Raise `WorldExists`.
+        """Create a new world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its
+        keys is in use.
 
-        With another seed, future draws differ. `prepare` changes the world inside a change before it is registered; if
-        it raises, nothing has changed. `replace` is as in `create_world`, `keys_of` as in a `Blueprint`.
+        If the seed differs, later random values differ. `prepare` changes the world inside a change before it is
+        registered. If it raises an exception, nothing has changed. `replace` has the same meaning as in
+        `create_world`, and `keys_of` as in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
@@ -358,7 +371,7 @@ class Simulator:
         return world
 
     def world_of(self, credential: str) -> World | None:
-        """Return the world of a public key or a token."""
+        """Return the world that a public key or token belongs to."""
         world_id = self.directory.get(credential)
         return None if world_id is None else self.worlds.get(world_id)
 
@@ -373,5 +386,5 @@ class Simulator:
 
     @staticmethod
     def draw_keys_of(world_id: str) -> str:
-        """Return an unguessable id to derive the keys of a world from."""
+        """Return an unguessable id from which to derive the keys of a world."""
         return f"{world_id}~{random.SystemRandom().getrandbits(128):032x}"

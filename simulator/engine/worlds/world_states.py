@@ -1,4 +1,4 @@
-"""Whole worlds as values: blueprints, states and snapshots."""
+"""Value objects for whole worlds: blueprints, states and snapshots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Blueprint:
-    """The parameters of a world's creation, for resets."""
+    """The parameters with which a world was created. They are needed to reset it."""
 
     id: str
     seed: int
@@ -27,14 +27,14 @@ class Blueprint:
     scenarios: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     keys_of: str = ""
-    """The id that keys are derived from; "" for its own."""
+    """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
-    """Whether a reset starts at the present wall clock, like a real clock without a given start."""
+    """True if a reset starts at the current machine time, like a real clock without a given start time."""
 
 
 @dataclass(frozen=True)
 class WorldState:
-    """The whole state of a world at one instant. Worlds share its tables, so the caller must not change them."""
+    """The whole state of a world at one time. Worlds share its tables, so the caller must not change them."""
 
     blueprint: Blueprint
     world_id: str
@@ -47,14 +47,17 @@ class WorldState:
     tables: Mapping[str, dict[str, Any]]
     requests: tuple[JournalEntry, ...]
     requests_size: int | None = None
-    """The approximate size of the journal of calls in bytes; None if it is not known."""
+    """The approximate size of the request journal in bytes, or None if it is not known."""
     requests_dropped: int = 0
-    """How many calls the journal had dropped. Documents do not contain it."""
+    """The number of requests that the journal had dropped. It is not part of documents."""
 
 
 @dataclass(frozen=True)
 class InitialState:
-    """The initial state of a world and its inputs, so that a reset does not build it again from equal inputs."""
+    """The initial state of a world and its inputs.
+
+    A reset with the same inputs does not have to build the state again.
+    """
 
     state: WorldState
     uploaded: Mapping[str, Any]
@@ -63,9 +66,9 @@ class InitialState:
     def built_from(
         self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]
     ) -> bool:
-        """Return True if these are the very same inputs.
+        """Return True if the state was built from exactly these input objects.
 
-        Identity is required because 1 and 1.0 are equal but not alike.
+        Identity is compared because 1 and 1.0 are equal but lead to different states.
         """
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (
@@ -75,7 +78,7 @@ class InitialState:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A saved state to restore or fork from."""
+    """A saved state from which a world can be restored or forked."""
 
     id: str
     name: str | None

@@ -1,1 +1,1 @@
-"""Replicas that share one PostgreSQL database: ownership of worlds, and calls passed on to their owner."""
+"""Replicas that share one PostgreSQL database: ownership of worlds, and forwarding of requests to the owner."""

@@ -1,7 +1,7 @@
-"""The middleware of a replica: admits a request, finds its world, and serves or forwards it.
+"""The middleware of a replica. It admits a request, finds the world for it, and serves or forwards it.
 
-The order is important. A request is admitted before its body is read or a world is looked up: an unauthenticated caller
-must not make a replica take a world, lock a key or wait for the database.
+The order is important. A request is admitted before its body is read or a world is looked up: an unauthenticated
+caller must not make a replica take a world, lock a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -52,29 +52,32 @@ Admits: TypeAlias = Callable[[Scope], Admission | None]
 
 @dataclass(frozen=True)
 class _Call:
-    """A request that was admitted, with its body read."""
+    """An admitted request whose body was read."""
 
     scope: Scope
     receive: _ReplayedBody
     send: Send
     admission: Admission | None
-    """The admission of a control request, else None."""
+    """The admission of a control request, or None for an API request."""
     is_forwarded: bool = False
-    """True if another replica has forwarded it."""
+    """True if another replica has forwarded the request."""
 
     @property
     def reach(self) -> Access | None:
-        """Return the access of a request that creates a world if its token has a limit of worlds, else None."""
+        """Return the caller's access if the request creates a world and the token has a world limit.
+
+        Otherwise return None.
+        """
         if self.admission is None or self.admission.row.name != "create_world":
             return None
         return self.admission.access if self.admission.access.most_worlds is not None else None
 
 
 class FallbackApp:
-    """ASGI middleware in front of the whole server except its error boundary.
+    """ASGI middleware around the whole server except its error boundary.
 
-    `refusal` returns why an API request is refused, and `admission` admits a control request. The application below
-    writes these refusals. `pages` are paths at the root of the server that need no world.
+    `refusal` returns the reason to refuse an API request, or None. `admission` admits a control request. The wrapped
+    application writes the refusals. `pages` are paths at the server root that need no world.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class FallbackApp:
         if path in self._pages or is_of_the_server(path) or not self._needs_world(seen, is_control, admission):
             await self._app(scope, receive, send)
             return
-        # One byte more than the limit, so that the application below refuses a larger body.
+        # Read one byte more than the limit, so that the wrapped application refuses a larger body.
         body, _ = await read_body(receive, (MAX_BYTES if admission is None else admission.row.max_bytes) + 1)
         call = _Call(scope, _ReplayedBody(body, receive), send, admission)
         try:
@@ -115,7 +118,7 @@ class FallbackApp:
             await _refuse(scope, send, _unavailable(scope["path"], f"{error}."), None)
 
     def _needs_world(self, scope: Scope, is_control: bool, admission: Admission | None) -> bool:
-        """Return True if a request is admitted and not every replica would respond alike."""
+        """Return True if a request is admitted and its response can differ between replicas."""
         if not is_control:
             return self._refusal(scope) is None
         return admission is not None and (not admission.row.open or admission.row.takes_webhooks)
@@ -148,7 +151,7 @@ class FallbackApp:
             await self._routed(wanted, call)
 
     async def _is_awake(self, world: str) -> bool:
-        """Return True if a replica has a world in memory. `default` counts as always in memory."""
+        """Return True if a replica has the world in memory. The world `default` always counts as in memory."""
         if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
             return True
         return await self._sharing.store.is_owned(world)
@@ -156,7 +159,10 @@ class FallbackApp:
     # Serving and forwarding
 
     async def _with_keys(self, wanted: Wanted, call: _Call) -> None:
-        """Serve a request that gives keys to a world. Raise 409 if another world of any replica has one of them."""
+        """Serve a request that assigns keys to a world.
+
+        Raise `ControlError` 409 if another world on any replica has one of these keys.
+        """
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)
         if reserved.holder is not None:
@@ -202,7 +208,7 @@ class FallbackApp:
             sharing.finished(ticket, world)
 
     async def _passed(self, world: str, call: _Call) -> bool:
-        """Forward a request because this replica stops. Return False if nothing was done."""
+        """Forward a request because this replica is stopping. Return False if nothing was done."""
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:
@@ -219,7 +225,7 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that creates a second world here, because its source is here."""
+        """Serve a request that creates a second world. It is created here because its source snapshot is here."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
@@ -233,16 +239,17 @@ class FallbackApp:
 
     async def _serve(self, decision: Serve, call: _Call) -> None:
         unreadable = self._sharing.unreadable.get(decision.world)
-        if unreadable is not None and call.admission is None:  # control requests may delete it
+        if unreadable is not None and call.admission is None:  # control requests may delete an unreadable world
             raise _unavailable(call.scope["path"], f"{unreadable}.")
         send = call.send
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             headers = message.get("headers", ())
             if (b"content-type", b"text/event-stream; charset=utf-8") in headers:
-                # A stream ends with its world. If it counted as a request in progress, the world could never leave.
+                # A stream ends when its world is released. If a stream counted as a request in progress, the world
+                # could never be released.
                 self._sharing.finished(decision.ticket, decision.world)
-            if call.is_forwarded and "headers" in message:  # a fault may set any header, even one of the proxy
+            if call.is_forwarded and "headers" in message:  # a fault may set any header, even a proxy header
                 message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
             await send(message)
 
@@ -259,12 +266,12 @@ class FallbackApp:
     # All worlds
 
     async def _list(self, call: _Call) -> None:
-        """Serve `GET /worlds`: the worlds of all replicas, as their owners show them or as they are saved."""
+        """Serve `GET /worlds`: list the worlds of all replicas, as returned by their owners or as saved."""
         scope, send, gone = call.scope, call.send, call.receive.gone
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         limit = query.get("limit", "")
         if set(query) - {"limit"} or (limit and not is_whole(limit)):
-            await self._app(scope, call.receive, send)  # it writes the refusal
+            await self._app(scope, call.receive, send)  # the wrapped application writes the refusal
             return
         assert call.admission is not None
         reaches = call.admission.access.reaches
@@ -278,7 +285,7 @@ class FallbackApp:
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
             if not is_owned:
                 await self._app(one, _ReplayedBody(b"", gone), answer)
-            if is_owned or answer.status == 404:  # it may have been taken or deleted meanwhile, or be unreadable
+            if is_owned or answer.status == 404:  # the world may have been taken or deleted meanwhile, or be unreadable
                 answer = _Collected()
                 await self(one, _ReplayedBody(b"", gone), answer)
             if answer.status == 200:
@@ -291,7 +298,7 @@ class FallbackApp:
         await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
 
     async def _prune(self, call: _Call) -> None:
-        """Serve `POST /prune`: list the worlds with a dry run, then delete each on its owner, which checks again."""
+        """Serve `POST /prune`. A dry run lists the worlds, then each owner checks its world again and deletes it."""
         scope, send, gone = call.scope, call.send, call.receive.gone
         looking = _Collected()
         said = {"dry_run": False, **object_of(call.receive.body)}
@@ -313,7 +320,10 @@ class FallbackApp:
 
 
 class _ReplayedBody:
-    """The `receive` of a request whose body was read already: the body once, then the messages of the connection."""
+    """The `receive` callable of a request whose body was read already.
+
+    It returns the body first, then further messages from the connection.
+    """
 
     def __init__(self, body: bytes, gone: Receive) -> None:
         self.body, self.gone = body, gone
@@ -327,7 +337,7 @@ class _ReplayedBody:
 
 
 class _Collected:
-    """A `send` that collects a response."""
+    """A `send` callable that collects a response."""
 
     def __init__(self) -> None:
         self.status, self.body = 0, bytearray()
@@ -338,7 +348,10 @@ class _Collected:
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:
-    """Return the error of a request that was not served: with a code of the specification, or one of ours."""
+    """Return the error for a request that was not served.
+
+    Its code is from the specification for the API, and one of the simulator's own codes for the control API.
+    """
     message = f"The request was not served: {why}"
     if CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)

@@ -1,19 +1,22 @@
-"""The ownership protocol of replicas that share one database, as a state machine without I/O or clock.
+"""The ownership protocol of replicas that share one database. It is a state machine without I/O or clock.
 
-A replica serves a world only while its owning connection to the database holds the lock of that world. All its commits
-go over this connection, under the epoch that came with the lock. So the database decides: a connection that has ended
-holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, once.
+A replica serves a world only while its owning connection to the database holds the lock for that world. The replica
+commits over this connection only, under the epoch that it got with the lock. So the database decides: a closed
+connection holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, once.
 
-The methods of `Ownership` take events and return steps. The code that carries the steps out must follow these rules:
+The methods of `Ownership` take events and return steps. The code that executes the steps must follow these rules:
 
-- Carry steps out in their order. `TryLock`, `Release` and all commits go over the owning connection, in order.
-- Respond to a request only after the owning connection has confirmed something that was sent after the request was
-  carried out. This is the commit of its writes or, without writes, a query which confirms that the session is still the
-  one that took the lock. So everything in a response is in the database, and no other replica owned the world
-  meanwhile. Without the query, a replica that was paused could show a state that another one has changed since.
+- Execute the steps in the given order. `TryLock`, `Release` and all commits are sent over the owning connection, in
+  order.
+- Respond to a request only after the owning connection has confirmed a statement that was sent after the request was
+  processed. This statement is the commit of the request's writes. For a request without writes, it is a query that
+  confirms that the session is still the one that took the lock. So everything in a response is in the database, and no
+  other replica owned the world meanwhile. Without the query, a replica that was paused could return a state that
+  another replica has changed since.
 - Report `lost` if the database refuses a commit or such a query, or if its result is unknown.
 
-Events name the `session` of their connection, a number that rises. Late events of an earlier session are ignored.
+Events contain the `session` number of their connection, which increases with each connection. Late events from an
+earlier session are ignored.
 """
 
 from __future__ import annotations
@@ -33,37 +36,37 @@ class Ask:
     ticket: int
     world: str
     is_forwarded: bool = False
-    """True if another replica has forwarded it. It is not forwarded again."""
+    """True if another replica has forwarded the request. It is not forwarded again."""
     may_repeat: bool = False
-    """True if sending it twice does no harm, because it only reads or has an idempotency key."""
+    """True if the request can safely be sent twice, because it only reads or has an idempotency key."""
     creates: bool = False
-    """True if the world may not exist yet."""
+    """True if the world does not have to exist yet."""
     is_doubtful: bool = False
-    """True if it was sent to an owner that did not respond. It may have been carried out."""
+    """True if the request was sent to an owner that did not respond. It may have been processed."""
 
 
 Reason: TypeAlias = Literal["elsewhere", "unavailable", "stopping", "busy", "unknown"]
-"""The reason why a request is refused. Only after `unknown` may it have been carried out.
+"""The reason why a request is refused. The request may have been processed only if the reason is `unknown`.
 
-`elsewhere`: it was forwarded, and another replica owns the world. `unavailable`: there is no connection to the
-database. `stopping`: this replica drains. `busy`: no replica took the world in time. `unknown`: the connection to the
-database or to the owner ended while the request was in progress.
+`elsewhere`: the request was forwarded, and another replica owns the world. `unavailable`: there is no connection to the
+database. `stopping`: this replica is draining. `busy`: no replica took the world in time. `unknown`: the connection to
+the database or to the owner ended while the request was in progress.
 """
 
 
 Outcome: TypeAlias = Literal["answered", "refused", "broken"]
 """The outcome of a forwarded request.
 
-`refused`: it did not reach the owner, or the replica is not the owner, so nothing was done. `broken`: it was sent, and
-no response came.
+`answered`: the response was passed on. `refused`: the request did not reach the owner, or the other replica is not the
+owner, so nothing was done. `broken`: the request was sent, and no response arrived.
 """
 
 
 @dataclass(frozen=True)
 class TryLock:
-    """Take the lock of a world, raise its epoch, write this replica's address and read the state of the world.
+    """Lock a world, increment its epoch, save this replica's address and read the state of the world.
 
-    Then call `granted`, `denied` or `absent`. With `creates`, enter an empty world first if it does not exist.
+    Then call `granted`, `denied` or `absent`. If `creates` is True, first insert an empty world if none exists.
     """
 
     session: int
@@ -73,7 +76,7 @@ class TryLock:
 
 @dataclass(frozen=True)
 class Serve:
-    """Carry a request out on the world in memory, or return 404 if there is none. Then call `finished`."""
+    """Process a request in the world in memory, or return 404 if the world does not exist. Then call `finished`."""
 
     ticket: int
     world: str
@@ -89,14 +92,14 @@ class Forward:
 
 @dataclass(frozen=True)
 class Later:
-    """Call `again` after a moment."""
+    """Call `again` after a short delay."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Refuse:
-    """Refuse a request with this reason. Drop the response that it may have by then."""
+    """Refuse a request for this reason. Discard its response if it has one already."""
 
     ticket: int
     reason: Reason
@@ -104,7 +107,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Settle:
-    """Stop firing timers of a world, and wait until all its writes are durable. Then call `settled`."""
+    """Stop firing the timers of a world, and wait until all its writes are durable. Then call `settled`."""
 
     session: int
     world: str
@@ -119,7 +122,10 @@ class Unload:
 
 @dataclass(frozen=True)
 class Release:
-    """Release the lock of a world and remove this replica's address from its row. Then call `released`."""
+    """Release the lock for a world, and remove this replica's address from the table row for the world.
+
+    Then call `released`.
+    """
 
     session: int
     world: str
@@ -127,12 +133,12 @@ class Release:
 
 @dataclass(frozen=True)
 class Connect:
-    """Replace the connection, trying as often as necessary. Then call `connected`."""
+    """Open a new connection, and retry until this succeeds. Then call `connected`."""
 
 
 @dataclass(frozen=True)
 class Drained:
-    """This replica owns no world any more and may end."""
+    """This replica owns no worlds any more and may stop."""
 
 
 Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload | Release | Connect | Drained
@@ -140,10 +146,13 @@ Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload |
 
 @dataclass
 class _Held:
-    """A world of this replica."""
+    """A world that this replica owns, acquires or releases."""
 
     state: Literal["asked", "owned", "leaving", "left"]
-    """`asked`: the lock is requested. `leaving`: requests and writes finish. `left`: the release is not confirmed."""
+    """`asked`: the lock was requested.
+
+    `leaving`: open requests and writes are being completed. `left`: the release is not yet confirmed.
+    """
     epoch: int = 0
     active: set[int] = field(default_factory=set)
     waiting: list[Ask] = field(default_factory=list)
@@ -154,7 +163,7 @@ class _Held:
 
 
 class Ownership:
-    """The state machine of one replica. `address` is its address for other replicas."""
+    """The state machine of one replica. `address` is the address at which other replicas reach it."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -167,12 +176,12 @@ class Ownership:
         self._later: dict[int, Ask] = {}
 
     def epoch_of(self, world: str) -> int | None:
-        """Return the epoch under which this replica commits in a world, or None if it does not own it."""
+        """Return the epoch under which this replica commits to a world, or None if it does not own the world."""
         held = self._held.get(world)
         return held.epoch if held is not None and held.is_owned else None
 
     def owned(self) -> list[str]:
-        """Return the worlds that this replica owns, including those that are leaving."""
+        """Return the worlds that this replica owns, including worlds that it is about to release."""
         return [world for world, held in self._held.items() if held.is_owned]
 
     # Requests
@@ -191,7 +200,7 @@ class Ownership:
         return []
 
     def _take(self, ask: Ask) -> list[Step]:
-        """Forward a request to the owner if it is known. Otherwise try to become the owner."""
+        """Forward a request to the world's owner if the owner is known. Otherwise try to become the owner."""
         owner = self._owners.get(ask.world)
         if owner is not None and not ask.is_forwarded:
             self._forwarding[ask.ticket] = ask
@@ -202,7 +211,7 @@ class Ownership:
         return [TryLock(self.session, ask.world, ask.creates)]
 
     def finished(self, ticket: int, world: str) -> list[Step]:
-        """Handle the end of a request that was served."""
+        """Handle the end of a request that was served here."""
         held = self._held.get(world)
         if held is None or ticket not in held.active:
             return []
@@ -210,7 +219,7 @@ class Ownership:
         return self._settle(world, held) if held.state == "leaving" else []
 
     def forwarded(self, ticket: int, outcome: Outcome) -> list[Step]:
-        """Handle the outcome of a forwarded request."""
+        """Handle the result of a forwarded request."""
         ask = self._forwarding.pop(ticket, None)
         if ask is None or outcome == "answered":
             return []
@@ -224,12 +233,12 @@ class Ownership:
         return Later(ask.ticket)
 
     def again(self, ticket: int) -> list[Step]:
-        """Handle a request again after `Later`."""
+        """Retry a request after `Later`."""
         ask = self._later.pop(ticket, None)
         return self.asked(ask) if ask is not None else []
 
     def expired(self, ticket: int, world: str) -> list[Step]:
-        """Refuse a request that has waited too long. One that is being served or forwarded goes on."""
+        """Refuse a request that has waited too long. A request that is being served or forwarded continues."""
         ask = self._later.pop(ticket, None)
         held = self._held.get(world)
         if ask is None and held is not None:
@@ -240,19 +249,19 @@ class Ownership:
     # Worlds
 
     def woken(self, world: str) -> list[Step]:
-        """Take a world whose timer is due and which has no owner."""
+        """Take ownership of a world whose timer is due and that has no owner."""
         if not self.is_connected or self.is_draining or world in self._held:
             return []
         self._held[world] = _Held("asked")
         return [TryLock(self.session, world, creates=False)]
 
     def idle(self, world: str) -> list[Step]:
-        """Leave a world that is unused and has no timer due soon."""
+        """Release a world that is unused and has no timer due soon."""
         held = self._held.get(world)
         return self._leave(world, held) if held is not None and held.state == "owned" and not held.active else []
 
     def drain(self) -> list[Step]:
-        """Finish all requests in progress and leave all worlds, because the replica ends."""
+        """Complete all requests in progress and release all worlds, because the replica is stopping."""
         self.is_draining = True
         owned = [(world, held) for world, held in self._held.items() if held.state == "owned"]
         steps = [step for world, held in owned for step in self._leave(world, held)]
@@ -276,7 +285,7 @@ class Ownership:
         return [Unload(world), Release(session, world)]
 
     def released(self, session: int, world: str) -> list[Step]:
-        """Handle the confirmed release of a world."""
+        """Handle the confirmation that a world was released."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
@@ -285,10 +294,10 @@ class Ownership:
     def _all(self, asks: Iterable[Ask]) -> list[Step]:
         return [step for ask in asks for step in self.asked(ask)]
 
-    # Events of the database
+    # Database events
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """Serve a world whose lock is held and whose state is in memory."""
+        """Serve a world. Its lock was granted, and its state is in memory."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)
@@ -299,12 +308,12 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Handle a lock that another connection holds. `owner` is the address in the row of the world."""
+        """Handle a lock that another connection holds. `owner` is the saved address of the world's owner."""
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
-        # A former connection of this replica may hold it, if the database has not noticed its end yet. To forward the
-        # request to ourselves would be pointless.
+        # An earlier connection of this replica may still hold the lock, if the database has not noticed that it was
+        # closed. Forwarding the request to this replica would be pointless.
         if owner is None or owner == self.address:
             return [*map(self._put_off, waiting), *self._drained()]
         self._owners[world] = owner
@@ -324,15 +333,15 @@ class Ownership:
         return [*steps, *self._drained()]
 
     def connected(self, session: int) -> list[Step]:
-        """Use a new owning connection. It holds no lock yet."""
+        """Use a new owning connection. It does not hold any locks yet."""
         self.session, self.is_connected = session, True
         return []
 
     def lost(self, session: int) -> list[Step]:
-        """Handle the end of the owning connection, or a commit that was refused or whose result is unknown.
+        """Handle the loss of the owning connection, or a commit that was refused or whose result is unknown.
 
-        All worlds are removed from memory. Unconfirmed writes may be in the database or not, and another replica may
-        own the worlds already.
+        All worlds are removed from memory. Unconfirmed writes may or may not be in the database, and another replica
+        may own the worlds already.
         """
         if self._is_former(session):
             return []

@@ -1,9 +1,10 @@
-"""The PostgreSQL store, which several replicas share: one connection that owns and commits, one that reads.
+"""The PostgreSQL store, which several replicas share. It uses an owning connection, which commits, and a reading
+connection.
 
-The owning connection holds a session-level advisory lock for each world that is served here. It carries all commits,
-and each commit names the epoch that its world got with the lock. PostgreSQL ends a connection that is silent for
-`lease_seconds`, so a replica that is paused or cut off loses its worlds after that time. After the end of a connection
-nothing is continued: `open` starts again without worlds.
+The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent
+over this connection, and each commit names the epoch that its world got with the lock. PostgreSQL closes a connection
+that is silent for `lease_seconds`, so a replica that is paused or cut off loses its worlds after that time. After the
+connection has ended, nothing is resumed: `open` starts again without worlds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.version import __version__
 
 FORMAT = 2
-"""Rises when a version of the simulator cannot read the database of an older one, or the other way round."""
+"""Incremented when a simulator version cannot read the database of an older version, or vice versa."""
 
 _UPGRADES = {
     1: """
@@ -43,47 +44,50 @@ ALTER TABLE worlds ADD COLUMN used_ms bigint NOT NULL DEFAULT 0, ADD COLUMN obje
 UPDATE worlds SET used_ms = extract(epoch FROM now()) * 1000;
 """
 }
-"""Statements that upgrade a format to the next one."""
+"""Statements that upgrade the database from a format to the next one."""
 _OLDEST_SERVER = 14
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The result of an attempt to own a world."""
+    """The result of an attempt to become the owner of a world."""
 
     outcome: Literal["granted", "denied", "absent"]
     epoch: int = 0
     owner: str | None = None
-    """The address of the present owner."""
+    """The address of the current owner."""
     is_there: bool = False
-    """True if the world has a state to load."""
+    """True if a saved state of the world exists."""
     is_here: bool = False
-    """True if this replica owned it already."""
+    """True if this replica already owned the world."""
 
 
 class PostgresStore(Reader):
-    """The store of one replica. `address` is the address of this replica for others."""
+    """The store of one replica. `address` is the address at which other replicas reach it."""
 
     name = "PostgreSQL"
     is_shared = True
 
     def __init__(self, url: str, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self.lost: Callable[[], None] = lambda: None
-        """Called when the owning connection has ended by itself."""
+        """Called if the owning connection ends unexpectedly."""
         self.credentials: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
-        """Returns the keys and tokens that are new since the last call, with their worlds."""
+        """Returns the keys and tokens that were added since the last call, with their worlds."""
         self.wake_at_ms: Callable[[str], int | None] = lambda world: None
-        """Returns when a world acts without a request, by the machine's clock, or None."""
+        """Returns the machine time at which the world's next timer is due, or None."""
         super().__init__(url, address, lease_seconds)
         self.secret = b""
-        """The common secret of the replicas of this database, once it is open."""
+        """The secret that all replicas of this database share. It is set once the store is open."""
         self._epochs: dict[str, int] = {}
         self._session = OwningSession(url, lease_seconds, self._ended)
 
     # Opening and closing
 
     async def open(self) -> None:
-        """Connect, and create the tables if there are none. Raise StoreFailed, StoreDamaged, StoreNewer."""
+        """Connect, and create the tables if they do not exist.
+
+        Raise `StoreFailed`, `StoreDamaged` or `StoreNewer` if the database cannot be used.
+        """
         await self.close()
         with translated():
             await self._session.open()
@@ -95,7 +99,7 @@ class PostgresStore(Reader):
             raise
 
     async def close(self) -> None:
-        """Close the connections. The locks end with the session."""
+        """Close the connections. All locks end with the session."""
         self._epochs.clear()
         await self._session.close()
         await self.close_reading()
@@ -123,7 +127,10 @@ class PostgresStore(Reader):
             self.secret = (await connection.fetchval("SELECT value FROM about WHERE name = 'secret'")).encode()
 
     async def _upgrade(self, connection: Connection) -> None:
-        """Upgrade the database of an older version. Raise StoreDamaged, StoreNewer."""
+        """Upgrade the database of an older version.
+
+        Raise `StoreDamaged` or `StoreNewer` if the format is not supported.
+        """
         if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
             raise StoreDamaged("the database has a schema `rampsim` that is not rampsim's: name another database")
         about = dict(await connection.fetch("SELECT name, value FROM about"))
@@ -143,8 +150,8 @@ class PostgresStore(Reader):
     async def claim(self, world: str, *, creates: bool) -> Claim:
         """Try to become the owner of a world."""
         async with self._session.use() as connection:
-            # `_write` has locked a world with a drawn id. PostgreSQL counts: a lock that is taken twice stays after one
-            # release.
+            # `_write` has already locked a world whose id was generated. PostgreSQL counts locks: a lock that is
+            # taken twice remains after one release.
             if world in self._epochs:
                 return Claim("granted", self._epochs[world], is_there=True, is_here=True)
             row = await connection.fetchrow("SELECT * FROM claim($1, $2, $3)", world, creates, self.address)
@@ -155,34 +162,38 @@ class PostgresStore(Reader):
         return claim
 
     async def release(self, world: str) -> None:
-        """Release a world."""
+        """Release the lock for a world."""
         epoch = self._epochs.pop(world, 0)
         async with self._session.use() as connection:
             await connection.execute("SELECT release($1, $2)", world, epoch)
 
     async def try_turn(self, name: str) -> bool:
-        """Take a lock for the owning connection. Return False if another replica has it. Take it only once."""
+        """Take a lock on the owning connection.
+
+        Return False if another replica holds the lock. Do not call this again while the lock is held.
+        """
         async with self._session.use() as connection:
             taken: bool = await connection.fetchval(f"SELECT pg_try_advisory_lock({_TURN})", TURNS, name)
         return taken
 
     async def end_turn(self, name: str) -> None:
-        """Release such a lock."""
+        """Release a lock that `try_turn` took."""
         async with self._session.use() as connection:
             await connection.execute(f"SELECT pg_advisory_unlock({_TURN})", TURNS, name)
 
     async def confirm(self) -> None:
-        """Confirm that this replica still owns its worlds. Raise OwnershipLost."""
+        """Confirm that this replica still owns its worlds. Raise `OwnershipLost` if it does not."""
         await self._session.confirm()
 
     async def heads(self) -> Sequence[str]:
-        """Return no ids: worlds are read on demand."""
+        """Return no ids, because worlds are read on demand."""
         return ()
 
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch in one transaction. After OwnershipLost it is not saved, or that is unknown.
+        """Save a batch in one transaction. If `OwnershipLost` is raised, the batch was not saved, or the result is
+        unknown.
 
         A batch without changes confirms that this replica still owns its worlds.
         """
@@ -237,7 +248,7 @@ class PostgresStore(Reader):
     async def _write(self, connection: Connection, change: Change, bases: Any) -> None:
         match change:
             case WorldBegan(world, number, parts):
-                if world not in self._epochs:  # its id was drawn
+                if world not in self._epochs:  # its id was generated
                     row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
                         raise OwnershipLost(f"another replica has created the world {world!r}")
@@ -285,7 +296,10 @@ class PostgresStore(Reader):
         return base, size
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base and the entries up to a number by a new base. Return its size, or 0 if it is stale."""
+        """Replace the base of a world, and its entries up to a number, with a new base.
+
+        Return its size, or 0 if it is stale.
+        """
         epoch = self._epochs.get(world, 0)
         made = await asyncio.to_thread(lambda: list(parts()))
         async with self._session.use() as connection, connection.transaction():
@@ -304,7 +318,7 @@ class PostgresStore(Reader):
 
 
 TURNS = LOCKS + 1
-"""The class of the advisory locks of `try_turn`."""
+"""The class of the advisory locks that `try_turn` takes."""
 _TURN = "$1, hashtext($2)"
 _DRAW_SECRET = """
 INSERT INTO about VALUES ('secret', gen_random_uuid()::text || gen_random_uuid()::text) ON CONFLICT DO NOTHING
@@ -317,6 +331,9 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     )
     ELSE excluded.value END
 """
-"""The number of tokens never decreases, whichever replica writes it."""
+"""The number of issued tokens never decreases, whichever replica writes it."""
 _PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
-"""A key belongs to the first world that has it, while that exists. An imported document does not take it away."""
+"""A key belongs to the first world that gets it, as long as that world exists.
+
+Importing a document with the same key into another world does not change this.
+"""

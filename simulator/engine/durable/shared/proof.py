@@ -1,8 +1,8 @@
 """The proof that a replica of the same database has forwarded a request.
 
-Without it, any caller could set the header that names the world. The proof binds the header to one replica, one world
-and one request: method, path, query, bearer token and body. It cannot be used for another request. A replay of the same
-request gains nothing: it is not forwarded again, and its token is checked anyway.
+Without the proof, any caller could set the header that names the world. The proof binds the header to one replica,
+one world and one request: its method, path, query, bearer token and body. It cannot be used for another request.
+Replaying the same request gains nothing: it is not forwarded again, and its token is checked anyway.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from starlette.types import Scope
 from simulator.engine.text.json import dumps
 
 FORWARDED = b"x-rampsim-forwarded"
-"""The header of a forwarded request: the id of the world that the other replica found."""
+"""A header on forwarded requests. It contains the id of the world that the forwarding replica found."""
 PROOF = b"x-rampsim-proof"
-"""The header with the proof."""
+"""The header that contains the proof."""
 _BOUND = (b"authorization", b"x-simulator-world")
-"""The headers that determine the world of a request."""
+"""The request headers that determine the world."""
 
 
 def proof_of(secret: bytes, address: str, world: str, scope: Scope, body: bytes) -> str:
-    """Return the proof for a request that is forwarded to the replica at an address."""
+    """Return the proof for a request that is forwarded to the replica at this address."""
     said = [
         address,
         world,
@@ -37,13 +37,13 @@ def proof_of(secret: bytes, address: str, world: str, scope: Scope, body: bytes)
 
 
 def path_of(scope: Scope) -> bytes:
-    """Return the path of a request as it was sent."""
+    """Return the path of a request exactly as it was sent."""
     path: bytes = scope.get("raw_path") or scope["path"].encode()
     return path
 
 
 def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
-    """Return the request without the headers of the proxy, and these headers."""
+    """Return the request without the proxy headers, and the removed headers."""
     headers = [(name, value) for name, value in scope["headers"] if name not in (FORWARDED, PROOF)]
     if len(headers) == len(scope["headers"]):
         return scope, {}
@@ -51,7 +51,9 @@ def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
 
 
 def proved_world(secret: bytes, address: str, given: dict[bytes, bytes], scope: Scope, body: bytes) -> str | None:
-    """Return the world that another replica found for a request, or None if no replica has forwarded it."""
+    """Return the world that a forwarding replica found for a request, or None if no replica has forwarded the
+    request.
+    """
     if not given or not secret:  # the store has not been opened yet
         return None
     world = given.get(FORWARDED, b"").decode("latin-1")

@@ -1,4 +1,4 @@
-"""Proxying a request to another replica, and its response back as it comes."""
+"""Forwarding a request to another replica, and streaming its response to the client."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from simulator.engine.durable.shared.proof import FORWARDED, PROOF, path_of, pro
 from simulator.engine.server.http.messages import drop
 
 REFUSED = "x-rampsim-refused"
-"""The header of a response that says why a proxied request was not carried out."""
+"""A response header that states why a forwarded request was not processed."""
 _CONNECT_SECONDS = 1.0
 _CHECK_SECONDS = 1.0
-"""The interval at which ownership is checked again while the owner does not respond."""
+"""The interval between ownership checks while the owner does not respond."""
 _HOP_BY_HOP = frozenset(
     (
         *(b"connection", b"keep-alive", b"proxy-connection", b"te", b"trailer", b"transfer-encoding", b"upgrade"),
         *(b"expect", b"date"),
     )
 )
-"""Headers that are about one connection."""
+"""Headers that apply to one connection only."""
 
 
 async def forward(
@@ -38,11 +38,12 @@ async def forward(
     secret: bytes,
     is_owner: Callable[[], Awaitable[bool]],
 ) -> Outcome:
-    """Send a request to another replica and pass its response on.
+    """Send a request to another replica and stream its response to the client.
 
-    `secret` proves to the replica that the request comes from one of them. `is_owner` returns True while the replica
-    owns the world. The outcome is `refused` if nothing was done, and `broken` if the replica lost the world before its
-    response came. If the owner drops the connection, the client's is dropped, too: a fault may ask for that.
+    `secret` proves to the other replica that the request comes from a replica. `is_owner` returns True while the
+    other replica owns the world. Return `refused` if nothing was done, and `broken` if the other replica lost the
+    world before its response arrived. If the owner drops the connection, drop the client's connection, too, because a
+    fault may require that.
     """
     opening = asyncio.create_task(_open(address, world, scope, body, secret))
     gone = asyncio.create_task(_gone(receive))
@@ -93,7 +94,7 @@ async def _open(address: str, world: str, scope: Scope, body: bytes, secret: byt
 
 
 async def _gone(receive: Receive) -> None:
-    """Return when the client has disconnected. Its body was read before."""
+    """Wait until the client has disconnected. The request body was read before."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -106,6 +107,6 @@ async def _pass_on(stream: Stream, scope: Scope, send: Send) -> None:
         async for piece in stream.pieces():
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     except OSError:
-        drop(scope)  # a response that ended normally would be taken for a complete one
+        drop(scope)  # if the response ended normally, the client would consider it complete
         return
     await send({"type": "http.response.body", "body": b""})

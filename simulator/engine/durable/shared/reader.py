@@ -1,4 +1,4 @@
-"""Reading worlds in PostgreSQL, including those of other replicas, over a connection for reading only."""
+"""Reading worlds in PostgreSQL over a read-only connection, including worlds that other replicas own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 LOCKS = 1918987632
-"""The class of the advisory locks of worlds (`ramp` as a number). schema.sql has it, too."""
+"""The class of the advisory locks on worlds (the ASCII bytes of `ramp` as a number). schema.sql contains the same
+number.
+"""
 
 
 @dataclass(frozen=True)
 class Reserved:
-    """The result of a reservation of keys."""
+    """The result of reserving keys."""
 
     new: Sequence[str]
-    """The keys that no world had before."""
+    """The keys that did not belong to any world before."""
     holder: str | None
-    """Another world that has one of the keys, or None."""
+    """Another world that one of the keys belongs to, or None."""
 
 
 class Reader:
-    """The reading connection of a replica. `address` is the address of this replica for others."""
+    """The reading connection of a replica. `address` is the address at which other replicas reach it."""
 
     def __init__(self, url: str, address: str, lease_seconds: float) -> None:
         self.address = address
@@ -36,7 +38,7 @@ class Reader:
         self._reading_turn = asyncio.Lock()
 
     async def close_reading(self) -> None:
-        """Close the connection. The next query opens another."""
+        """Close the connection. The next query opens a new one."""
         reading, self._reading = self._reading, None
         if reading is not None:
             with suppress(Exception):
@@ -60,36 +62,38 @@ class Reader:
             return await connection.fetchval(query, *values)
 
     async def all_worlds(self) -> Sequence[tuple[str, bool]]:
-        """Return the ids of all worlds, oldest first, and whether a replica owns each now."""
+        """Return the ids of all worlds, oldest first, each with True if a replica owns it now."""
         query = f"SELECT id, {_IS_LOCKED} AS is_owned FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last uses of all worlds, oldest world first."""
+        """Return the last-used times of all worlds, oldest world first."""
         query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
             return {world: Use(*use) for world, *use in await connection.fetch(query)}
 
     async def world_of(self, credential: str) -> str | None:
-        """Return the world of a key or token, or None."""
+        """Return the world that a key or token belongs to, or None."""
         if "\0" in credential:  # PostgreSQL has no such strings and raises an error
             return None
         found: str | None = await self._value("SELECT world FROM credentials WHERE credential = $1", credential)
         return found
 
     async def owns(self, address: str, world: str) -> bool:
-        """Return True if the replica at an address owns a world."""
+        """Return True if the replica at an address owns the world."""
         query = f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})"
         return bool(await self._value(query, LOCKS, world, address))
 
     async def is_owned(self, world: str) -> bool:
-        """Return True if any replica owns a world."""
+        """Return True if any replica owns the world."""
         query = f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND {_IS_LOCKED})"
         return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """Return the address of another replica: the owner of a world, else the owner of any world, else None."""
+        """Return the address of another replica: the world's owner, otherwise a replica that owns any world,
+        otherwise None.
+        """
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)
         return found
@@ -100,7 +104,10 @@ class Reader:
         return bool(await self._value(query, LOCKS, address))
 
     async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
-        """Reserve keys for a world before it gets them, unless another world has one of them."""
+        """Reserve keys for a world before they are assigned to it.
+
+        Reserve nothing if one of them belongs to another world.
+        """
         async with self._read() as connection, connection.transaction():
             new = await connection.fetch(_RESERVE, sorted(keys), world)
             holder: str | None = await connection.fetchval(
@@ -112,19 +119,19 @@ class Reader:
         return reserved
 
     async def give_back(self, keys: Sequence[str], world: str) -> None:
-        """Give back reserved keys that the world did not get."""
+        """Release reserved keys that were not assigned to the world."""
         async with self._read() as connection:
             await connection.execute(_GIVE_BACK, keys, world)
 
     async def snapshot_world(self, snapshot: str) -> str | None:
-        """Return the world of a snapshot, or None."""
+        """Return the world that a snapshot belongs to, or None."""
         if "\0" in snapshot:
             return None
         found: str | None = await self._value("SELECT world FROM snapshots WHERE id = $1", snapshot)
         return found
 
     async def due(self) -> Sequence[str]:
-        """Return the ids of worlds whose timers are due and which have no owner."""
+        """Return the ids of worlds that have a due timer and no owner."""
         async with self._read() as connection:
             rows = await connection.fetch(
                 f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
@@ -133,7 +140,7 @@ class Reader:
         return [row["id"] for row in rows]
 
     async def load(self, world: str) -> StoredWorld:
-        """Return a world. Raise KeyError if there is none."""
+        """Return a world. Raise `KeyError` if it does not exist."""
         stored = await self._stored(world)
         if stored is None:
             raise KeyError(world)
@@ -156,7 +163,7 @@ class Reader:
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 
     async def raw(self, world: str) -> Sequence[RawPiece]:
-        """Return the saved pieces of a world, even damaged ones. Raise KeyError if there are none."""
+        """Return the stored bytes of a world, even if they are damaged. Raise `KeyError` if there are none."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             base = await connection.fetchval("SELECT base FROM worlds WHERE id = $1", world)
             if base is None:
@@ -176,7 +183,7 @@ class Reader:
         return [row["content"] for row in rows]
 
     async def server(self) -> Mapping[str, bytes]:
-        """Return the state that belongs to no world, by name."""
+        """Return the server state that belongs to no world, by name."""
         async with self._read() as connection:
             return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 
@@ -185,7 +192,7 @@ _IS_LOCKED = """EXISTS (
     SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 )"""
-"""True if a session holds the lock of a world."""
+"""An SQL condition: a session holds the lock for a world."""
 UNLESS_HELD = """
 ON CONFLICT (credential) DO UPDATE SET world = excluded.world
     WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, and the owning session, which PostgreSQL ends after some seconds of silence."""
+"""Connections to PostgreSQL, and the owning session, which PostgreSQL closes after some seconds of silence."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import asyncpg
 from simulator.engine.durable.backend import StoreError, StoreFailed, StoreFull
 
 LEASE_SECONDS = 3.0
-"""The silence after which PostgreSQL ends the owning session and its locks."""
+"""The time without queries after which PostgreSQL closes the owning session and releases its locks."""
 _BEATS = 3
-"""The number of queries in that time that keep an idle session alive."""
+"""The number of queries that an idle session sends within this time, so that it is not closed."""
 _MARK = "SELECT set_config('rampsim.session', gen_random_uuid()::text, false)"
 _EXPECTED = (
     OSError,
@@ -30,11 +30,11 @@ SESSION = "SELECT current_setting('rampsim.session', true)"
 
 
 class OwnershipLost(StoreError):
-    """The owning session has ended, or another replica owns the world that was to be written."""
+    """The owning session has ended, or another replica owns the world to be written."""
 
 
 async def connect(url: str, lease_seconds: float, **settings: str) -> Connection:
-    """Open a connection. The caller translates exceptions with `translated`."""
+    """Open a connection. The caller wraps the call in `translated`."""
     milliseconds = str(round(lease_seconds * 1000))
     try:
         return await asyncpg.connect(
@@ -52,7 +52,7 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
         )
     except asyncpg.ClientConfigurationError:
         raise
-    except ValueError:  # its message may show part of the password
+    except ValueError:  # the message may contain part of the password
         raise StoreFailed(
             "the URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with / : @ ? # and % in the "
             "password as %2F %3A %40 %3F %23 and %25"
@@ -60,10 +60,10 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
 
 
 class OwningSession:
-    """The session of a replica that holds locks and commits. `ended` is called when it ends by itself.
+    """The session in which a replica holds its locks and commits. `ended` is called if the session ends unexpectedly.
 
-    Any error ends it, even one that looks harmless: then its locks are gone, and the last statement was carried out or
-    not.
+    Any error ends the session, even a seemingly harmless one. Its locks are then released, and it is unknown whether
+    the last statement was executed.
     """
 
     def __init__(self, url: str, lease_seconds: float, ended: Callable[[], None]) -> None:
@@ -74,7 +74,7 @@ class OwningSession:
         self._beating: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Open a new session without locks."""
+        """Open a new session. It does not hold any locks."""
         silence = str(round(self._lease_seconds * 1000))
         connection = await connect(self._url, self._lease_seconds, idle_session_timeout=silence)
         self._mark = await connection.fetchval(_MARK)
@@ -83,7 +83,7 @@ class OwningSession:
         self._beating = asyncio.get_running_loop().create_task(self._beat(connection))
 
     async def close(self) -> None:
-        """Close the session. Its locks end with it."""
+        """Close the session and so release its locks."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -94,7 +94,7 @@ class OwningSession:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[Connection]:
-        """Give the connection to one caller at a time. Raise OwnershipLost if the session has ended."""
+        """Reserve the connection for one caller at a time. Raise `OwnershipLost` if the session has ended."""
         async with self._turn:
             connection = self._connection
             if connection is None:
@@ -107,17 +107,20 @@ class OwningSession:
                 raise
 
     def compare(self, mark: str | None) -> None:
-        """Raise OwnershipLost if the result came from another session, because a pooler replaced ours."""
+        """Raise `OwnershipLost` if a result came from another session because a connection pooler replaced this one."""
         if mark != self._mark:
             raise OwnershipLost("the session of PostgreSQL was exchanged; connect to it without a pooler")
 
     async def confirm(self) -> None:
-        """Confirm that this session still exists, and so holds its locks. Raise OwnershipLost."""
+        """Confirm that this session still exists and therefore holds its locks.
+
+        Raise `OwnershipLost` if it does not.
+        """
         async with self.use() as connection:
             self.compare(await connection.fetchval(SESSION))
 
     async def _beat(self, connection: Connection) -> None:
-        """Query now and then, so that PostgreSQL keeps the session and its end is noticed soon."""
+        """Send a query at intervals, so that PostgreSQL keeps the session open and a lost session is noticed soon."""
         with suppress(StoreError, TimeoutError):
             while True:
                 await asyncio.sleep(self._lease_seconds / _BEATS)
@@ -137,10 +140,10 @@ class OwningSession:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate exceptions of the driver to `StoreError`.
+    """Translate exceptions from the database driver to `StoreError`.
 
-    A connection that ends during a statement raises nearly anything, even an `AttributeError` of the driver. Without
-    the clause for `Exception`, such requests would get status 500 and no reason.
+    A connection that ends during a statement can raise almost any exception, even an `AttributeError` in the driver.
+    Without the clause for `Exception`, such requests would get status 500 and no reason.
     """
     try:
         yield

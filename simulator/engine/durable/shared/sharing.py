@@ -1,4 +1,4 @@
-"""A replica: carries out the steps of `Ownership` with the worlds of this server and PostgreSQL."""
+"""A replica. It executes the steps of `Ownership` with this server's worlds and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 WAIT_SECONDS = 8.0
-"""The time a request waits for a replica that serves its world."""
+"""The time for which a request waits until a replica serves its world."""
 AGAIN_SECONDS = 0.1
 IDLE_SECONDS = 60.0
-"""A world that is unused for this long, and has no timer due, is released."""
+"""A world that is unused for this time, and has no timer due, is released."""
 _LOOK_SECONDS = 1.0
 """The interval between searches for due timers and idle worlds."""
 _DRAIN_SECONDS = 10.0
 
 Decision: TypeAlias = "Serve | Forward | Refuse"
-"""The decision about a request."""
+"""The decision whether to serve, forward or refuse a request."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +55,10 @@ class ReplicaPersistence(PersistenceLayer):
         await self.sharing.drain()
 
     async def look_at(self, world_id: str) -> World | None:
-        """Return a world as it is saved, to show it, or None if there is no readable one."""
+        """Return a copy of a world as it is saved, for display only.
+
+        Return None if it does not exist or cannot be read.
+        """
         try:
             base, _ = await asyncio.to_thread(self._loader.decode, await self._backend.load(world_id))
         except (KeyError, StoreError):
@@ -72,7 +75,7 @@ class ReplicaPersistence(PersistenceLayer):
 
 
 class Sharing:
-    """The worlds that this replica owns. `make_default` creates the world `default` if there is none yet."""
+    """The worlds that this replica owns. `make_default` creates the world `default` if it does not exist."""
 
     def __init__(
         self,
@@ -108,22 +111,22 @@ class Sharing:
         self.persistence.failed = self._failed
 
     def reached_at(self, address: str) -> None:
-        """Set the address at which other replicas reach this one, before the start."""
+        """Set the address at which other replicas reach this one. Call this before the start."""
         self.machine.address = self.store.address = address
 
     # Requests
 
     def finds(self, path: str) -> bool:
-        """Return True if the API has a path."""
+        """Return True if the path exists in the API."""
         return self._runtime.router.find(path) is not None
 
     def world_here(self, credential: str) -> str | None:
-        """Return the world of a key or token if this replica owns it, else None."""
+        """Return the world that a key or token belongs to if this replica owns the world. Otherwise return None."""
         world = self._simulator.directory.get(credential)
         return world if world is not None and self.machine.epoch_of(world) is not None else None
 
     async def ask(self, world: str, *, is_forwarded: bool, may_repeat: bool, creates: bool) -> tuple[int, Decision]:
-        """Return the ticket of a request, and what to do with it."""
+        """Return a ticket for a request, and the decision whether to serve, forward or refuse it."""
         self._count += 1
         ticket = self._count
         steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
@@ -147,11 +150,11 @@ class Sharing:
             del self._tickets[ticket]
 
     def finished(self, ticket: int, world: str) -> None:
-        """Note the end of a request that was served here."""
+        """Record the end of a request that was served here."""
         self._used_at[world] = asyncio.get_running_loop().time()
         self._do(self.machine.finished(ticket, world))
         if world not in self._simulator.worlds and world not in self.unreadable:
-            # It was not created, or has ended. Without this its lock would stay for a minute.
+            # The world was not created, or has ended. Without this line, its lock would remain for a minute.
             self._do(self.machine.idle(world))
 
     def _expire(self, ticket: int, world: str) -> None:
@@ -228,7 +231,7 @@ class Sharing:
         task.add_done_callback(self._tasks.discard)
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Carry out a step. If it fails, give up the connection: the state of the lock is unknown then."""
+        """Execute a step. If it fails, close the connection, because the state of the lock is then unknown."""
         try:
             await work
         except Unavailable:
@@ -252,7 +255,7 @@ class Sharing:
         self._do(self.machine.lost(self._sessions))
 
     async def drain(self) -> None:
-        """Finish all requests and release all worlds, so that other replicas can take them at once."""
+        """Complete all requests and release all worlds, so that other replicas can take them immediately."""
         self._do(self.machine.drain())
         with suppress(TimeoutError):
             await asyncio.wait_for(self._drained.wait(), _DRAIN_SECONDS)
@@ -264,7 +267,7 @@ class Sharing:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _look(self) -> None:
-        """Wake worlds whose timers are due, and release idle ones."""
+        """Take ownership of worlds whose timers are due, and release idle worlds."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -272,9 +275,9 @@ class Sharing:
                 continue
             try:
                 due = await self.store.due()
-            except StoreError:  # this is the reading connection; only the owning one decides about the store
+            except StoreError:  # of the reading connection: only the owning connection can fail the store
                 continue
-            # Worlds with drawn ids are in memory here before the state machine has heard of them.
+            # Worlds with generated ids are in memory here before the state machine is told about them.
             for world in [*due, *self._simulator.worlds]:
                 self._do(self.machine.woken(world))
             for world in self.machine.owned():
@@ -286,7 +289,7 @@ class Sharing:
         return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
 
     def _wakes_at_ms(self, world_id: str) -> int | None:
-        """Return when a world acts without a request, by the machine's clock, or None."""
+        """Return the machine time at which the world's next timer is due, or None."""
         world = self._simulator.worlds.get(world_id)
         if world is None:
             return None
@@ -303,7 +306,7 @@ class Sharing:
         return min(int(left / rate), _FAR_MS)
 
     def _new_credentials(self) -> list[tuple[str, str]]:
-        """Return the keys and tokens that are not in PostgreSQL yet."""
+        """Return the keys and tokens that are not yet in PostgreSQL."""
         directory = self._simulator.directory
         ends = len(directory), next(reversed(directory), None)
         if ends == self._ends:  # nearly always

@@ -1,7 +1,7 @@
-"""Creating worlds one at a time for each token with a limit, across all replicas.
+"""Creating worlds across all replicas, one at a time for each token that has a world limit.
 
-`most_worlds` is compared with the worlds in the database. Two replicas that counted at the same time would both allow
-one more world, so a replica holds a lock from counting until the new world is committed.
+The limit `most_worlds` is compared with the number of worlds in the database. Two replicas that counted at the same
+time would both allow one more world. A replica therefore holds a lock from counting until the new world is committed.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.server.storage import Persistence, Unavailable
 
 WAIT_SECONDS = 8.0
-"""The time a request waits for its turn."""
+"""The time for which a request waits until it may create a world."""
 AGAIN_SECONDS = 0.05
 _BUSY = "Other worlds are being created with this token. Nothing was done. Send the request again."
 
 
 class Turns:
-    """The turns of one replica. The owning connection holds the lock, so the lock ends with it at the latest."""
+    """The locks of one replica.
+
+    The owning connection holds each lock, so the locks end with the connection at the latest.
+    """
 
     def __init__(self, store: PostgresStore, persistence: Persistence) -> None:
         self._store = store
@@ -32,7 +35,10 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, access: Access | None) -> AsyncIterator[None]:
-        """Hold the turn of a token in a block; None needs no turn. Raise ControlError 503 if others take too long."""
+        """Return a context manager that holds the lock for a token. No lock is needed if `access` is None.
+
+        Raise `ControlError` 503 if other requests hold the lock for too long.
+        """
         if access is None:
             yield
             return
@@ -43,7 +49,8 @@ class Turns:
         except TimeoutError:
             raise ControlError(503, "storage_unavailable", _BUSY) from None
         try:
-            # The queries are shielded: a cancelled one would end the owning connection and its locks on worlds.
+            # The queries are shielded: cancelling a query would end the owning connection and release its locks on
+            # worlds.
             while not await asyncio.shield(self._store.try_turn(access.prefix)):
                 if asyncio.get_running_loop().time() > until:
                     raise ControlError(503, "storage_unavailable", _BUSY)

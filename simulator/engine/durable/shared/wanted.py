@@ -1,4 +1,4 @@
-"""Finding the world that a request needs, by its head and body."""
+"""Finding the world that a request needs, from its headers and body."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class Wanted:
     creates: bool = False
     """True if the request may create this world."""
     also: str | None = None
-    """Another world, which the request creates from a snapshot of this one."""
+    """Another world, which the request creates from a snapshot of `world`."""
     keys: Sequence[str] = ()
-    """The keys that the world gets."""
+    """The keys that the request assigns to the world."""
 
 
 class Finder:
-    """Finds the worlds of requests. It caches the worlds of credentials that belong to other replicas."""
+    """Finds the world for a request. It caches the worlds of credentials that belong to other replicas."""
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
         self._known: OrderedDict[str, str] = OrderedDict()
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
-        """Return the world of an API request: that of its key or token, else `default`."""
+        """Return the world for an API request. The request's key or token determines it; the default is `default`."""
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
         credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
@@ -49,10 +49,11 @@ class Finder:
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 
     async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
-        """Return the world of a control request, "worlds" for the list of all, or "prune" for the deletion of many.
+        """Return the world for a control request. Return "worlds" for a list of all worlds, or "prune" for the
+        deletion of several worlds.
 
-        Return None for a request that any replica can serve: it is about no world, about an impossible id, or about a
-        world that its token does not reach.
+        Return None for a request that any replica can serve: it does not concern a world, or the world id is invalid,
+        or the token may not use the world.
         """
         wanted = await self._of_control(path, incoming)
         if isinstance(wanted, Wanted):
@@ -82,7 +83,10 @@ class Finder:
         return Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
 
     async def _new_world(self, incoming: Incoming) -> Wanted | None:
-        """Return the world of `POST /worlds`, or None if any replica can serve it: it draws the id, or refuses."""
+        """Return the world for `POST /worlds`.
+
+        Return None if any replica can serve the request, because it gets a generated id or is refused.
+        """
         said = object_of(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")
         world = world if isinstance(world, str) else None
@@ -106,13 +110,16 @@ class Finder:
 
 
 def _may_be(world: str, admission: Admission) -> bool:
-    """Return True if the id is possible and the caller reaches the world. A delivery reaches inboxes of any world."""
+    """Return True if the world id is valid and the caller may use the world.
+
+    A webhook delivery may reach an inbox in any world.
+    """
     reached = not admission.is_known or admission.access.reaches(world)
     return reached and _NAME.fullmatch(world) is not None
 
 
 def object_of(body: bytes | None) -> dict[str, Any]:
-    """Return the object in a body, or an empty one. The control API refuses other bodies later."""
+    """Return the JSON object in a body, or an empty dict. The control API later refuses any other body."""
     try:
         said: Any = loads(body or b"{}")
     except ValueError:
@@ -121,7 +128,10 @@ def object_of(body: bytes | None) -> dict[str, Any]:
 
 
 def _keys_in(document: bytes) -> Sequence[str]:
-    """Return the keys in the document of a world, or none if it is not one. The control API refuses it later."""
+    """Return the keys in a world document, or nothing if the body is not such a document.
+
+    The control API later refuses it.
+    """
     try:
         tables: Any = loads(document)["tables"]
         keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]

@@ -1,8 +1,9 @@
-"""The courier: sends the attempts that the webhooks room provides, and reports their outcomes.
+"""The courier sends the attempts that the webhooks package queues, and reports their results.
 
-The room decides which endpoint gets what and when it is retried. The courier timestamps, signs, posts and reports. A
-report is an input of the world like any request. There is one event loop and no thread. The only wait is that of a
-fault, in real milliseconds, before an attempt is sent. The driver handles simulated time.
+The package decides which endpoint receives which event, and when an attempt is retried. The courier adds the
+timestamp, signs, sends and reports. A report is an input of the world, like any request. Everything runs in one event
+loop, without threads. The courier itself waits only if a fault delays an attempt, for real milliseconds. The clock
+driver handles simulated time.
 """
 
 from __future__ import annotations
@@ -31,39 +32,43 @@ from simulator.kernel.world import World
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
-"""The number of recent requests whose world is known by their signature."""
+"""The number of recent webhook requests whose world can be found by their signature."""
 
 
 def wall_clock_ms() -> int:
-    """Return the machine's clock in milliseconds since the epoch."""
+    """Return the time of the machine's clock, in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 class Unanswered(Exception):
-    """A receiver did not respond to an attempt for longer than a caller's patience."""
+    """A receiver did not respond to an attempt within the time that the caller allows."""
 
     def __init__(self, url: str, waited_seconds: float | None = None) -> None:
         super().__init__(url)
         self.url = url
         """The URL of the receiver."""
         self.waited_seconds = waited_seconds
-        """The time for which the world was not at rest, or None if the receiver itself may be the caller."""
+        """The seconds during which the world still had attempts in flight.
+
+        None if the receiver may be the caller itself.
+        """
 
 
 @dataclass(frozen=True)
 class Patience:
-    """The time limits of a caller that waits for a world to be at rest."""
+    """The time limits of a caller that waits until a world has no attempts in flight."""
 
     seconds: float
-    """Limit for `attempts`."""
+    """The limit for the attempts in `attempts`."""
     attempts: frozenset[str]
-    """Ids of attempts whose receivers may be the caller, and so would wait for each other."""
+    """Ids of attempts whose receivers may be the caller itself: caller and receiver would wait for each other."""
     rest_seconds: float = inf
-    """Limit for the other attempts. It is longer than one attempt may take, because receivers that respond are waited
-    for.
+    """The limit for the other attempts.
+
+    It is longer than one attempt may take, so that the caller waits for receivers that do respond.
     """
     most_seconds: float = inf
-    """Limit even if all receivers respond at once, because each response may start further attempts."""
+    """The limit even if all receivers respond immediately, because each response may start further attempts."""
 
 
 @dataclass
@@ -72,7 +77,7 @@ class _Carrier:
 
     endpoint_id: str
     attempt: Attempt | None
-    """The present attempt, or None between two of them."""
+    """The current attempt, or None between two attempts."""
     task: asyncio.Task[None] | None = None
 
     def cancel(self) -> None:
@@ -82,29 +87,29 @@ class _Carrier:
 
 @dataclass
 class _Flight:
-    """The attempts in flight of one world, and the callers that wait for them."""
+    """The attempts in flight in one world, and the callers that wait for them."""
 
     carriers: dict[str, _Carrier] = field(default_factory=dict)
-    """Carriers by the id of their present attempt."""
+    """The carriers, by the id of their current attempt."""
     landing: _Carrier | None = None
-    """The carrier that is reporting just now."""
+    """The carrier that is currently reporting a result."""
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
     """The number of attempts that were reported to the world."""
     counted: int = 0
-    """The part of `made` that `settle` has returned before."""
+    """The number of attempts that `settle` has already returned."""
     sent: dict[str, float] = field(default_factory=dict)
-    """The times, in seconds of the event loop, at which attempts were given to the transport."""
+    """The times at which attempts were passed to the transport, in seconds on the event loop's clock."""
     awaited: dict[str, asyncio.Future[None]] = field(default_factory=dict)
-    """Attempts that a request waits for."""
+    """Futures for the attempts that a request is waiting for."""
     broken: set[str] = field(default_factory=set)
-    """Attempts whose report failed. They stay in flight in the world, and must not be sent again and again."""
+    """Attempts whose report failed. The world still lists them as in flight. They must not be sent again and again."""
     over: bool = False
-    """True once the world has ended: nothing starts."""
+    """True once the world has ended. No attempt starts after that."""
 
 
 class Courier:
-    """Delivers the webhooks of all worlds of a process. `port` is called for every report."""
+    """Delivers the webhooks of all worlds in a process. It calls `port` for every report."""
 
     barrier: ports.WriteBarrier | None = None
     """If set, no webhook is sent before its event is saved."""
@@ -125,12 +130,12 @@ class Courier:
         self._flights = PerWorld(_Flight)
         self._closing = False
         self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
-        """Numbers of attempts for the metrics."""
-        # Not a plain dict: to find its first key, that one walks over the remains of all keys deleted before.
+        """The number of attempts by result, for the metrics."""
+        # Not a plain dict: finding its first key means skipping the slots of all keys deleted before.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
-        """Start the attempts that may start now. Call it outside a transaction, in a running loop."""
+        """Start the attempts that may start now. Call this outside a transaction, in a running event loop."""
         flight = self._flights[world]
         if flight.over:
             return
@@ -142,8 +147,8 @@ class Courier:
         with world.change(_CAUSE):
             attempts = webhooks.take(world)
         for attempt in attempts:
-            # The next attempt of an endpoint reuses the task of the one before. A task for each attempt took a
-            # twentieth of a delivery.
+            # The next attempt to an endpoint reuses the task of the previous one. A separate task for each attempt
+            # took a twentieth of the time of a delivery.
             carrier = flight.landing
             if carrier is not None and carrier.attempt is None and carrier.endpoint_id == attempt.endpoint_id:
                 carrier.attempt = attempt
@@ -154,7 +159,7 @@ class Courier:
             flight.carriers[attempt.id] = carrier
 
     def is_busy(self, world: World) -> bool:
-        """Return True if an attempt of the world is in flight or may start."""
+        """Return True if any attempt in the world is in flight or may start."""
         return bool(self._flights[world].carriers) or webhooks.may_take(world)
 
     async def settle(
@@ -164,10 +169,11 @@ class Courier:
         patience: Patience | None = None,
         called_off: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Wait until no attempt of the world is in flight or may start, or `called_off` returns True (see `wake`).
+        """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True (see
+        `wake`).
 
-        Return the number of attempts since the last call. It does not depend on how fast receivers respond. Raise
-        Unanswered if `patience` with a receiver ends.
+        Return the number of attempts that were reported since the last call. It does not depend on how fast receivers
+        respond. Raise `Unanswered` if a receiver does not respond within the limits in `patience`.
         """
         loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
@@ -197,22 +203,22 @@ class Courier:
         return new
 
     async def landed(self, world: World, attempts: Iterable[str]) -> None:
-        """Wait until none of these attempts, by id, is in flight."""
+        """Wait until none of the attempts with these ids is in flight."""
         flight, loop = self._flights[world], asyncio.get_running_loop()
         waiting = [attempt for attempt in attempts if attempt in flight.carriers]
         for ended in [flight.awaited.setdefault(attempt, loop.create_future()) for attempt in waiting]:
             await asyncio.shield(ended)  # others wait for the same future
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
-        """Return the ids of the attempts whose receiver may be the caller of a connection opened at that time.
+        """Return the ids of the attempts whose receiver may be the caller on a connection opened at a given time.
 
-        These were sent before and are unanswered. A receiver cannot have opened its connection before it got the
-        attempt.
+        These attempts were sent before that time and have no response yet. A receiver cannot have opened its
+        connection before it got the attempt.
         """
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
-        """Let all waiters of a world check again whether to go on waiting."""
+        """Make all callers that wait for a world check whether to continue waiting."""
         flight = self._flights[world]
         waiters, flight.waiters = flight.waiters, []
         for waiter in waiters:
@@ -220,21 +226,21 @@ class Courier:
                 waiter.set_result(None)
 
     async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
-        """Send the signed test request of a registration (decision W4)."""
+        """Send the signed test request for a registration (decision W4)."""
         stamp_ms = webhooks.sending_time_ms(world, self._wall_clock_ms())
         headers = webhooks.signed_headers(signing_of(world).signature, probe.key, stamp_ms, probe.raw)
         outcome = await self._post(world, probe.url, headers, probe.raw)
         return ProbeOutcome(outcome.status, outcome.error)
 
     def stop(self, world: World) -> None:
-        """Stop delivering for a world that has ended, and cut off its attempts in flight."""
+        """Stop deliveries for an ended world, and cancel its attempts in flight."""
         flight = self._flights[world]
         flight.over = True
         for carrier in flight.carriers.values():
             carrier.cancel()
 
     async def close(self) -> None:
-        """Cut off attempts in flight, which may start again later, and close all connections."""
+        """Cancel the attempts in flight, which may start again later, and close all connections."""
         self._closing = True
         carriers = [carrier for flight in self._flights.values() for carrier in flight.carriers.values()]
         for carrier in carriers:
@@ -245,7 +251,7 @@ class Courier:
         self._closing = False
 
     def _resume(self, world: World, flight: _Flight) -> None:
-        """Make attempts ready again that are in flight in the world but have no carrier, because it was restored."""
+        """Make attempts ready again if a restored world lists them as in flight but no carrier sends them."""
         known = flight.carriers.keys() | flight.broken
         lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
         if lost:
@@ -254,7 +260,7 @@ class Courier:
                     webhooks.put_back(world, attempt)
 
     async def _carry(self, world: World, flight: _Flight, carrier: _Carrier) -> None:
-        """Send and report an attempt, then the next one of its endpoint while there is one."""
+        """Send an attempt and report its result. Repeat this while its endpoint has a next attempt."""
         while (attempt := carrier.attempt) is not None:
             outcome = await self._send(world, flight, attempt)
             if self.tracing is not None:
@@ -266,7 +272,7 @@ class Courier:
             self._land(world, flight, carrier, attempt, outcome)
 
     def _land(self, world: World, flight: _Flight, carrier: _Carrier, attempt: Attempt, outcome: Outcome) -> None:
-        """Report an attempt. Its waiters are released even if the report fails."""
+        """Report the result of an attempt. Callers that wait for it are released even if the report fails."""
         try:
             with world.change(_CAUSE):
                 webhooks.report(world, attempt, outcome)
@@ -288,7 +294,7 @@ class Courier:
                 self.wake(world)
 
     def _ended(self, world: World, flight: _Flight, carrier: _Carrier, _task: asyncio.Task[None]) -> None:
-        """Make the attempt of a carrier ready again if the carrier was cut off."""
+        """Make a carrier's attempt ready again if the carrier was cancelled."""
         if (attempt := carrier.attempt) is None:
             return
         try:
@@ -316,7 +322,8 @@ class Courier:
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
             if self.barrier is not None and (unsettled := self.barrier.unsettled()) is not None:
-                # A receiver must not see an event that a crash would undo. The future is shared, hence the shield.
+                # A receiver must not get an event that a crash would undo. Several callers share the future, so it is
+                # shielded.
                 await asyncio.shield(unsettled)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()
@@ -340,13 +347,15 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Return whether a request with this signature was sent lately, and its world, or None if it has ended."""
+        """Return True if a request with this signature was sent recently, and its world, or None if that world has
+        ended.
+        """
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()
 
 
 def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) -> str:
-    """Return the id of an attempt for which a caller waits no longer, or "" while patience lasts."""
+    """Return the id of an attempt for which the caller stops waiting, or "" if the caller continues to wait."""
     sent = flight.sent
     if waited >= patience.seconds and (asking := sorted(patience.attempts & sent.keys())):
         return asking[0]
@@ -359,7 +368,7 @@ def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) ->
 
 _LOOK_AGAIN_SECONDS = 0.01
 _SLACK_SECONDS = 0.005
-"""A timer of the event loop may fire this much early."""
+"""An event loop timer may fire early by this much."""
 
 
 def _category(outcome: Outcome) -> str:

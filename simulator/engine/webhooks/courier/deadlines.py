@@ -1,6 +1,7 @@
-"""Time limits of many tasks, with one timer of the event loop.
+"""Time limits for many tasks that share one event loop timer.
 
-`asyncio.timeout` has a timer for each request, which took a twentieth of a delivery. Nearly none of them ever fires.
+`asyncio.timeout` creates a timer for each request, which took a twentieth of the time of a delivery. Almost none of
+these timers ever fire.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import asyncio
 
 
 class Limit:
-    """The time limit of one task, which ends with a CancelledError."""
+    """The time limit of one task. When the time is over, the task gets a `CancelledError`."""
 
     __slots__ = ("_cancelled_before", "_task", "at", "passed")
 
@@ -20,21 +21,21 @@ class Limit:
         self._cancelled_before = task.cancelling()
         self.at = at
         self.passed = False
-        """True once the task was cut off because its time was over."""
+        """True once the task was cancelled because its time was over."""
 
     def cut_off(self) -> None:
         self.passed = True
         self._task.cancel()
 
     def absorbs(self) -> bool:
-        """Return True if the task's CancelledError comes from this limit only. Call it once for each error."""
-        # Without `uncancel` the task would count as cancelled for good. A task that
-        # somebody else has cancelled, too, must stay cancelled.
+        """Return True if the task's `CancelledError` was caused by this limit only. Call this once for each error."""
+        # Without `uncancel`, the task would count as cancelled permanently. A task that was also cancelled by other
+        # code must stay cancelled.
         return self.passed and self._task.uncancel() <= self._cancelled_before
 
 
 class Deadlines:
-    """The time limits of all tasks of one event loop."""
+    """The time limits of all tasks in one event loop."""
 
     __slots__ = ("_alarm", "_limits", "loop")
 

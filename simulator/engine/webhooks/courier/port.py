@@ -1,4 +1,4 @@
-"""Protocols of the server that the courier and the clock driver work for."""
+"""Protocols that a server implements for the courier and the clock driver."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from simulator.kernel.world import World
 
 
 class Port(Protocol):
-    """Callbacks of courier and driver to their server, about one world."""
+    """Callbacks from the courier and the driver to the server. Each concerns one world."""
 
     async def catch_up(self, world: World) -> None:
-        """Advance a running clock to the present, because an input is about to reach the world."""
+        """Advance a running clock to the current time before an input reaches the world."""
 
     def reported(self, world: World) -> None:
-        """Handle a reported attempt: fire timers that are due, and start attempts."""
+        """Handle a reported attempt: fire the timers that are due, and start attempts."""
 
     def changed(self, world: World) -> None:
-        """Handle fired timers or a moved clock: start attempts, and notify observers."""
+        """Handle fired timers or an advanced clock: start attempts, and notify observers."""
 
 
 class WriteBarrier(Protocol):
-    """A store that saves the worlds of a server. Without one, they are in memory only."""
+    """A store that saves a server's worlds. Without a store, the worlds are in memory only."""
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """Return a future that is done once all writes so far are saved, or None if they are.
+        """Return a future that is done once all writes so far are saved, or None if they are already saved.
 
-        It raises `Unavailable` if they cannot be saved. Several callers wait for the same future: shield it.
+        The future raises `Unavailable` if the writes cannot be saved. Several callers wait for the same future, so
+        shield it.
         """
 
 
 class Tracing(Protocol):
-    """An observer of delivery attempts. It never raises."""
+    """An observer of delivery attempts. It never raises an exception."""
 
     def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        """Handle the outcome of an attempt."""
+        """Handle the result of an attempt."""

@@ -1,7 +1,8 @@
-"""The transport of webhooks: its protocol, and HTTP.
+"""The webhook transport: its protocol, and its implementation over HTTP.
 
-Webhooks go out here only. The transport checks every address that a name resolves to, and connects to exactly those
-addresses (decision W3). It follows no redirects, and uses neither cookies nor a proxy from the environment.
+Webhooks leave the process only through this module. The transport checks every address to which a name resolves, and
+connects to exactly these addresses (decision W3). It does not follow redirects, and it ignores cookies and the proxy
+settings in the environment.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ _CLOSE = ("Connection", "close")
 
 
 class Transport(Protocol):
-    """Posts requests. It never raises for what a receiver does."""
+    """Posts requests. It never raises an exception for an error of the receiver."""
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        """POST to a URL that a policy (`public`, `local`, `any`) allows, and return what came back."""
+        """POST to a URL if the policy (`public`, `local` or `any`) allows it.
+
+        Return the response, or the reason why there is none.
+        """
         ...
 
     async def close(self) -> None:
@@ -37,7 +41,7 @@ class Transport(Protocol):
 
 
 class AddressRefused(OSError):
-    """A name resolved to an address that may not be reached."""
+    """A name resolved to an address that the policy does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class _Target:
 
 @lru_cache(maxsize=1024)
 def _target_of(url: str, policy: str) -> _Target | str:
-    """Return the target of a URL, or the reason why a policy does not allow it."""
-    # Endpoints are few and their deliveries many: to parse the URL for each one took a fifth of a delivery.
+    """Return the target of a URL, or the reason why the policy does not allow it."""
+    # Few endpoints get many deliveries. Parsing the URL for each delivery took a fifth of its time.
     refusal = check_url(url, policy)
     if refusal is not None:
         return refusal
@@ -78,9 +82,9 @@ def _target_of(url: str, policy: str) -> _Target | str:
 class HttpTransport:
     """The transport for real receivers.
 
-    Each request has a connection of its own and says so. Receivers close early, serve one connection at a time or do
-    not announce the length of a response: with connections that are used again, any of these could cost a delivery or
-    send one twice. A new connection takes 30 µs of kernel time, a fifth of a delivery.
+    Each request uses a separate connection and sends `Connection: close`. Receivers may close early, serve one
+    connection at a time or not announce the length of a response. With reused connections, each of these could lose a
+    delivery or send it twice. A new connection takes 30 µs of kernel time, a fifth of a delivery.
     """
 
     def __init__(self) -> None:
@@ -118,24 +122,27 @@ class HttpTransport:
         return self._deadlines
 
     async def close(self) -> None:
-        """Do nothing: no connection is open between requests."""
+        """Do nothing, because no connection is open between requests."""
 
 
 async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str, exchange: Exchange) -> None:
-    """Connect an exchange to its target. Raise OSError, ssl.SSLError, AddressRefused."""
+    """Connect an exchange to its target. Raise `OSError`, `ssl.SSLError` or `AddressRefused` if this fails."""
     found = await addresses_of(target.host, target.port)
     for address, _ in found:
         refusal = _check_address(address, policy, target.host)
         if refusal is not None:
             raise AddressRefused(refusal)
-    # The addresses, not the name: a second look-up could return others, which nobody has checked.
+    # Connect to the addresses, not to the name: a second lookup could return other addresses, which were not checked.
     context = _tls(target.verified) if target.tls else None
     name = target.host if target.tls else None
     await connect(loop, lambda: exchange, found, target.port, ssl=context, server_hostname=name)
 
 
 _check_address = lru_cache(maxsize=1024)(check_address)
-"""The verdict on an address never changes. Only the addresses of a name do, so `addresses_of` is not cached."""
+"""The check result for an address never changes, so it is cached.
+
+The addresses of a name can change, so `addresses_of` is not cached.
+"""
 
 
 @lru_cache(maxsize=2)
@@ -153,7 +160,7 @@ def _since(started: float) -> int:
 
 
 def describe(error: BaseException, host: str, timeout_seconds: float) -> str:
-    """Return the reason why there is no response, in words that do not depend on the machine."""
+    """Return the reason why there is no response. The wording does not depend on the machine."""
     if isinstance(error, AddressRefused):
         return f"refused: {error}"
     if isinstance(error, TimeoutError) and error.errno is None:
@@ -172,4 +179,4 @@ _REASONS: Sequence[tuple[type[BaseException], str]] = (
     (OSError, "the host could not be reached"),
     (NoHttp, "the answer was not valid HTTP"),
 )
-"""Reasons by class. All but the last are classes of OSError, so the order is important."""
+"""Reasons by exception class. All classes but the last are subclasses of OSError, so the order is important."""

@@ -1,1 +1,1 @@
-"""Delivery of events to endpoints: queues, attempts, retries, faults, and the record of each delivery."""
+"""Delivery of events to endpoints: queues, attempts, retries, faults, and delivery records."""

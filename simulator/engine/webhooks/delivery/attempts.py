@@ -1,4 +1,4 @@
-"""Attempts: taking, recording and dropping them."""
+"""Taking, recording and dropping delivery attempts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
+    """Take the attempts that may start now, inside a transaction. They count as in flight until they are reported."""
     ready = world.store[READY]
     if not ready.rows:
         return []
@@ -49,12 +49,12 @@ def may_take(world: World) -> bool:
 
 
 def in_flight(world: World) -> Table[Attempt]:
-    """Return the attempts that were taken and not yet reported, by id."""
+    """Return the attempts that were taken and are not yet reported, by id."""
     return world.store[IN_FLIGHT]
 
 
 def put_back(world: World, attempt: Attempt) -> None:
-    """Make an attempt ready again that was taken but not sent, inside a transaction."""
+    """Make an attempt ready again that was taken but not sent. Call this inside a transaction."""
     if attempt.id in world.store[IN_FLIGHT]:
         world.store[IN_FLIGHT].delete(attempt.id)
         world.store[READY].put(attempt.key, attempt.pending)
@@ -62,7 +62,7 @@ def put_back(world: World, attempt: Attempt) -> None:
 
 def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
     """Return a pending attempt with its number and the id of its delivery."""
-    # `pending.after + 1` may be taken: copies and resends of the same event take numbers that no retry reckoned with.
+    # The number `pending.after + 1` may be in use: copies and resends of the same event also take numbers.
     made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
     number = pending.after + 1
     while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
@@ -113,15 +113,15 @@ def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_
 
 
 def discard_pending(world: World, endpoint_id: str) -> None:
-    """Drop all pending attempts of a disabled endpoint (W9). Attempts in flight end by themselves."""
+    """Drop all pending attempts to a disabled endpoint (W9). Attempts in flight are not cancelled."""
     queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
     queue = queues.get(endpoint_id)
     if queue is not None:
         for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
             faults.take_plan(world, f"{endpoint_id}:{place}")
-        # An attempt in flight keeps the queue busy: an event after the endpoint was enabled again must not overtake it.
-        # An attempt that was ready but not yet taken is dropped below.
+        # An attempt in flight keeps the queue busy, so that an event after the endpoint is enabled again cannot
+        # overtake it. An attempt that was ready but not yet taken is dropped below.
         started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
         queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
     for key, pending in list(ready.items()):
@@ -131,16 +131,16 @@ def discard_pending(world: World, endpoint_id: str) -> None:
 
 
 def cancel_planned(world: World, endpoint_id: str) -> None:
-    """Drop the planned retries and delayed attempts of an endpoint.
+    """Drop the planned retries and delayed attempts to an endpoint.
 
-    A deleted endpoint still gets the first attempts of earlier events. Otherwise the number of its deliveries would
+    A deleted endpoint still gets the first attempts for earlier events. Otherwise, the number of its deliveries would
     depend on how quickly it responded before it was deleted.
     """
     planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):
         world.agenda.cancel_key(plan.timer)
         planned.delete(row)
-        # The delivery that announced the attempt must not promise it any longer.
+        # The delivery that announced the attempt must no longer announce it.
         announcing = made.get(plan.delivery_id) if plan.delivery_id else None
         if announcing is not None:
             made.put(announcing.id, replace(announcing, next_attempt_at_ms=None))

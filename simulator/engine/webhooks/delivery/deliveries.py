@@ -1,4 +1,6 @@
-"""Finding endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11, W12)."""
+"""Finding endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11 and
+W12).
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,18 @@ from simulator.kernel.world import World
 
 
 def endpoints(world: World, environment: str) -> Table[Webhook]:
-    """Return the endpoints of one environment, oldest first."""
+    """Return the endpoints in one environment, oldest first."""
     return world.store[ENDPOINTS.of(environment)]
 
 
 def endpoint_of(world: World, endpoint_id: str) -> Webhook | None:
-    """Return the endpoint with this id, even a deleted one, or None if the world never had it."""
+    """Return the endpoint with this id, even if it is deleted, or None if it never existed."""
     found = find(world, endpoint_id)
     return found if isinstance(found, Webhook) else None
 
 
 def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
-    """Return the deliveries of one endpoint, in the order in which they were answered."""
+    """Return the deliveries to one endpoint, in the order in which their responses arrived."""
     return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
@@ -39,7 +41,10 @@ def all_deliveries(
     event_type: str | None = None,
     limit: int | None = None,
 ) -> list[Delivery]:
-    """Return the newest `limit` deliveries of a world that match (None: all), oldest first."""
+    """Return the newest `limit` deliveries in a world that match, oldest first.
+
+    Return all of them if `limit` is None.
+    """
     wanted = {"event_id": event_id, "status": status, "event_type": event_type}
     conditions = [field_in(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in every_endpoint_id(world) if endpoint_id in (None, one)]
@@ -50,21 +55,21 @@ def all_deliveries(
 
 
 def delivery_of(world: World, identifier: str) -> Delivery | None:
-    """Return the delivery with this id, or None if there is none."""
+    """Return the delivery with this id, or None if it does not exist."""
     tables = (deliveries_of(world, endpoint_id) for endpoint_id in every_endpoint_id(world))
     return next((made[identifier] for made in tables if identifier in made), None)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
-    """Return the deliveries of some events of one environment, oldest first."""
-    # Ids of deliveries are derived, so each is one look-up. A search would read all deliveries of the world.
+    """Return the deliveries of certain events in one environment, oldest first."""
+    # Delivery ids are derived, so each delivery takes one lookup. A search would read all deliveries in the world.
     ids = every_endpoint_id(world, (environment,))
     found = (one for event_id in event_ids for endpoint_id in ids for one in attempts_of(world, event_id, endpoint_id))
     return sorted(found, key=field_getter("sequence"))
 
 
 def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Delivery]:
-    """Yield the deliveries of one event to one endpoint, in the order of their numbers."""
+    """Yield the deliveries of one event to one endpoint, ordered by attempt number."""
     made, number = deliveries_of(world, endpoint_id), 1
     while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
         yield delivery
@@ -72,9 +77,10 @@ def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Deliv
 
 
 def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
-    """Return the times in milliseconds at which an event is tried again at an endpoint if each attempt fails at once.
+    """Return the times, in milliseconds, of the remaining attempts to deliver an event to an endpoint.
 
-    An attempt that a fault delays counts, with the retries after it.
+    The times assume that each attempt fails immediately. An attempt that a fault delays is included, together with
+    its retries.
     """
     delays_ms = signing_of(world).retry_delays_ms(world)
     found: list[int] = []
@@ -87,7 +93,10 @@ def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]
 
 
 def every_endpoint_id(world: World, environments: Iterable[str] | None = None) -> list[str]:
-    """Return the ids of all endpoints of some environments (None: all), deleted ones too."""
+    """Return the ids of all endpoints in these environments, including deleted endpoints.
+
+    None means all environments.
+    """
     living = [ENDPOINTS.of(environment) for environment in environments or world.environments]
     tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

@@ -1,4 +1,4 @@
-"""Faults of deliveries (control interface, chapter "Faults")."""
+"""Faults that apply to deliveries (control interface, section "Faults")."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
-    """Return the plan of the first matching fault, which counts a hit, or `NO_FAULT`. Inside a transaction."""
+    """Return the plan of the first matching fault, or `NO_FAULT`.
+
+    The fault counts a hit. Call this inside a transaction.
+    """
 
     def fits(_: str, fault: faults.WebhookFault) -> bool:
         return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
@@ -41,10 +44,11 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
-    """Return the plan of a first attempt that must be answered before the request that caused it, or None.
+    """Return the plan for a first attempt that must be answered before the request that caused it. Otherwise return
+    None.
 
-    Inside a transaction. The fault counts a hit. If an earlier fault matches, that one applies instead, when the queue
-    comes to the event.
+    Call this inside a transaction. The fault counts a hit. If an earlier fault in the list matches, return None: that
+    fault applies when the queue reaches the event.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
         return None
@@ -62,16 +66,17 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
 
 def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Save the plan of the first attempt that waits at a position, inside a transaction.
+    """Save the plan for the first attempt that waits at a queue position, inside a transaction.
 
-    Faults are matched when the event happens. The time at which its queue comes to it depends on the receiver.
+    Faults are matched when the event happens, because the time at which the queue reaches the event depends on the
+    receiver.
     """
     if plan is not NO_FAULT:
         world.store[WAITING_PLANS].put(place, plan)
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
-    """Remove and return the plan of a position, or None if no fault matched. Inside a transaction."""
+    """Remove and return the plan for a queue position, or None if no fault matched. Call this inside a transaction."""
     plans = world.store[WAITING_PLANS]
     plan = plans.get(place)
     if plan is not None:
@@ -80,7 +85,7 @@ def take_plan(world: World, place: str) -> DeliveryPlan | None:
 
 
 def awaited(world: World, request_id: str) -> list[str]:
-    """Return the ids of the attempts in flight that must be answered before the response to this request is sent."""
+    """Return the ids of the attempts in flight that must be answered before the response to a request is sent."""
     found = []
     for attempt in world.store[IN_FLIGHT].values():
         if attempt.pending.plan is not None and attempt.pending.plan.before_answer:
@@ -106,10 +111,10 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
 def held(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, plan: DeliveryPlan
 ) -> PendingAttempt | None:
-    """Return the attempt as it is held by a fault, or None if it may start.
+    """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    Everything since the event counts, including a delay of the attempt itself: other attempts that were answered, the
-    final event of its object, and the end of the fault.
+    Other attempts count as soon as the event has happened, including those answered while this attempt was delayed.
+    The same applies to the final event of its object, and to the end of the fault.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -127,7 +132,7 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """Return the held attempts that may start now that an attempt was answered. `queue` counts it already."""
+    """Return the held attempts that may start after an attempt was answered. `queue` already counts that attempt."""
 
     def may_go(pending: PendingAttempt) -> bool:
         if pending.held_for is not None:
@@ -145,7 +150,7 @@ def _ends_after(world: World, event: Event) -> frozenset[str]:
 
 
 def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
-    """Return True if the endpoint subscribes to the final event of the same object and has not got it yet."""
+    """Return True if the endpoint subscribes to the final event of the same object and has not received it yet."""
     last = _ends_after(world, event)
     if not any(map(endpoint.wants, last)):
         return False
@@ -158,14 +163,20 @@ def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
 
 
 def heard(plan: DeliveryPlan, outcome: Outcome) -> Outcome:
-    """Return an outcome as the service sees it: without the response if a fault loses an acknowledgement."""
+    """Return an attempt's result as the service sees it.
+
+    The response is missing if a fault loses the acknowledgement.
+    """
     if not plan.acknowledgement_lost or not outcome.succeeded:
         return outcome
     return replace(outcome, error=f"{plan.named} lost the acknowledgement {outcome.status}")
 
 
 def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttempt, PendingAttempt | None]:
-    """Return an attempt, and the copy that a fault sends at the same time, or None."""
+    """Return an attempt, and the copy that a fault sends at the same time.
+
+    The copy is None if there is no such fault.
+    """
     if not plan.two_at_once:
         return pending, None
     pending = replace(pending, plan=replace(plan, two_at_once=False))
@@ -173,7 +184,7 @@ def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttemp
 
 
 def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
-    """Return the bytes to sign: those of the event, unless a fault adds something unexpected."""
+    """Return the bytes to sign: the event's bytes, unless a fault adds unexpected data."""
     mutation = plan.surprise
     return (mutation and _mutated(world, event, mutation)) or event.raw
 
@@ -184,12 +195,12 @@ def _mutated(world: World, event: Event, mutation: mutations.Mutation) -> bytes 
 
 
 def staleness_ms(plan: DeliveryPlan) -> int:
-    """Return how old the timestamp of an attempt is when it is sent."""
+    """Return the age of an attempt's timestamp at the time of sending, in milliseconds."""
     return _STALE_MS if plan.stale_timestamp else 0
 
 
 def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str) -> SignedRequest:
-    """Return a signed request with a wrong signature or an altered body, if a fault asks for it."""
+    """Return a signed request, with a wrong signature or an altered body if a fault requires it."""
     headers, body = request.headers, request.body
     if plan.corrupt_signature:
         headers = tuple(
@@ -199,7 +210,7 @@ def falsified(plan: DeliveryPlan, request: SignedRequest, signature_header: str)
 
 
 def altered(raw: bytes) -> bytes:
-    """Return a body that the signature does not match but that is the same JSON: with one more blank at its end."""
+    """Return the same JSON with a space appended, so that the signature does not match the body."""
     return raw + b" "
 
 
@@ -224,11 +235,11 @@ FALSIFIED = {
     "surprise": "Its body has something that the event does not have: an unknown type, enum value or field.",
     "acknowledgement_lost": "The receiver's 2xx was lost.",
 }
-"""Effects of faults on a delivery. They are reported so that nobody looks for the cause in the receiver."""
+"""Effects of faults on a delivery. They are reported so that users do not look for the cause in the receiver."""
 
 
 def what_happened_to(delivery: Delivery) -> list[str]:
-    """Return the names in FALSIFIED that apply to a delivery."""
+    """Return the keys of `FALSIFIED` that apply to a delivery."""
     happened = {
         "drop": delivery.was_dropped,
         "corrupt_signature": delivery.corrupted,

@@ -1,17 +1,17 @@
 """Queues of first attempts, retries and resends (decisions W5, W6, W9 and W11).
 
-The courier takes the attempts that may start (`take`), sends them, and reports each outcome (`report`). It decides
-nothing. Waiting attempts are rows of the store, so they are part of every transaction, snapshot and restore.
+The courier takes the attempts that may start (`take`), sends them, and reports each result (`report`). It makes no
+decisions. Waiting attempts are table rows in the store, so transactions, snapshots and restores include them.
 
-Three rules shape this module:
+Three rules determine the design of this module:
 
-- First attempts of one endpoint go out one after another, in the order of the events. Nothing else holds anything back
-  (W6). So each endpoint has a queue, and retries, copies and resends bypass it.
+- The first attempts to one endpoint are sent one after another, in the order of the events. Nothing else delays an
+  attempt (W6). So each endpoint has a queue, and retries, copies and resends bypass it.
 - The response times of receivers are the only input that differs between runs. So everything visible (the order of
-  deliveries and of timers, the numbers of attempts) depends on events and endpoints, never on which receiver responded
+  deliveries and timers, and the attempt numbers) depends on events and endpoints, never on which receiver responded
   first.
-- An event costs the same however many came before it. So waiting events are rows of a table, by position. A tuple in
-  the row of the queue would be written again, ever longer, for each event.
+- The cost of an event must not depend on the number of earlier events. So waiting events are rows in a table, by
+  position. A tuple in the queue's row would grow, and be written again for each event.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
 _EMPTY = EndpointQueue()
-"""The queue of an endpoint that was never sent anything. It has no row."""
+"""The queue of an endpoint that has not been sent anything. It has no table row."""
 
 
 # --- causes of an attempt ---------------------------------------------------------------------------------------
 
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
-    """Queue the first attempt of an event for each recipient, inside the transaction that emitted it."""
+    """Queue the first attempt for each recipient of an event, inside the transaction that emitted the event."""
     for endpoint in recipients(world, event):
         early = faults.early_plan(world, event, endpoint)
         if early is not None:  # it bypasses the queue, because the request that caused it waits for the receiver
@@ -72,7 +72,10 @@ def on_event(world: World, event: Event, _subject: Shown) -> None:
 
 
 def recipients(world: World, event: Event) -> list[Webhook]:
-    """Return the enabled endpoints that subscribe to an event; for a test event, its endpoint only (decision W10)."""
+    """Return the enabled endpoints that subscribe to an event.
+
+    A test event has only the tested endpoint (decision W10).
+    """
     table = endpoints(world, event.environment)
     if not table.rows:
         return []
@@ -84,9 +87,9 @@ def recipients(world: World, event: Event) -> list[Webhook]:
 
 
 def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: DeliveryPlan | None = None) -> int:
-    """Send an event again to its present recipients (decision W11), or to one of them, inside a transaction.
+    """Send an event again to all its current recipients (decision W11), or to one of them, inside a transaction.
 
-    `plan` replaces the faults in force. Return the number of attempts. Raise LookupError if there is no such event.
+    `plan` replaces the active faults. Return the number of attempts. Raise `LookupError` if the event does not exist.
     """
     event = world.journal.event(event_id)
     if event is None:
@@ -101,8 +104,8 @@ def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: De
 
 def _place_now(world: World) -> tuple[int, int, int]:
     """Return the position of an attempt that starts now, after all events so far (see `PendingAttempt.place`)."""
-    # Resends and timers come from inside the world, so their numbers are the same in every run. A number taken when an
-    # attempt starts would not be: a queue continues when its receiver has responded.
+    # Resends and timers originate inside the world, so their numbers are the same in every run. A number assigned
+    # when an attempt starts would differ, because a queue continues only when its receiver has responded.
     newest = next(iter(world.journal.events_newest_first()), None)
     return (0 if newest is None else newest.sequence, world.next_sequence("webhook_place"), 0)
 
@@ -121,7 +124,7 @@ def on_timer(world: World, timer: Timer) -> None:
 
 
 def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQueue:
-    """Return the queue of an endpoint after its next first attempt was made ready, if the queue was idle."""
+    """Make the next first attempt to an endpoint ready if its queue is idle. Return the updated queue."""
     while not queue.active:
         if queue.ahead:
             pending = queue.ahead[0]
@@ -133,8 +136,8 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
             queue = replace(queue, waiting_from=queue.waiting_from + 1)
         else:
             break
-        # An attempt that a fault delays, holds or drops leaves the queue idle. So this is a loop, not an `if`: the next
-        # attempt may start at once.
+        # An attempt that a fault delays, holds or drops leaves the queue idle. The next attempt may then start
+        # immediately, so this is a loop, not an `if`.
         event = world.journal.event(pending.event_id)
         if event is not None:
             queue = _route(world, event, endpoint, queue, pending, queued=True)
@@ -142,9 +145,10 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
 
 
 def _route_alone(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
-    """Route an attempt that no queue waits for."""
+    """Route an attempt that is not part of a queue."""
     if pending.plan is None:
-        # The attempt saves its plan. A delayed attempt comes here a second time, and must not use up another fault.
+        # The plan is saved with the attempt. A delayed attempt is routed a second time, and must not use up another
+        # fault.
         pending = replace(pending, plan=faults.deliver_plan(world, event, endpoint))
     queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
     changed = _route(world, event, endpoint, queue, pending, queued=False)
@@ -155,17 +159,18 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
 def _route(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
 ) -> EndpointQueue:
-    """Make an attempt ready, or delay, hold or drop it as its faults say. Return its queue, for the caller to write.
+    """Make an attempt ready, or delay, hold or drop it as its fault plan requires. Return the queue, which the caller
+    saves.
 
-    `queued`: the queue waits for the response to this attempt.
+    `queued`: True if the queue waits for the response to this attempt.
     """
     plan = pending.plan or NO_FAULT
     if plan.delay_ms:
         if endpoint.status == "deleted":
             # The queue of a deleted endpoint continues, but its delayed attempts are cancelled. The result must not
-            # depend on whether the queue came to this attempt before or after the deletion.
+            # depend on whether the queue reached this attempt before or after the deletion.
             return queue
-        # The plan has only what is still to be done: when the timer fires, the attempt must not be delayed again.
+        # The plan contains only the remaining effects: when the timer fires, the attempt must not be delayed again.
         delayed = replace(pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered)
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))
         _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
@@ -176,7 +181,7 @@ def _route(
         dropped = attempts.numbered(world, "", pending, event, endpoint)
         attempts.record(world, dropped, event, Outcome(None, f"dropped by {plan.named}"), None)
         return queue
-    # Copies have no stage in the retry schedule. They have the same plan, except that it copies nothing again.
+    # Copies have no position in the retry schedule. They use the same plan, but without further copies.
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
     copies = extra * (replace(pending, stage=None, cause="copy"),) if extra else ()
@@ -185,7 +190,7 @@ def _route(
     if beside is not None:
         _make_ready(world, beside)
     if queued:
-        # In a queue, a copy is sent when the attempt before it has been answered, like everything else there.
+        # In a queue, a copy is sent when the previous attempt was answered, like every other attempt there.
         return replace(queue, active=key, ahead=(*copies, *queue.ahead))
     for copy in copies:
         _make_ready(world, copy)
@@ -207,10 +212,14 @@ def _plan_timer(
     endpoint: Webhook,
     announced_by: str | None = None,
 ) -> None:
-    """Plan a retry or a delayed attempt; `announced_by` is the delivery whose `next_attempt_at` announces it."""
+    """Plan a retry or a delayed attempt.
+
+    `announced_by` is the id of the delivery whose `next_attempt_at` announces it.
+    """
     row = str(world.next_sequence("webhook_planned"))
-    # Timers of one moment fire in the order in which they were planned: here, in the order of the responses. A rank of
-    # event and endpoint replaces it, so that the order is the same in every run. (No world has 2**30 endpoints.)
+    # Timers that are due at the same time fire in the order in which they were planned. Here, this is the order of
+    # the responses. A rank derived from event and endpoint replaces it, so that the order is the same in every run.
+    # (No world has 2**30 endpoints.)
     rank = event.sequence << 30 | endpoint.sequence
     timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
     world.store[PLANNED.of(owner=pending.endpoint_id)].put(row, Planned(pending, timer, announced_by))
@@ -220,9 +229,9 @@ def _plan_timer(
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
-    """Record an attempt, plan its retry or give up, and start the next one in the queue, inside a transaction.
+    """Record an attempt, plan its retry or give up, and start the next attempt in the queue, inside a transaction.
 
-    Return None for an attempt that the world does not have any more, because it was restored or reset.
+    Return None if the attempt no longer exists because the world was restored or reset.
     """
     event, flying = world.journal.event(attempt.event_id), world.store[IN_FLIGHT]
     endpoint = endpoint_of(world, attempt.endpoint_id)
@@ -249,7 +258,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
-    """Continue the queue if it waited for this attempt, and release the attempts that were held until now."""
+    """Continue the queue if it was waiting for this attempt, and start the held attempts that may start now."""
     queues = world.store[QUEUES]
     queue = queues.get(endpoint.id)
     if queue is None:
@@ -257,7 +266,8 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
     active = "" if queue.active == attempt.key else queue.active
     queue = replace(queue, active=active, answered=queue.answered + attempt.pending.is_first)
     if queue.held:
-        # They go right after the one that overtook them, also in the list of deliveries: at its place, one step on.
+        # The held attempts follow the attempt that overtook them, also in the list of deliveries: they get its
+        # position with the last number increased by one.
         newest, number, step = attempt.place
         going = faults.freed(world, queue, attempt, event, acknowledged=acknowledged)
         queue = _ahead(queue, going, (newest, number, step + 1))
@@ -266,14 +276,17 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
 
 
 def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple[int, int, int]) -> EndpointQueue:
-    """Return the queue with some of its held attempts moved to its front."""
+    """Return the queue with these held attempts moved to its front."""
     moved = (replace(pending, place=place, held_for=0) for pending in going)
     held = tuple(pending for pending in queue.held if pending not in going)
     return replace(queue, ahead=(*queue.ahead, *moved), held=held)
 
 
 def end_fault(world: World, fault_id: str) -> None:
-    """End a fault of any kind, inside a transaction. Attempts that it holds start, except for deleted endpoints."""
+    """End a fault of any kind, inside a transaction.
+
+    The attempts that it holds start, except attempts to deleted endpoints.
+    """
     in_force.end(world, fault_id)
     for endpoint_id, queue in list(world.store[QUEUES].items()):
         going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)
@@ -284,7 +297,7 @@ def end_fault(world: World, fault_id: str) -> None:
 
 
 def _give_up(world: World, endpoint: Webhook) -> Webhook:
-    """Disable an endpoint after the last attempt of an event failed, and record an e-mail (decision W5)."""
+    """Disable an endpoint after an event's last attempt failed, and record an e-mail (decision W5)."""
     endpoint = move(world, endpoint, "repeated_failures")
     attempts.discard_pending(world, endpoint.id)
     record_disabled_email(world, endpoint)
