@@ -12,6 +12,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+import yaml
+
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 
@@ -192,15 +194,11 @@ def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
 
 def read_steps(path: Path) -> dict[str, Step]:
     """Return the steps of a YAML file by name."""
-    from ruamel.yaml import YAML
-
-    rows: list[JsonObject] = YAML(typ="safe").load(path)
+    rows: list[JsonObject] = yaml.safe_load(path.read_bytes())
     return steps_of(rows)
 
 
 def read_flows(path: Path) -> list[Flow]:
     """Return the flows of a YAML file."""
-    from ruamel.yaml import YAML
-
-    rows: list[list[str]] = YAML(typ="safe").load(path)
+    rows: list[list[str]] = yaml.safe_load(path.read_bytes())
     return [tuple(row) for row in rows]

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
+import yaml
+
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.worlds.alternatives import Observation, Switches
@@ -45,8 +47,6 @@ class Observed:
 
 def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> None:
     """Write the verdicts that are decided."""
-    from ruamel.yaml import YAML
-
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -68,25 +68,19 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
         "facts": {},
         "exchanges": list(exchanges),
     }
-    yaml = YAML(typ="safe")
-    yaml.default_flow_style = None
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     draft = path.with_name(path.name + ".part")
     with draft.open("w", encoding="utf-8") as file:
-        yaml.dump(document, file)
+        yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
     draft.replace(path)
 
 
 def read(path: Path, switches: Switches) -> Observed:
     """Read and validate a file. Raise `BadObserved`."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     try:
-        document = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadObserved(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadObserved(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
     if not isinstance(document, Mapping):
         raise BadObserved(f"{path}: is not an observed file. `rampsim probe --out` writes one")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException
 from typing import Any
 
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
@@ -137,7 +136,7 @@ class RemoteService:
             with self._client.open(method, path, content, sent, _TIMEOUT_SECONDS) as response:
                 raw = response.read(MOST_BYTES + 1)
                 status, pairs = response.status, response.getheaders()
-        except (NoResponse, OSError, HTTPException) as error:
+        except (NoResponse, OSError) as error:
             raise NotTheService(f"{self._base_url}: no complete response to {method} {_bare(path)} ({error})") from None
         if len(raw) > MOST_BYTES:
             raise NotTheService(f"{self._base_url}: the response to {method} {_bare(path)} exceeds 4 MB")
