@@ -76,7 +76,7 @@ class Service:
 
 
 class Shop:
-    """The inbox of events and the order records, in one SQLite file."""
+    """The event inbox and the order records, in one SQLite file."""
 
     def __init__(self, file: str, service: Service) -> None:
         self.service, self.lock, self.more = service, threading.Lock(), threading.Event()

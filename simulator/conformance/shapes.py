@@ -69,7 +69,10 @@ class ShapeJudge:
         self._validators: dict[str, Draft202012Validator] = {}
 
     def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
-        """Yield the faults in a response to an operation, such as `POST /quotes`. Header names must be lowercase."""
+        """Yield the contract violations in a response to an operation, such as `POST /quotes`.
+
+        Header names must be lowercase.
+        """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower())
         if entry is None:

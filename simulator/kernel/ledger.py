@@ -179,7 +179,7 @@ class Ledger:
         self._settle(hold, "posted")
 
     def void_hold(self, at_ms: int, resource_id: str) -> None:
-        """Return the hold for a resource: transfer its amount from held to available."""
+        """Release the hold for a resource: transfer its amount from held to available."""
         hold = self._pending(resource_id)
         self.move(at_ms, "void", resource_id, hold.currency, hold.amount, held(hold.owner), available(hold.owner))
         self._settle(hold, "voided")

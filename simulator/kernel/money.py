@@ -95,7 +95,7 @@ def plain(value: Decimal) -> str:
 
 
 def rate_of(value: Decimal) -> Decimal:
-    """Return a rate with at most 10 significant digits, rounded half-even, as responses contain it (decision H8)."""
+    """Return a rate with at most 10 significant digits, rounded half-even, as in responses (decision H8)."""
     return Decimal(plain(_RATE.plus(value)))
 
 

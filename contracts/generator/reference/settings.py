@@ -53,8 +53,8 @@ _FOUND = """
 Without `--url`, a command tries the address in `SIMULATOR_HOST` and `SIMULATOR_PORT`, then the `url` of the settings
 file, then a server that was started in this project. While it listens, `rampsim serve` has an entry in
 `.rampsim/servers`, next to the settings file or at the root of the repository. If several servers are running,
-commands use the one at the default address. If there is none, they fail and ask for `--url`. If no server responds,
-the error lists the addresses that were tried.
+commands use the one at the default address. If no server uses the default address, they fail and ask for `--url`. If
+no server responds, the error lists the addresses that were tried.
 
 By default, commands and test clients refuse to connect to other machines. To allow another host, set
 `SIMULATOR_ALLOW_HOSTS`.

@@ -55,7 +55,7 @@ def probe(
     Each probe is a computed sequence of calls for which the assumption and its alternatives predict different
     responses. By default the run reads, requests quotes, and makes calls that are refused.
 
-    Exits with 1 if the service differs from an assumption, and with 3 if no service responds.
+    Exits with 1 if the service contradicts an assumption, and with 3 if no service responds.
     """
     from simulator.evidence.flow import read_steps
     from simulator.evidence.probing import Options, plan, read_probes

@@ -1,6 +1,6 @@
 """Asynchronous clients.
 
-One uses HTTP, based on the webhook courier's `Exchange`. The other calls an ASGI application in the same process.
+One uses HTTP and the `Exchange` that also sends webhooks. The other calls an ASGI application in the same process.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:
 
 
 def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) -> Finding:
-    """Return the finding for the signals of one kind and subject."""
+    """Combine all signals of the same kind about the same subject into one finding."""
     last, lesson = signals[-1], lessons.lesson_of(signals[-1].kind)
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
     requests = _bounded(name for signal in signals for name in signal.requests)

@@ -47,7 +47,10 @@ class ActionCall(Generic[TargetT, ParametersT]):
 
 @dataclass(frozen=True)
 class Initial:
-    """Allows scenarios to run an action in the initial state, as a field of their `world`."""
+    """Lets a scenario's `world` section contain this action as a field.
+
+    The action runs when the scenario becomes active.
+    """
 
     member: str
     means: str

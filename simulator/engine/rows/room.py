@@ -18,7 +18,7 @@ from simulator.kernel.world import CreationListener, EventListener, TimerRow, Wo
 
 @dataclass(frozen=True)
 class Room:
-    """The declarations of one package: operations, actions, timers, kinds, and listeners to events."""
+    """The declarations of one package: operations, actions, timers, resource kinds and event listeners."""
 
     name: str
     operations: tuple[Operation, ...] = ()

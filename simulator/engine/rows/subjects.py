@@ -18,7 +18,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Subject:
-    """A resource kind that an event is about, and its statuses after the event."""
+    """A kind of resource that an event is about, and the statuses that it can have after the event."""
 
     event: EventType
     kind: Kind

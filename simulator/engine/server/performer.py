@@ -220,7 +220,7 @@ class Performer:
 
     @staticmethod
     async def changed(world: World, act: Callable[[], Answering]) -> Outgoing:
-        """Continue a call after a wait, in one transaction up to its next wait."""
+        """Resume a call that was waiting. Everything up to its next wait runs in one transaction."""
         with world.change(BOOKKEEPING):
             answer = act()
         return answer if isinstance(answer, Outgoing) else await answer

@@ -40,7 +40,7 @@ def document(explored: Explored) -> JsonObject:
 
 
 def rest(explored: Explored) -> JsonObject:
-    """Return a report without its receipt."""
+    """Return a report without its receipt, which describes how the run was made."""
     return {
         "version": __version__,
         "seed": explored.settings.seed,

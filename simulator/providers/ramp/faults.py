@@ -27,7 +27,7 @@ def money() -> Money:
 def before(
     operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that arms an outside event just before a call to one of the given operations."""
+    """Return a function that schedules an outside event to happen just before a call to one of the given operations."""
 
     def arm(site: Site) -> Arming | None:
         act = happening(site) if site.facts["operation"] in operations(money()) else None

@@ -100,7 +100,13 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             f"{RULE}move_rates, percent: -100}}",
-            [(5, "rules[0].do[0].percent", "`percent`: it must be above -100, every rate must stay positive")],
+            [
+                (
+                    5,
+                    "rules[0].do[0].percent",
+                    "`percent`: it must be greater than -100, so that every rate stays positive",
+                )
+            ],
         ),
         (
             f"{RULE}complete, tx_hash: '0x12'}}",

@@ -3063,7 +3063,7 @@ export interface components {
         };
         /**
          * LimitsChange
-         * @description The changes to the limits. Fields that are not given keep their values.
+         * @description The changes to the limits. Omitted fields keep their values.
          */
         LimitsChange: {
             /** @description The smallest amount, in `currency`. */
@@ -3217,7 +3217,7 @@ export interface components {
         };
         /**
          * NetworkFeeChange
-         * @description The changes to a network fee. Fields that are not given keep their values.
+         * @description The changes to a network fee. Omitted fields keep their values.
          */
         NetworkFeeChange: {
             /** @description The cost of the blockchain transaction. */

@@ -19,7 +19,7 @@ _CONFUSED = {"at": "after", "after": "at"}
 
 
 class ActionChecker:
-    """Checks action steps in rules, timelines, `world` entries and drives."""
+    """Checks the action steps of rules, timelines, `world` sections and `drive` sections."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary) -> None:
         self._document = document

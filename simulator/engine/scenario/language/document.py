@@ -101,7 +101,7 @@ class Document:
         return self.places.get(path, (1, 1))
 
     def part(self, path: Path) -> Document:
-        """Return the value at a path as a document that keeps the positions of this document."""
+        """Return the value at a path as a document. Its line and column numbers still refer to the original file."""
         value, depth, prefix = self.value, len(path), f"{dotted(path)}."
         for step in path:
             value = value[step]

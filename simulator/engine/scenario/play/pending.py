@@ -151,7 +151,10 @@ def timers_about(world: World, object_id: str) -> list[Timer]:
 
 
 class _ByObject:
-    """An index of timer keys by object. Without it, binding an object would have to read every timer in the world."""
+    """An index of timer keys by object.
+
+    Without it, finding an object's timers would mean reading every timer in the world.
+    """
 
     def __init__(self, table: Table[Timer]) -> None:
         self._keys: dict[str, dict[str, None]] = {}

@@ -23,7 +23,7 @@ Target: TypeAlias = "int | Callable[[], int] | None"
 
 @dataclass(frozen=True)
 class Receipt:
-    """The result of an advance."""
+    """The result of advancing the clock."""
 
     from_ms: int
     to_ms: int

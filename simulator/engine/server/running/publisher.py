@@ -84,7 +84,7 @@ class Numbers:
 
 
 class Channel:
-    """The messages about one subject, and their readers."""
+    """The messages about one subject, and its subscribers."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers

@@ -147,7 +147,7 @@ def _amount_msat(digits: str | None, multiplier: str | None) -> int | None:
         return None
     msat, rest = divmod(int(digits) * _PICO_PER[multiplier or ""], _PICO_PER_MSAT)
     if rest:
-        raise ValueError("its amount is finer than a millisatoshi")
+        raise ValueError("its amount is more precise than a millisatoshi")
     return msat
 
 

@@ -68,7 +68,7 @@ class CalculateSendFee(CalculateFee):
 
 
 class NetworkFeeChange(Body):
-    """The changes to a network fee. Fields that are not given keep their values."""
+    """The changes to a network fee. Omitted fields keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,7 +81,7 @@ class NetworkFeeChange(Body):
 
 
 class LimitsChange(Body):
-    """The changes to the limits. Fields that are not given keep their values."""
+    """The changes to the limits. Omitted fields keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 

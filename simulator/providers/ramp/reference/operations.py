@@ -135,7 +135,7 @@ def _pinned(text: str) -> Decimal:
 def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
     """Yield the errors in the parameters of move_rates. The upper limit depends on the current rates."""
     if wanted.percent <= -100:
-        yield wrong("percent", "it must be above -100, every rate must stay positive")
+        yield wrong("percent", "it must be greater than -100, so that every rate stays positive")
 
 
 def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:

@@ -103,10 +103,7 @@ BodyT = TypeVar("BodyT", bound=UsesQuote)
 
 
 def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
-    """Set the quote that a body refers to as the call's resource.
-
-    Raise the same errors as `find_quote` and `require_usable`.
-    """
+    """Find the quote named in the body and make it the call's resource."""
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")
 

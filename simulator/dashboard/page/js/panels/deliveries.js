@@ -121,7 +121,7 @@ export async function again(row, deliver) {
   const body = { ...(row.endpoint_id ? { endpoint_id: row.endpoint_id } : {}), ...(Object.keys(deliver).length ? { deliver } : {}) };
   const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
   if (deliver.delay) return "It is sent after its delay. Advance the clock to see it.";
-  return deliveries ? "Sent again." : "No endpoint is enabled and subscribed, so nothing was sent.";
+  return deliveries ? "Sent again." : "No enabled endpoint is subscribed to this event, so nothing was sent.";
 }
 
 const PRESETS = [

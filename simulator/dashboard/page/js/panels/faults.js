@@ -38,7 +38,7 @@ function Detail({ fault }) {
   const end = async () => {
     await del(`/faults/${encodeURIComponent(id)}`);
     go("faults");
-    return "The fault is removed. Deliveries that it delayed are sent now.";
+    return "The fault was removed. Deliveries that it delayed are sent now.";
   };
   return html`<h3>${about(fault)} ${effect(fault)}</h3>
     ${why.length ? html`<div class="failure" role="note"><p>It may never apply:</p><ul>${why.map((one) => html`<li>${one}</li>`)}</ul></div>` : ""}

@@ -125,7 +125,7 @@ function Text({ first }) {
     <form class="form" onSubmit=${(event) => { event.preventDefault(); upload(true); }}>
       <div class="field"><label for="scenario-file">From a file</label><input id="scenario-file" type="file" accept=".yaml,.yml,.json" onChange=${take} /></div>
       <div class="field"><label for="scenario-text">YAML or JSON</label><textarea id="scenario-text" class="code" ref=${area} rows="18" spellcheck="false" value=${text} aria-invalid=${error ? "true" : null} aria-describedby=${error ? "scenario-errors" : null} onInput=${(event) => setText(event.target.value)}></textarea>
-        <p class="about">A scenario with the same name is replaced. It is deleted together with this world.</p></div>
+        <p class="about">A scenario with the same name is replaced. The loaded scenario is deleted together with this world.</p></div>
       ${error ? html`<div id="scenario-errors" role="alert"><h4>${error.errors ? count(error.errors.length, "error") : "The scenario has errors"}</h4>
         ${error.errors ? html`<${Marked} text=${sent} errors=${error.errors} goTo=${goTo} />` : html`<${Failure} error=${error} />`}</div>` : ""}
       <div class="buttons"><button class="main">Upload and activate</button><button type="button" onClick=${() => upload(false)}>Upload only</button><button type="button" onClick=${() => go("scenarios")}>Cancel</button></div>

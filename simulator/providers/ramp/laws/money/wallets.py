@@ -21,7 +21,7 @@ ADDRESS_STARTS = {"stellar": "G", "celo": "0x", "bitcoin": "bc1"}
 
 @promise("wallet.network", "Deposit wallet", "writes")
 def network(bench: Bench) -> None:
-    """A deposit wallet has the assets of its network and an address on it."""
+    """A deposit wallet supports the assets of its network, and its address is on that network."""
     for name, assets in ASSETS.items():
         made = stock.wallet(bench, name)
         bench.equal(made, "network", name)
