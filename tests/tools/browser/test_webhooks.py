@@ -70,7 +70,7 @@ def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen:
     screen.button("Create and subscribe").click()
     page.get_by_label("Response statuses").fill("500 200")
     screen.button("Set").click()
-    expect(screen.said("responds with that from now on")).to_be_visible()
+    expect(screen.said("now responds with this status")).to_be_visible()
     onramp(screen.world, "order-1")
     screen.world.control("POST", "/settle")
     screen.go("#/deliveries")
