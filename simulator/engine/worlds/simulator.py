@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.engine import webhooks
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS
@@ -30,7 +30,6 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.alternatives import Observation
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
@@ -46,6 +45,9 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.alternatives import Observation
 
 _log = logging.getLogger(__name__)
 

@@ -142,7 +142,7 @@ def test_refusals_lead_from_a_mistake_to_success(agent: Agent) -> None:
         ("inspect", {"what": "requests", "cursor": "req_none"}, "cursor", "Start without one"),
         ("fault", {"do": "add"}, "fault", "`add` needs `fault`"),
         ("fault", {"do": "add", "fault": {"match": {"pth": "/x"}}}, "match.pth", "did you mean `path`?"),
-        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "no included scenario"),
+        ("scenario", {"do": "run", "name": "payout-fails-and-refund"}, "name", "no built-in scenario"),
         ("scenario", {"do": "upload", "yaml": "name: x\nruls: 1"}, "yaml", "did you mean `rules`?"),
         ("nothing", {}, "name", "no tool"),
     ],

@@ -62,7 +62,7 @@ def test_a_preset_may_be_narrowed(rampsim: Command) -> None:
         (["refused-504"], 2, "unknown preset 'refused-504'"),
         (["--path", "/quots", "--drop"], 1, "did you mean /quotes"),
         (["--path", "/quotes", "--times", "often", "--drop"], 2, "--times: 'often' is not JSON; use integer"),
-        (["--path", "/quotes"], 1, "a fault has at least one of"),
+        (["--path", "/quotes"], 1, "a fault needs at least one of"),
         (
             ["--path", "/quotes", "--status", "503"],
             2,

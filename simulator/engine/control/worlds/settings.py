@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import calls_under
+from simulator.engine.text.shapes import Meanings
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.alternatives import Observation, ShownSwitch, Switch, shown
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
 
 operation = calls_under("Worlds")
+STANDINGS = {
+    "assumed": "The specification is silent and the simulator made a choice.",
+    "observed": "A running service was observed to behave this way.",
+}
+"""Whether a choice is assumed or observed."""
 
 
 class SwitchEntry(ShownSwitch):
     in_force: str | None
     """The alternative chosen for this world; null for the default."""
-    standing: Literal["assumed", "observed"]
+    standing: Annotated[Literal["assumed", "observed"], Meanings(STANDINGS)]
     """`observed` if the real service was observed to use this alternative, otherwise `assumed`."""
     observed_at: str | None
     """The date of the observation; null if the alternative was not observed."""
