@@ -14,7 +14,7 @@ from dataclasses import asdict, field
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.har import LIVE, RecordedCall
+from simulator.evidence.corpus.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
