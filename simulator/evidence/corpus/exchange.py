@@ -14,8 +14,8 @@ from simulator.kernel.dataclass import dataclass
 
 Direction: TypeAlias = Literal["call", "webhook"]
 SignatureVerdict: TypeAlias = Literal["valid", "invalid", "absent", "unknown"]
-BodyForm: TypeAlias = Literal["json", "none", "other", "large"]
-"""Of a body: JSON, empty, something else than JSON, or too large to be recorded."""
+BodyForm: TypeAlias = Literal["json", "none", "other", "large", "cut"]
+"""JSON, empty, something other than JSON, too large to be recorded, or cut off."""
 
 _SEAL = object()
 
@@ -40,6 +40,8 @@ class Traffic:
     response_headers: Sequence[tuple[str, str]] = ()
     response: bytes | None = b""
     """None if it was too large to be recorded."""
+    is_cut: bool = False
+    """True if the connection ended before the response did."""
     signature: SignatureVerdict = "absent"
 
 

@@ -52,8 +52,10 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
     assert pseudonyms.start_ms is not None
     is_call = traffic.direction == "call"
     operation, template = known().operation(traffic.method, traffic.path) if is_call else (None, ())
+    response: object
+    response_body: BodyForm
     request, request_body = _body(traffic.body, pseudonyms)
-    response, response_body = _body(traffic.response, pseudonyms)
+    response, response_body = (None, "cut") if traffic.is_cut else _body(traffic.response, pseudonyms)
     if not is_call and isinstance(request, Mapping):
         operation = request["type"] if request.get("type") in known().events else None
     return sealed(
