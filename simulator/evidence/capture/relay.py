@@ -14,7 +14,7 @@ from typing import NoReturn
 from urllib.parse import SplitResult, urlsplit
 
 from simulator.evidence.capture.messages import (
-    MOST_HEAD_BYTES,
+    BUFFER_BYTES,
     UNTIL_CLOSED,
     Cut,
     Head,
@@ -69,7 +69,7 @@ class Place:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 return await asyncio.open_connection(
-                    name, port, ssl=self.context, server_hostname=name if self.context else None, limit=MOST_HEAD_BYTES
+                    name, port, ssl=self.context, server_hostname=name if self.context else None, limit=BUFFER_BYTES
                 )
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate is not trusted ({error.verify_message}). Give the file of its CA with --ca"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from simulator.evidence.capture.messages import MOST_HEAD_BYTES, Head, Tee, copy_body, read_head, request_length
+from simulator.evidence.capture.messages import BUFFER_BYTES, Head, Tee, copy_body, read_head, request_length
 from simulator.evidence.capture.recorder import Recorder
 from simulator.evidence.capture.relay import Relay, place_of
 from simulator.evidence.corpus import Exchange, read_corpus
@@ -43,7 +43,7 @@ class Relayed:
 
 
 async def listening(serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> Any:
-    return await asyncio.start_server(serve, "127.0.0.1", 0, limit=MOST_HEAD_BYTES)
+    return await asyncio.start_server(serve, "127.0.0.1", 0, limit=BUFFER_BYTES)
 
 
 def port_of(server: Any) -> int:
