@@ -67,7 +67,7 @@ def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
         if row["id"] == wanted:
             return picked(row, given.fields) if given.fields else dict(row)
     raise ToolRefused(
-        "not_found", f"This world has no {given.what} with the id {wanted!r}; `what: {path[1:]}` lists them.",
+        "not_found", f"This world has no {given.what} with the id {wanted!r}. List them with `what: {path[1:]}`.",
         param="id", status=404,
     )  # fmt: skip
 

@@ -121,7 +121,7 @@ def _started_here() -> Address | None:
         usual = [server for server in servers if server.url == DEFAULT_URL]
         others = ", ".join(server.url for server in servers if server not in usual)
         if not usual:
-            fail([f"several servers run here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
+            fail([f"several servers are running here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
         say(f"rampsim: using the server at {DEFAULT_URL}; other servers run here: {others}", err=True)
         servers = usual
     return Address(servers[0].url, str(servers[0].note))
@@ -130,7 +130,10 @@ def _started_here() -> Address | None:
 def where_it_was_looked(address: Address) -> list[str]:
     """Return lines that tell where the address comes from, and what to do if no server responds there."""
     if not address.by:
-        why = ["this is the default address; no other is set, and no server was started in this directory or above"]
+        why = [
+            "this is the default address, because no other address is set and no server was started in this "
+            "directory or above"
+        ]
     else:
         why = [] if address.by == "--url" else [f"the address comes from {address.by}"]
     return [*why, "start a server with `rampsim serve`, or set --url or SIMULATOR_URL"]

@@ -52,7 +52,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     try:
         document = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise HarError(f"this is not a HAR file: it is not JSON: {error}") from None
+        raise HarError(f"this is not a HAR file, because it is not valid JSON: {error}") from None
     try:
         rows = _member(_member(document, "log", dict, "the file"), "entries", list, "log")
         found = [_entry(number, row, base) for number, row in enumerate(rows, 1)]
@@ -61,7 +61,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
     if not calls:
         where = base or f"a base URL that ends with {BASE_END}"
-        raise HarError(f"the file contains no calls to {where}. Specify the base URL with --base")
+        raise HarError(f"the file contains no calls to {where}. Set the base URL with --base")
     return calls
 
 
@@ -120,7 +120,7 @@ def _moment(text: str, where: str) -> int:
     except ValueError:
         at_ms = -1
     if not 0 <= at_ms <= LAST_MS:
-        raise HarError(f"`startedDateTime` of {where} must be a timestamp of the years 1970 to 9998")
+        raise HarError(f"`startedDateTime` of {where} must be a timestamp in the years 1970 to 9998")
     return at_ms
 
 
@@ -130,7 +130,7 @@ def _headers(rows: list[Any], where: str) -> dict[str, str]:
         here = f"header {number} of {where}"
         name, value = _member(row, "name", str, here), _member(row, "value", str, here)
         if any(character < " " for character in name + value):
-            raise HarError(f"{here} must be a line of text")
+            raise HarError(f"{here} must be a string without line breaks")
         headers[name.lower()] = value
     return headers
 

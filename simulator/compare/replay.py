@@ -85,7 +85,7 @@ class _Replay:
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
-            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver does not exist here")
+            self.result.skipped.append(f"#{entry.number} POST /webhooks: the receiver does not exist during a replay")
             return
         unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
         if unknown and entry.status != 404:

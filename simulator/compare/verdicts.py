@@ -16,9 +16,9 @@ which no contract defines.
 """
 
 MEANINGS: dict[Meaning, str] = {
-    "promise": "differ from a promise of the contract",
+    "promise": "differ from a specified part of the contract",
     "guess": "differ from an assumption of the simulator",
-    "addition": "have more than the contract",
+    "addition": "have more fields than the contract",
     "world": "are due to outside events",
 }
 """The words that follow a count in the summary."""

@@ -24,10 +24,10 @@ environment, or a URL for webhooks.
 """
 
 WITHOUT: dict[Need, str] = {
-    "writes": "the run only reads",
-    "control": "this run does not control the target's clock, outside events and webhooks",
-    "environments": "the run has no key pair of the other environment",
-    "hook": "there is no URL for webhooks: give one that returns 200 with --webhook-url",
+    "writes": "the run is read-only",
+    "control": "this run cannot control the target's clock, outside events or webhooks",
+    "environments": "the run has no key pair for the other environment",
+    "hook": "there is no webhook URL. Set one that returns 200 with --webhook-url",
 }
 
 

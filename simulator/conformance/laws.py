@@ -146,7 +146,7 @@ def play(
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
         rule = row.rule
-        listener.running(f"law {number} of {len(laws)}: {rule.name}")
+        listener.running(f"rule {number} of {len(laws)}: {rule.name}")
         lacking = next((need for need in row.needs if not bench.has(need)), None)
         if lacking is not None:
             bench.tally.unjudged[rule.name] = WITHOUT[lacking]
@@ -157,7 +157,7 @@ def play(
         try:
             row.check(bench)
         except SetupRefused as refused:
-            bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to judge"
+            bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to check"
             if bench.controlled:
                 # Only this run changes a controlled world, so the service has no reason to refuse a valid request.
                 bench.tally.breaks(SETUP, finding(SETUP, refused.answer, "status", f"{refused}"))

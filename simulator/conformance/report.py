@@ -127,10 +127,10 @@ class Report:
             "",
             f"{settings.base_url}, {settings.mode}, seed {settings.seed}: {self.calls} calls in {self.seconds:.0f} s",
             "",
-            "| | kept | not kept |",
+            "| | met | not met |",
             "| - | - | - |",
-            f"| promises of the specification | {tally.holding(promises=True)} | {len(self.broken)} |",
-            f"| guesses of this contract | {tally.holding(promises=False)} | {len(self.differ)} |",
+            f"| specified rules | {tally.holding(promises=True)} | {len(self.broken)} |",
+            f"| assumed rules | {tally.holding(promises=False)} | {len(self.differ)} |",
         ]
         if settings.plays_laws:
             lines += [f"| operations that returned 2xx | {self._reached} | {len(self.unreached)} |"]

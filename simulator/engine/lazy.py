@@ -29,7 +29,9 @@ class _LateModule(ModuleType):
         loader = self.__loader__
         assert isinstance(loader, _LateLoader)
         if not loader.run(self):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} yet: it is being imported")
+            raise AttributeError(
+                f"module {self.__name__!r} has no attribute {name!r} yet, because it is still being imported"
+            )
         return getattr(self, name)
 
 

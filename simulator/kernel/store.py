@@ -174,11 +174,11 @@ class Store(dict[Any, Any]):
         address = at if isinstance(at, Address) else at.of()
         if self._known is not None:
             if address.key not in self._known and not address.key.around:
-                raise ValueError(f"the table {address.key.name!r} is of no room of this simulator")
+                raise ValueError(f"no package of this simulator declares the table {address.key.name!r}")
             if address.environment and address.environment not in self._environments:
                 raise ValueError(f"there is no environment {address.environment!r}")
         if self._keys.setdefault(address.key.name, address.key) is not address.key:
-            raise ValueError(f"two tables are called {address.key.name!r}")
+            raise ValueError(f"two tables have the name {address.key.name!r}")
         table = self[at] = self.written(address.text)
         return table
 

@@ -41,7 +41,8 @@ class Fault:
         hits = self._hits_now()
         if hits is None:
             raise SimulatorError(
-                f"The fault {self.id} is not in force: the world was restored, or the fault was deleted elsewhere."
+                f"The fault {self.id} is no longer active, because the world was restored or the fault was "
+                "deleted elsewhere."
             )
         return hits
 
@@ -82,7 +83,7 @@ def make_fault(
     preset = isinstance(what, str) and _is_a_name(what)
     if what is not None and not preset:
         if match is not None:
-            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}")
+            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}; give them once")
         match = what
     body: dict[str, object] = {} if match is None else {"match": _calls(match)}
     body |= members

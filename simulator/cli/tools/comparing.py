@@ -24,7 +24,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     default=("autopilot",),
     show_default=True,
-    help="Scenario active in the replay; repeatable.",
+    help="Scenario to activate for the replay; repeatable.",
 )
 @click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")

@@ -25,7 +25,7 @@ def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
         name, equals, value = word[2:].partition("=")
         name = name.replace("-", "_")
         if name in given:
-            raise click.UsageError(f"--{name} is given twice")
+            raise click.UsageError(f"--{name} is given twice; give it once")
         if equals:
             given[name] = value
         else:

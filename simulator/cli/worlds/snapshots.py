@@ -98,5 +98,5 @@ def id_of(client: clients.ControlClient, given: str) -> str:
     named = [str(row["id"]) for row in rows if row["name"] == given]
     if not named:
         known = ", ".join(row["name"] or row["id"] for row in rows) or "none"
-        fail([f"this world has no snapshot {given!r}; its snapshots: {known}"], EXIT_REFUSED)
+        fail([f"this world has no snapshot {given!r}; its snapshots are: {known}"], EXIT_REFUSED)
     return named[-1]

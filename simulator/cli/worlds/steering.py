@@ -27,7 +27,7 @@ def clock(client: clients.ControlClient) -> None:
 
 @clock.command()
 @click.argument("by", required=False)
-@click.option("--to", metavar="TIMESTAMP", help="Advance to this moment.")
+@click.option("--to", metavar="TIMESTAMP", help="Advance to this time.")
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
 @click.option(
     "--until-event",
@@ -35,7 +35,7 @@ def clock(client: clients.ControlClient) -> None:
     shell_complete=completing.events,
     help="Advance until an event of this type occurs.",
 )
-@click.option("--object", "object_id", metavar="ID", help="With --until-event: the event's object.")
+@click.option("--object", "object_id", metavar="ID", help="With --until-event: wait for an event about this object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
 @click.option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
 @remote
@@ -66,7 +66,7 @@ def advance(
     if until is not None:
         ways.append({"until": {"resource": until[0], "status": until[1]}})
     if len(ways) != 1:
-        raise click.UsageError("use exactly one of BY, --to, --next, --until-event and --until")
+        raise click.UsageError("use exactly one of BY, --to, --next, --until-event or --until")
     if object_id is not None and until_event is None:
         raise click.UsageError("--object needs --until-event")
     waits = "until" in ways[0]
@@ -77,7 +77,7 @@ def advance(
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
-        fail([str(answer.get("stopped", "the goal was not reached"))], EXIT_REFUSED)
+        fail([str(answer.get("stopped", "the clock did not reach the goal"))], EXIT_REFUSED)
 
 
 @clock.command("set")
@@ -157,7 +157,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.argument("event", shell_complete=completing.events)
-@click.option("--target", metavar="ID", help="The object of the event.")
+@click.option("--target", metavar="ID", help="Id of the object that the event is about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
     """Cause an event through the calls and actions that lead to it."""

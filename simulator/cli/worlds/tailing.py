@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
 
 @click.command()
 @click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
-              help=f"Show this kind of message; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
+              help=f"Kind of message to show; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
 @click.option(
     "--type",
     "event_type",
@@ -114,7 +114,7 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
             after = f"?last_event_id={client.last_event_id}" if client.last_event_id else ""
             for sort, data in client.stream(f"/stream{after}"):
                 if sort == "missed":
-                    say("rampsim: some messages were missed", err=True)
+                    say("rampsim: some messages were lost because the connection was too slow", err=True)
                 else:
                     yield sort, data
         except (clients.Unreachable, OSError) as error:

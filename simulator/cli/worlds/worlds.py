@@ -60,7 +60,12 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
 
 
 @worlds.command()
-@click.option("--idle", required=True, metavar="DURATION", help="Delete worlds without calls for this long: 7d, 12h.")
+@click.option(
+    "--idle",
+    required=True,
+    metavar="DURATION",
+    help="Delete worlds that received no calls for this long, such as 7d or 12h.",
+)
 @click.option("--dry-run", is_flag=True, help="Only list them.")
 @remote
 def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
@@ -96,13 +101,13 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
-@click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: random]")
+@click.option("--seed", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
 @click.option(
     "--scenario",
     metavar="NAME|FILE",
     shell_complete=completing.scenarios,
     multiple=True,
-    help="Active scenario; repeatable; none for no scenario.",
+    help="Scenario to activate; repeatable. `none` activates no scenario.",
 )
 @click.option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
 @click.option("--now", metavar="TIMESTAMP", help="Start time.")

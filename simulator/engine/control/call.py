@@ -192,7 +192,7 @@ class ControlCall:
         """
         driver = self.runtime.driver
         try:
-            with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
+            with self._leaving(lambda: driver.call_off(world, "the caller disconnected")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
             raise clock_busy() from None
@@ -217,7 +217,7 @@ class ControlCall:
         except Unanswered as error:
             raise unanswered(error) from None
         if self.gone.done():
-            raise invalid_state("The caller left before all deliveries were answered.")
+            raise invalid_state("The caller disconnected before all deliveries were acknowledged.")
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
@@ -277,7 +277,7 @@ class ControlCall:
         """
         value = self.given(name)
         if value is not None and not is_whole(value):
-            raise invalid_parameter(name, "it must be an integer from 0")
+            raise invalid_parameter(name, "it must be a non-negative integer")
         return None if value is None else int(value)
 
     def limit(self) -> int | None:

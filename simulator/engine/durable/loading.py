@@ -62,7 +62,7 @@ class WorldLoader:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
         except Exception as error:  # rows from another program may raise any exception
-            why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
+            why = f"this version cannot read its data in {self._backend.name!r} ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
 
     def let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
@@ -82,9 +82,9 @@ class WorldLoader:
             elif (begun := self._tracked.pop(stored.world, None)) is not None:
                 begun.let_go()
             if isinstance(error, WorldExists):
-                raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
-            _log.error("the world %s cannot begin", stored.world, exc_info=error)
-            raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
+                raise StoreDamaged(f"it has the same keys as the world {str(error)!r}") from None
+            _log.error("the world %s cannot be loaded", stored.world, exc_info=error)
+            raise StoreDamaged(f"its rows are inconsistent ({error or type(error).__name__})") from error
         self._uses.bring(tracked, stored.used_ms)
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":

@@ -273,7 +273,7 @@ class PersistenceLayer(Observer):
         try:
             size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
         except StoreError as error:
-            _log.error("the entries of the world %s could not be folded: %s", world_id, error)
+            _log.error("the log entries of the world %s could not be compacted: %s", world_id, error)
             return
         if size:
             tracked.base_bytes = size

@@ -129,9 +129,9 @@ class SqliteStore:
     def _acquire(self) -> None:
         self._close()
         if not self._path.parent.is_dir():
-            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist: create it first")
+            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist; create it first")
         if self._path.is_dir():
-            raise StoreFailed(f"{self.name!r} is a directory: name a file in it")
+            raise StoreFailed(f"{self.name!r} is a directory; name a file in it")
         if self._lock is None:
             self._lock = FileLock(self._path)
         try:
@@ -144,7 +144,7 @@ class SqliteStore:
         connection = self._open = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "about" not in tables:
-            raise StoreDamaged(f"{self.name!r} is a database of something else: name a file of your own")
+            raise StoreDamaged(f"{self.name!r} is the database of another program; name another file")
         written = self._check(connection) if tables else FORMAT
         for pragma in PRAGMAS:
             connection.execute(pragma)
@@ -168,7 +168,7 @@ class SqliteStore:
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
-            raise StoreDamaged(f"{self.name!r} has no format number: it is not a store of rampsim")
+            raise StoreDamaged(f"{self.name!r} has no format number, so it is not a rampsim store; name another file")
         if int(written) > FORMAT:
             raise StoreNewer(
                 f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "
@@ -196,7 +196,7 @@ class SqliteStore:
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            raise StoreFailed(f"{self.name!r} is not open")
+            raise StoreFailed(f"{self.name!r} is closed")
         return self._open
 
     def _rows(self, query: str, *values: object) -> Iterable[Any]:
@@ -387,7 +387,7 @@ class SqliteStore:
         if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
             return self._full(why)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
+            return StoreLocked(f"{self.name!r} is locked by another program ({why}); stop that program")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return StoreDamaged(
                 f"{self.name!r} is damaged or not a store ({why}): restore a backup, or use another file"

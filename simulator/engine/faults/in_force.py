@@ -116,7 +116,7 @@ class DeliveryPlan:
     @property
     def named(self) -> str:
         """The fault, for people. A plan without an id belongs to a resend and was never active."""
-        return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
+        return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:

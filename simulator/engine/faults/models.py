@@ -228,7 +228,7 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
     """Yield a problem if a delivery fault names an unknown event. `event` is None for all events."""
     if event is not None and event not in known:
-        yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
+        yield wrong("webhook.event", f"unknown event type {event!r}{did_you_mean(event, known)}")
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
@@ -253,12 +253,12 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if asked and (fault.respond is not None or fault.drop):
         yield wrong(
             "respond" if fault.respond is not None else "drop",
-            f"it cannot be combined with {', '.join(asked)}: these change the true response",
+            f"it cannot be combined with {', '.join(asked)}: these change the real response, which is not sent",
         )
     if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
         yield wrong(
-            "act.action", f"the world has no action named {name!r}{did_you_mean(name, vocabulary.actions.of_world)}"
+            "act.action", f"unknown action {name!r} without a target{did_you_mean(name, vocabulary.actions.of_world)}"
         )
     if vocabulary is not None:
         unmet = list(_wrong_match(fault.match, vocabulary.operations))
@@ -278,7 +278,7 @@ def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> 
     bodies = (mutations.places_of_event(vocabulary, one) for one in (known if event is None else (event,)))
     yield from _wrong_mutation(vocabulary, fault.deliver, bodies, "deliver.")
     if fault.deliver.hold == "terminal" and event is not None and not vocabulary.ends_after(event):
-        yield wrong("deliver.hold", f"the object of {event} has no later end")
+        yield wrong("deliver.hold", f"the object of {event} has no later final state")
 
 
 def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
@@ -287,7 +287,7 @@ def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[O
     yield from _wrong_mutation(vocabulary, fault, (mutations.places_of(vocabulary, one) for one in answers))
     for name in ("first_per_key", "key_forgotten"):
         if getattr(fault, name) and not any(row.takes_key for row in operations):
-            yield wrong(name, "no matching call takes an Idempotency-Key")
+            yield wrong(name, "no matching call accepts an Idempotency-Key")
 
 
 def _wrong_mutation(
@@ -297,7 +297,7 @@ def _wrong_mutation(
     if mutation is None:
         return
     if mutation.unknown_type in vocabulary.events:
-        yield wrong(f"{within}unknown_type", f"{mutation.unknown_type} is an existing type")
+        yield wrong(f"{within}unknown_type", f"{mutation.unknown_type} is a known event type; choose an unknown one")
     for name, why in mutations.impossible(bodies, mutation):
         yield wrong(within + name, why)
 
@@ -319,7 +319,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     yield from durations
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):
-        yield wrong("deliver", f"a delivery fault has at least one of {', '.join(Deliver.model_fields)}")
+        yield wrong("deliver", f"a delivery fault needs at least one of {', '.join(Deliver.model_fields)}")
     for one, others in _APART.items():
         both = [name for name in others if one in acting and name in acting]
         if both:
@@ -340,12 +340,12 @@ def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wron
         if not rows:
             meant = meant_path(match.path, known)
             hint = f"; did you mean {meant}?" if meant else ""
-            yield wrong("match.path", f"no path below the base (/v1) can be {match.path!r}{hint}")
+            yield wrong("match.path", f"no operation below the base path /v1 matches {match.path!r}{hint}")
             return
     methods = dict.fromkeys(method for row in rows for method in (row.method, *(("HEAD",) * (row.method == "GET"))))
     if match.method is not None and match.method.upper() not in methods:
         where = "" if match.path is None else f" at {match.path}"
-        yield wrong("match.method", f"{match.method} is not possible{where}, only {', '.join(sorted(methods))}")
+        yield wrong("match.method", f"{match.method} is not possible{where}; use {', '.join(sorted(methods))}")
 
 
 def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None = None) -> Iterator[Wrong]:
@@ -357,4 +357,4 @@ def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None =
         yield wrong(param, str(error))
         return
     if longest_ms is not None and span_ms > longest_ms:
-        yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
+        yield wrong(param, f"it is wall-clock time and must be at most {format_duration(longest_ms)}")

@@ -151,7 +151,10 @@ def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[s
     ):
         if asked is not None and not any(chosen(body, asked) for body in bodies):
             known = list(dict.fromkeys(".".join(path) for body in bodies for path in chosen(body, "")))
-            such = f"{asked} is none that {what}; such are {', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            such = (
+                f"{asked} cannot be used, because it must be a field that {what}, such as "
+                f"{', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            )
             yield member, such if known else f"no member there {what}"
     if mutation.extra_field is not None and (why := _why_not_added(bodies, mutation.extra_field)):
         yield "extra_field", why
@@ -165,7 +168,11 @@ def _why_not_added(bodies: list[Places], asked: str) -> str:
         return f"{asked} is there already"
     if any(body.get(path[:-1], Place()).is_object for body in bodies):
         return ""
-    return f"there is no object {'.'.join(path[:-1])}" if path[:-1] else "there is no object to add it to"
+    return (
+        f"there is no object {'.'.join(path[:-1])}"
+        if path[:-1]
+        else "the response has no object to which it can be added"
+    )
 
 
 def _generic(path: str) -> Path:

@@ -41,27 +41,27 @@ PRESETS: Mapping[str, Preset] = {
         {"respond": {"status": 503, "code": "service_unavailable"}},
     ),
     "answer-lost-after-commit": Preset(
-        "The work is done, and the connection is cut instead of an answer.",
+        "The request is processed, but the connection is cut before the response is sent.",
         {"after_commit": True, "drop": True},
     ),
     "answer-lost-before-work": Preset(
-        "The connection is cut before any work is done.",
+        "The connection is cut before the request is processed.",
         {"drop": True},
     ),
     "answer-late": Preset(
-        "The answer comes six seconds late.",
+        "The response is six seconds late.",
         {"answer_delay": "6s"},
     ),
     "answer-garbled": Preset(
-        "The body of the answer is cut in half.",
+        "The response body is cut in half.",
         {"malformed": "truncate"},
     ),
     "answer-unknown-enum": Preset(
-        "The answer has an enum value that nobody knows.",
+        "The response has an unknown enum value.",
         {"unknown_enum": True},
     ),
     "answer-extra-field": Preset(
-        "The answer has a field that nobody knows.",
+        "The response has an unknown field.",
         {"extra_field": True},
     ),
     "webhook-doubled": Preset(
@@ -69,15 +69,15 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"copies": 3}},
     ),
     "webhook-late": Preset(
-        "Deliveries come six hours late.",
+        "Deliveries arrive six hours late.",
         {"deliver": {"delay": "6h"}},
     ),
     "webhook-after-final": Preset(
-        "Deliveries about earlier states come after the final one.",
+        "Deliveries about earlier states arrive after the delivery about the final state.",
         {"deliver": {"hold": "terminal"}},
     ),
     "webhook-reordered": Preset(
-        "A delivery comes after the next one.",
+        "A delivery arrives after the next one.",
         {"deliver": {"reorder": True}},
     ),
     "webhook-lost": Preset(
@@ -93,7 +93,7 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"two_at_once": True}},
     ),
     "webhook-before-answer": Preset(
-        "A delivery comes before the answer of the call that causes it.",
+        "A delivery arrives before the response to the call that causes it.",
         {"deliver": {"before_answer": True}},
     ),
     "webhook-forged": Preset(
@@ -101,15 +101,15 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"corrupt_signature": True}},
     ),
     "webhook-stale": Preset(
-        "X-Timestamp is ten minutes old, and the signature fits it.",
+        "X-Timestamp is ten minutes old, and the signature is valid for it.",
         {"deliver": {"stale_timestamp": True}},
     ),
     "webhook-unknown-type": Preset(
-        "The event has a type that nobody knows.",
+        "The event has an unknown type.",
         {"deliver": {"unknown_type": True}},
     ),
     "webhook-unknown-enum": Preset(
-        "The event has an enum value that nobody knows.",
+        "The event has an unknown enum value.",
         {"deliver": {"unknown_enum": True}},
     ),
 }
@@ -140,7 +140,7 @@ def spelled_out(raw: JsonObject) -> JsonObject:
     name = raw["preset"]
     if not isinstance(name, str) or name not in PRESETS:
         meant = did_you_mean(name, PRESETS) if isinstance(name, str) else ""
-        message = f"There is no preset {name!r}{meant} (there are {', '.join(PRESETS)})."
+        message = f"There is no preset {name!r}{meant}. The presets are: {', '.join(PRESETS)}."
         raise ApiError("invalid_parameter", message, "preset")
     preset = PRESETS[name]
     fault: JsonObject = {"webhook": {}} if preset.is_of_webhooks else {"match": {}}

@@ -19,7 +19,7 @@ from simulator.kernel.world import World
 EVERY_WORLD = "*"
 
 PRACTICES = {
-    "idempotent_replay": "a POST was repeated under its Idempotency-Key and got the stored answer",
+    "idempotent_replay": "a POST was repeated under its Idempotency-Key and returned the stored response",
     "event_retry_survived": "an event failed at an endpoint and was acknowledged later",
     "duplicate_event_acknowledged": "an endpoint acknowledged the same event more than once",
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
@@ -33,7 +33,7 @@ TITLES = {
     "states": "Statuses reached",
     "transitions": "Transitions taken",
     "events": "Event types acknowledged",
-    "lists": "Lists read beyond their first page",
+    "lists": "Lists read beyond the first page",
     "practices": "Robust conduct seen",
 }
 

@@ -215,7 +215,7 @@ def _read_decimal(text: str) -> Decimal:
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not -_MAX_DIGITS <= exponent <= _MAX_DIGITS:
-        raise InvalidOperation("not a finite number of a reasonable size")
+        raise InvalidOperation("not a finite number within the supported range")
     return value
 
 

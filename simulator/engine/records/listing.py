@@ -219,11 +219,11 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
         conditions += _dates(query)
         sort_by = query.get("sort_by", "created_at")
         if sort_by not in listing.sortable:
-            raise invalid("sort_by", f"this list sorts by {', '.join(listing.sortable)}")
+            raise invalid("sort_by", f"this list can be sorted by {', '.join(listing.sortable)}")
         sort = None if sort_by == "created_at" else listing.sortable[sort_by]
         sort_order = query.get("sort_order", "desc")
         if sort_order not in ("asc", "desc"):
-            raise invalid("sort_order", "use asc or desc")
+            raise invalid("sort_order", "it must be asc or desc")
         descending = sort_order == "desc"
     conditions += [one.condition(query[one.name]) for one in listing.narrowing if one.name in query]
     return ListRequest(page, size, (*conditions, *search), sort, descending)

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 from typing_extensions import TypeVar
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records import indexes
 from simulator.engine.records.conditions import FEW
 from simulator.engine.records.origins import ORIGINS, present_origin
@@ -156,7 +157,7 @@ def save(world: World, record: R) -> R:
     """Save a record in which fields other than the status were changed."""
     table = world.store[_address(world, record)]
     if record.status != table[record.id].status:
-        raise ValueError("only a move of the state table changes a status")
+        raise ValueError("only a transition in the state table can change a status")
     record = replace(record, updated_at_ms=world.now_ms)
     table.put(record.id, record)
     return record
@@ -220,7 +221,9 @@ def no_resource(world: World, given: str, param: str | None = None) -> ControlEr
     if named:
         shown = ", ".join(f"{one.id} ({one.kind}, {one.status})" for one in named[:_MOST_NAMED])
         more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-        message += f", but that is the reference of {shown}{more}: give an id"
+        message += f", but {shown}{more} {'has' if len(named) == 1 else 'have'} this reference. Use an id"
+    else:
+        message += f". List the resources with GET {CONTROL_BASE}/resources"
     return ControlError(404, "not_found", f"{message}.", param)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records.records import find, kind_of, no_resource, render
 from simulator.engine.rows.error import ApiError, ControlError, sentence
 from simulator.engine.rows.kind import Record
@@ -105,7 +106,7 @@ class Action(Generic[TargetT, ParametersT]):
         name = getattr(parameters, self.names_event) if self.names_event else None
         if name is not None and name not in events:
             hint = strict.did_you_mean(name, events)
-            yield wrong(self.names_event, f"there is no event type {name!r}{hint}")
+            yield wrong(self.names_event, f"unknown event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
         """Return the states in which the table allows this action. The guard is not checked."""
@@ -132,7 +133,7 @@ class ActionTable:
         for row in actions:
             known = self.rows.setdefault(row.name, [])
             if any(set(row.kinds) & set(other.kinds) or row.kinds == other.kinds for other in known):
-                raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
+                raise ValueError(f"two actions for the same kind of target have the name {row.name!r}")
             known.append(row)
 
     @cached_property
@@ -178,7 +179,7 @@ class ActionTable:
         """
         rows = self.rows.get(name)
         if rows is None:
-            hint = strict.did_you_mean(name, self.rows)
+            hint = strict.did_you_mean(name, self.rows) or f". List them with GET {CONTROL_BASE}/actions"
             raise ControlError(404, "not_found", sentence(f"There is no action {name!r}{hint}"))
         world_row = next((row for row in rows if not row.kinds), None)
         if target is None:
@@ -194,7 +195,12 @@ class ActionTable:
         for row in rows:
             if record.kind in row.kinds:
                 return row, record
-        raise self._illegal(world, record, f"The action {name} does not act on a {record.kind}.")
+        raise self._illegal(
+            world,
+            record,
+            f"The action {name} cannot be performed on a {record.kind}. The field `allowed` lists the "
+            "possible actions.",
+        )
 
     def _illegal(self, world: World, record: Record, message: str) -> ControlError:
         return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))

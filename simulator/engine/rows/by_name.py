@@ -17,6 +17,6 @@ def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> di
     for row in rows:
         name = name_of(row)
         if name in found:
-            raise ValueError(f"there are two {what} of the name {name!r}")
+            raise ValueError(f"two {what} have the name {name!r}")
         found[name] = row
     return found

@@ -44,7 +44,7 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
         ErrorCode("invalid_request", 400, "the body or query is malformed", anywhere=True, lasting=True),
         ErrorCode("missing_parameter", 400, "a required field is absent; param names it", anywhere=True, lasting=True),
         ErrorCode("invalid_parameter", 400, "a value is invalid; param names it", anywhere=True, lasting=True),
-        ErrorCode("invalid_date_range", 400, "end_date lies before start_date", anywhere=True, lasting=True),
+        ErrorCode("invalid_date_range", 400, "end_date is before start_date", anywhere=True, lasting=True),
         ErrorCode("not_found", 404, "the resource does not exist in this environment", anywhere=True, lasting=True),
         ErrorCode("idempotency_conflict", 409, "the same Idempotency-Key with a different request", anywhere=True),
         ErrorCode("rate_limited", 429, "too many requests; wait for the Retry-After header value", anywhere=True),

@@ -40,7 +40,9 @@ class Vocabulary(Service):
         for kind in self.kinds.values():
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
-                raise ValueError(f"no room declares what a {kind.name} emits: {', '.join(sorted(unknown))}")
+                raise ValueError(
+                    f"no package declares these events that a {kind.name} emits: {', '.join(sorted(unknown))}"
+                )
         declared = (room.errors for room in rooms)
         self.errors: Mapping[str, ErrorCode] = chapter("errors", (ENGINE_ERRORS.values(), *declared))
         timers = (row for room in rooms for row in room.timers)

@@ -78,7 +78,9 @@ class Performer:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
-                "invalid_parameter", f"X-Simulator-Scenario: {name!r} is not a scenario.", "X-Simulator-Scenario"
+                "invalid_parameter",
+                f"X-Simulator-Scenario: there is no scenario {name!r}. List them with GET /_simulator/scenarios.",
+                "X-Simulator-Scenario",
             )
         return name
 

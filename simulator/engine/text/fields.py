@@ -53,7 +53,7 @@ def check_decimals(amount: str, currency: Currency | None) -> None:
     `currency` is None if it is unknown.
     """
     if currency is not None and not currency.accepts(amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+        raise invalid("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
 
 class Body(BaseModel):

@@ -62,7 +62,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     """
     event = world.journal.event(attempt.event_id)
     if event is None:
-        raise LookupError(f"the event {attempt.event_id} is gone")
+        raise LookupError(f"the event {attempt.event_id} no longer exists")
     plan = attempt.pending.plan or NO_FAULT
     timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), body_of(world, event, plan)
     signature = signing_of(world).signature

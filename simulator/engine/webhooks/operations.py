@@ -16,6 +16,7 @@ from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import Page
+from simulator.engine.text.strict import did_you_mean
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
@@ -164,9 +165,10 @@ def _require_url(world: World, url: str) -> None:
 
 
 def _require_events(world: World, events: list[str]) -> None:
+    known = vocabulary_of(world).events
     for name in events:
-        if name != ALL_EVENTS and name not in vocabulary_of(world).events:
-            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}.", "events")
+        if name != ALL_EVENTS and name not in known:
+            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}{did_you_mean(name, known)}.", "events")
 
 
 def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
@@ -182,11 +184,11 @@ def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEnd
 
 def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
     if outcome.status is not None:
-        return f"The URL must answer the test request with exactly 200. It answered {outcome.status}."
+        return f"The URL must respond to the test request with status 200. It returned {outcome.status}."
     hint = ""
     if is_on_this_machine(url) and DOCKER_HOST not in url:
         hint = f" If the simulator runs in a container and the receiver does not, use {DOCKER_HOST} in the URL."
-    return f"The URL must answer the test request with exactly 200. There was no response: {outcome.error}.{hint}"
+    return f"The URL must respond to the test request with status 200. There was no response: {outcome.error}.{hint}"
 
 
 WEBHOOKS = Listing(

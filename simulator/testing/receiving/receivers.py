@@ -144,9 +144,9 @@ class Receiver:
         """
         seconds = 0.0 if delay is None else parse_duration(delay) / 1000
         if not isinstance(status, int) or not 200 <= status <= 599:
-            raise ValueError(f"respond: a status is a number from 200 to 599, not {status!r}")
+            raise ValueError(f"respond: a status must be a number from 200 to 599, not {status!r}")
         if times is not None and times < 1:
-            raise ValueError(f"respond: times is a number from 1, not {times!r}")
+            raise ValueError(f"respond: times must be a positive integer, not {times!r}")
         with self._lock:
             if times is None:
                 self._next.clear()

@@ -167,7 +167,7 @@ def test_a_database_of_something_else(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE users (name TEXT)")
         other.commit()
-    assert "is a database of something else: name a file of your own" in same_after(path)
+    assert "is the database of another program; name another file" in same_after(path)
 
 
 def written(path: Path, *statements: str) -> None:

@@ -311,7 +311,7 @@ def test_a_response_that_cannot_be_mutated_is_not_a_hit(world: Remote) -> None:
         ({"missing_field": ""}, "missing_field", ""),
         ({"extra_field": "status"}, "extra_field", "status is there already"),
         ({"extra_field": "nowhere.more"}, "extra_field", "there is no object nowhere"),
-        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true response"),
+        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the real response, which is not sent"),
         ({"extra_field": "data."}, "extra_field", "a name or a dotted path"),
         ({"unknown_enum": False}, "respond", "unknown_enum"),
         ({"unknown_type": True}, "unknown_type", ""),

@@ -55,7 +55,7 @@ def test_no_server_is_code_3_and_says_how_to_start_one(rampsim: Command) -> None
     result = rampsim("clock", "--url", "http://127.0.0.1:1")
     assert result.exit_code == 3
     assert result.stderr.splitlines() == [
-        "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
+        "rampsim: no simulator responds at http://127.0.0.1:1 (Connection refused)",
         "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
     ]
 

@@ -183,7 +183,11 @@ def _lines(values: Iterable[str]) -> str:
     "Search the world",
     query={
         "q": any_text("The search string: a reference, an id, an amount, a phone number, an address, …"),
-        "limit": {"type": "integer", "minimum": 0, "description": "At most this many, best first. The default is 20."},
+        "limit": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The maximum number of results, best first. The default is 20.",
+        },
     },
 )
 async def search(call: ControlCall) -> SearchAnswer:
@@ -196,7 +200,7 @@ async def search(call: ControlCall) -> SearchAnswer:
     if not given.strip():
         raise missing_parameter("q")
     if len(given) > MOST_CHARACTERS:
-        raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
+        raise invalid_parameter("q", f"it must have at most {MOST_CHARACTERS} characters")
     world, query = call.world, _Query(given)
     hits: list[tuple[tuple[int, int, int], _Candidate]] = []
     looked_at, truncated = 0, False

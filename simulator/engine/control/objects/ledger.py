@@ -25,7 +25,7 @@ from simulator.kernel.world import World
 operation = calls_under("Seeing")
 
 _ENTRIES: Query = {
-    "entries": {**WHOLE, "description": "At most this many entries, the newest. They are listed oldest first."}
+    "entries": {**WHOLE, "description": "The maximum number of entries. The newest are returned, oldest first."}
 }
 
 

@@ -43,7 +43,7 @@ operation = calls_under("Actions")
 NO_SCENARIO = "(trigger)"
 """The name of a scenario that cannot exist. A resource assigned to it is changed only by timers and calls."""
 
-_NO_EVENT = "all steps were done, but the event did not come"
+_NO_EVENT = "all steps were done, but the event did not occur"
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 
 
@@ -246,7 +246,11 @@ class _Route:
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(409, "invalid_transition", f"no service timer will change {target}")
+            raise ControlError(
+                409,
+                "invalid_transition",
+                f"no timer of the service will change {target}; perform an action on it instead",
+            )
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # the timer has only one outcome, or it will fire several times
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
@@ -256,7 +260,7 @@ class _Route:
             parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
             code = next((part["failure_code"] for part in parts if part.get("failure_code")), None)
             outcome = f"it would fail with {code}" if code else "it would succeed"
-            raise ControlError(409, "invalid_transition", f"the timer has another outcome: {outcome}")
+            raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
         """Advance to the resource's timers until the event is emitted. Raise `ControlError` 409 if it is not."""
@@ -276,11 +280,13 @@ class _Route:
             if world.now_ms > before:
                 self._moved_clock = True
             self._note(
-                f"let the clock reach {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
+                f"advanced the clock to {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
             )
             if self._reached() is not None:
                 return
-        raise self._stopped("the timers fired, but the event did not come, because something else happened meanwhile")
+        raise self._stopped(
+            "the timers fired, but the event did not occur, because something else changed the object in the meantime"
+        )
 
     async def _advance_empty(self, timer: Timer) -> None:
         """Fire a timer with an empty balance, which is restored in the same transaction."""

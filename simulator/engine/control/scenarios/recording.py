@@ -74,7 +74,7 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         raise invalid_parameter(
-            "since", f"the recording is larger than a scenario may be ({FILE.size // 1024**2} MB); start later"
+            "since", f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; start later"
         )
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 
@@ -130,7 +130,7 @@ class _Collector:
         names = tuple(one for one in scenarios if one in self._simulator.shipped)
         return Recording(
             name=name,
-            description=f"What was done by hand in the world {world.id} from {format_timestamp(start_ms)} on.",
+            description=f"Recording of the manual steps in the world {world.id} from {format_timestamp(start_ms)} on.",
             seed=world.seed,
             environment=world.environments[0],
             start_ms=start_ms,

@@ -223,7 +223,9 @@ class Inboxes(Watcher):
         else:
             is_foreign = origin.lower() != own.lower()
         if is_foreign:
-            raise ControlError(403, "forbidden", "An inbox accepts webhooks, but nothing from pages of other origins.")
+            raise ControlError(
+                403, "forbidden", "An inbox accepts webhooks, but no requests from web pages of other origins."
+            )
         header = call.simulator.provider.signing.signature.signature_header.lower()
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))
         if not was_sent and call.has_scoped_tokens and call.access is NOBODY:
@@ -335,7 +337,7 @@ class Inboxes(Watcher):
             inbox.waiting -= 1
         if found is None:
             here = len(inbox.of(world_id))
-            raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.")
+            raise ControlError(408, "timeout", f"{here} of {wanted} messages arrived within {timeout:g} s.")
         return {"data": newest(found, limit), "dropped": inbox.dropped}
 
     @operation("PUT /inbox/{name}", "Set the response statuses of an inbox", body=Statuses)

@@ -145,7 +145,7 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
     if type(version) is not int or version != VERSION:
-        raise StateError("version", f"this simulator reads version {VERSION}")
+        raise StateError("version", f"this simulator reads only version {VERSION}")
     clock = _clock(document, "", contents.codec)
     settings = _settings(_object(document, "blueprint", ""))
     blueprint = document["blueprint"]
@@ -240,7 +240,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
         if key in rows:
-            raise StateError(path, "the key occurs twice")
+            raise StateError(path, "the key occurs more than once")
         try:
             row = contents.codec.decode(pair[1], path)
             if not fits(row):

@@ -111,7 +111,8 @@ class PostgresStore(Reader):
     async def _look_at(self, connection: Connection) -> None:
         if connection.get_server_version().major < _OLDEST_SERVER:
             raise StoreFailed(
-                f"PostgreSQL {_OLDEST_SERVER} or newer is needed, and this is {connection.get_server_version().major}"
+                f"PostgreSQL {_OLDEST_SERVER} or newer is required; this server is version "
+                f"{connection.get_server_version().major}"
             )
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
             await connection.execute("SET synchronous_commit = on")  # a response must survive a crash
@@ -132,7 +133,7 @@ class PostgresStore(Reader):
         Raise `StoreDamaged` or `StoreNewer` if the format is not supported.
         """
         if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
-            raise StoreDamaged("the database has a schema `rampsim` that is not rampsim's: name another database")
+            raise StoreDamaged("the database has a schema `rampsim` that another program created; use another database")
         about = dict(await connection.fetch("SELECT name, value FROM about"))
         written = int(about["format"])
         if written > FORMAT:

@@ -109,7 +109,7 @@ class OwningSession:
     def compare(self, mark: str | None) -> None:
         """Raise `OwnershipLost` if a result came from another session because a connection pooler replaced this one."""
         if mark != self._mark:
-            raise OwnershipLost("the session of PostgreSQL was exchanged; connect to it without a pooler")
+            raise OwnershipLost("the PostgreSQL session changed; connect without a connection pooler")
 
     async def confirm(self) -> None:
         """Confirm that this session still exists and therefore holds its locks.

@@ -64,7 +64,7 @@ class ActionChecker:
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
-            message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
+            message = f"the action {action} cannot be performed on {', '.join(kinds)}; it is for {possible}"
             self._document.report((*path, "action"), message)
             return
         found = [_problems(row, given, self._events) for row in rows]

@@ -310,7 +310,7 @@ class _Reader:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Refused(_start(event), "not valid YAML: a scenario file has one document")
+                    raise _Refused(_start(event), "not valid YAML: a scenario file must have exactly one document")
             elif isinstance(event, yaml.CollectionEndEvent):
                 within.pop()
             elif isinstance(event, yaml.NodeEvent):
@@ -328,7 +328,7 @@ class _Reader:
     def _node(self, event: Any) -> _Node:
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise _Refused(_start(event), f"not valid YAML: found undefined alias {shortened(event.anchor)!r}")
+                raise _Refused(_start(event), f"not valid YAML: undefined alias {shortened(event.anchor)!r}")
             return self._anchors[event.anchor]
         self._count += 1
         if self._count > 2 * self._most:  # keys are counted here, too

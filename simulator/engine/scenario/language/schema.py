@@ -193,7 +193,7 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 def model(vocabulary: Vocabulary) -> type[Scenario]:
     """Return the model of a service's scenarios, whose `world` has a field for each action that sets up state."""
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
-    says = "The state that is set up at activation. Each entry has the parameters of one action."
+    says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."
     state = create_model("WorldState", __base__=Part, __doc__=says, **fields)
     return create_model("Scenario", __base__=Scenario, __doc__=Scenario.__doc__, world=(state, state()))
 

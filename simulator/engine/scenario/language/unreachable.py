@@ -87,7 +87,7 @@ def warn_of_unreachable_steps(
             kind = able[0]
             moves = (move.on for state in sorted(states[kind]) for move in machines[kind].rows[state])
             allowed = ", ".join(dict.fromkeys(on for on in moves if on != "expire"))
-            then = f"possible then: {allowed}" if allowed else "nothing is possible then"
+            then = f"possible then: {allowed}" if allowed else "no action is possible then"
             reached = " or ".join(sorted(states[kind]))
             document.warn((*path, "action"), f"`{action}` will be skipped: the {kind} is {reached} by then, and {then}")
 

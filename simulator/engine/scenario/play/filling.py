@@ -19,7 +19,7 @@ class NoValue(Exception):
     """None of the responses so far contains the value for a `${…}` in a drive."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"`${{{path}}}` has no value: no response so far has it")
+        super().__init__(f"`${{{path}}}` has no value: no earlier response contains it")
 
 
 def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:

@@ -293,4 +293,4 @@ def _why_not(context: Context, world: World, name: str, successor: str, occurren
         return f"the scenario {successor} was stopped"
     if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
         return "the object came from that scenario"
-    return "there is nothing to hand over" if find(world, occurrence.object_id) is None else None
+    return "there is no object to hand over" if find(world, occurrence.object_id) is None else None

@@ -21,7 +21,7 @@ from simulator.engine.scenario.run.drive import (
 from simulator.engine.scenario.run.tracing import Get, Trace, describe_history
 from simulator.engine.text.json import JsonObject, dumps
 
-NO_ADDRESS = "this simulator has no address to send webhooks to; run it against a server"
+NO_ADDRESS = "this simulator has no address for webhooks; run the scenario against a server"
 
 _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
 

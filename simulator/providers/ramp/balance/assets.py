@@ -106,11 +106,11 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
     """Yield the errors in the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
-        yield wrong("network", f"it is one of {', '.join(WALLET)}")
+        yield wrong("network", f"it must be one of {', '.join(WALLET)}")
     elif currency is None:
-        yield wrong("symbol", f"it is not an asset on {values.network}")
+        yield wrong("symbol", f"it is not available on {values.network}")
     elif not currency.accepts(values.amount):
-        yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
+        yield wrong("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:

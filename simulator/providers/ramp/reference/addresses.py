@@ -74,7 +74,7 @@ def is_tx_hash(network: str, text: str) -> bool:
 def require_tx_hash(network: str, given: str | None) -> None:
     """Raise `ApiError` invalid_parameter if `tx_hash` is not a transaction hash on the network."""
     if given is not None and not is_tx_hash(network, given):
-        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
+        raise invalid("tx_hash", f"it is not a valid transaction hash on {network}")
 
 
 def new_memo(world: World) -> str:

@@ -242,4 +242,4 @@ def require_account_number(country: str, text: str, param: str) -> None:
     digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
     if any_bank.min_digits == any_bank.max_digits:
         digits = str(any_bank.min_digits)
-    raise invalid(param, f"account numbers in {country} have {digits} digits")
+    raise invalid(param, f"an account number in {country} must have {digits} digits")

@@ -163,7 +163,7 @@ def _payable(world: World, environment: str, event: str) -> tuple[Currency, Deci
     raise ControlError(
         409,
         "invalid_transition",
-        "No balance covers a payment. Set one with the action set_balance.",
+        "No balance is high enough for a payment. Set one with the action set_balance.",
         allowed=["set_balance"],
     )
 
@@ -190,7 +190,7 @@ def _webhook(world: World, environment: str, event: str) -> Setup:
         raise ControlError(
             409,
             "invalid_transition",
-            f"webhook.test goes to one endpoint, and none is enabled in {environment}. Register one with "
+            f"webhook.test is sent to one endpoint, and no endpoint is enabled in {environment}. Register one with "
             "POST /webhooks (a URL that returns 200), or enable one with PATCH /webhooks/{id}.",
             allowed=[],
         )

@@ -104,7 +104,7 @@ def test_impossible_request_is_found(where: str, message: str) -> None:
         ),
         (
             "on: created, where: {type: send, status: pending}, do: [{action: fail}, {action: complete}]",
-            ["3: `complete` will be skipped: the send is completed or failed by then, and nothing is possible then"],
+            ["3: `complete` will be skipped: the send is completed or failed by then, and no action is possible then"],
         ),
         ("on: transaction.processing, do: [{after: 5s, action: complete}, {after: 1m, action: refund}]", []),
         ("on: transaction.awaiting_payment, do: [{action: payment_arrives}, {action: payment_declined}]", []),

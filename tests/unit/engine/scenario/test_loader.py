@@ -133,7 +133,10 @@ rules:
     [
         ("{actoin: fail}", "rules[0].do[0].actoin: unknown field `actoin`; did you mean `action`?"),
         ("{after: 1s}", "rules[0].do[0]: a step needs `action` or `scenario`"),
-        ("{action: fail, scenario: x}", "rules[0].do[0].scenario: a step has `action` or `scenario`, not both"),
+        (
+            "{action: fail, scenario: x}",
+            "rules[0].do[0].scenario: a step must have either `action` or `scenario`, not both",
+        ),
         ("{scenario: y}", "rules[0].do[0].scenario: unknown scenario `y`"),
         ('{scenario: "${nam}"}', "rules[0].do[0].scenario: `${nam}` is not a named group of the rule"),
         ("{scenario: x, amount: 1}", "rules[0].do[0].amount: unknown field `amount`"),
