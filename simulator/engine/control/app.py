@@ -277,7 +277,7 @@ def _token(scope: Scope) -> str:
 
 
 def _no_cut() -> None:
-    """Do nothing. Used on servers that cannot drop a connection, where the client sees a normal end of the response."""
+    """Do nothing. Used on servers that cannot drop a connection. The client then sees a normal end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:

@@ -97,10 +97,7 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The way in which a recording repeats a control call.
-
-It repeats the call or the action, lets time pass and so on, or skips the call.
-"""
+"""How a recording repeats a control call: it repeats the call or the action, lets time pass, or skips the call."""
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
@@ -128,7 +125,7 @@ class ControlOperation:
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
-    """The format of the body: `json` (validated against `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
+    """The format of the body: `json` (validated with `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
     accepts: tuple[type, ...] | Mapping[str, Any] = ()
     """The schema of a `raw` or `bytes` body in the contract: alternative types, or a JSON Schema."""
     sent_as: tuple[str, ...] = ("application/json",)
@@ -157,10 +154,10 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
-    """The way in which recordings repeat the call.
+    """How recordings repeat the call.
 
-    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains
-    only calls with a value here.
+    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains only
+    calls with a value here.
     """
     keeps_answer: bool = False
     """Whether the journal saves the response, because it contains the id of a new resource."""

@@ -1,4 +1,4 @@
-"""A mapping of rows by name."""
+"""Rows by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
     """Return rows by name, in the given order.
 
-    Raise `ValueError` if a name occurs twice, because one of the rows would be ignored silently.
+    Raise `ValueError` if a name occurs twice. Otherwise one of the two rows would be ignored silently.
     """
     found: dict[str, Row] = {}
     for row in rows:

@@ -22,11 +22,13 @@ class ErrorCode:
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """True if operations return the error before they check their own rules, without declaring it (decision H2)."""
+    """True if any operation may return this error without declaring it, because the check precedes the operation's own
+    rules (decision H2).
+    """
     lasting: bool = False
-    """True if a repeated request gets the same error. Other errors may disappear after a state change."""
+    """True if repeating the request returns the same error. Other errors may disappear after a state change."""
     after: str = ""
-    """The preceding code in the catalogue, if it is not the previous code in the same room."""
+    """The preceding code in the catalogue, if it is not the previous code in the same package."""
 
     @property
     def name(self) -> str:
@@ -61,8 +63,8 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
 class ApiError(Exception):
     """A refusal by the API: a code from the catalogue, a message for people, and the parameter that caused it.
 
-    By default, the status is that of the code; a decision can set another status (405 in H3). If no status is given,
-    the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
+    The default status is the status of the code. A decision can set another status (405 in H3). If no status is given, the
+    code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
     """
 
     code: str

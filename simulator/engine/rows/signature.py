@@ -1,6 +1,6 @@
 """Webhook signatures, for senders and receivers.
 
-Tools check signatures without loading a provider's rooms, so this module imports only the kernel.
+Tools check signatures without loading the packages of a provider, so this module imports only the kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A service's wording of refusals, responses and events under switched assumptions."""
+"""How a service words refusals, responses and events if assumptions are switched."""
 
 from __future__ import annotations
 

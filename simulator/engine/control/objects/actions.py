@@ -116,7 +116,7 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
 
 
 _MAKE_KEYS = ("create_key", "rotate_webhook_key")
-"""Actions that return a new key. The caller cannot read the key anywhere else."""
+"""Actions that return a new key. The caller cannot read this key anywhere else."""
 
 
 @operation(

@@ -41,7 +41,7 @@ from simulator.kernel.world import World
 operation = calls_under("Actions")
 
 NO_SCENARIO = "(trigger)"
-"""The name of a scenario that cannot exist. A resource assigned to it is changed only by timers and calls."""
+"""The name of a scenario that cannot exist. A resource assigned to it is changed only by timers and requests."""
 
 _NO_EVENT = "all steps were done, but the event did not occur"
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
@@ -263,7 +263,10 @@ class _Route:
             raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the resource's timers until the event is emitted. Raise `ControlError` 409 if it is not."""
+        """Advance to the resource's timers until the event is emitted.
+
+        Raise `ControlError` 409 if it is never emitted.
+        """
         world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):

@@ -41,7 +41,7 @@ class ClockState(TypedDict):
     next_timer_at: Timestamp | None
     """When the next timer is due; null if there is none."""
     ended: NotRequired[str]
-    """Present at the end of simulated time, where the clock stops permanently."""
+    """Present at the end of simulated time. The clock stops permanently there."""
 
 
 class ClockBody(Body):

@@ -59,7 +59,7 @@ def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -
 
 
 def document_text(simulator: Simulator, state: WorldState) -> bytes:
-    """Return the state as a JSON document. Tables are lists of [key, row], because the order of their rows matters."""
+    """Return the state as a JSON document. Tables are lists of [key, row], because the order of the rows matters."""
     encode = contents_of(simulator.tables, simulator.wiring.environments).codec.encode
     tables = _tables(simulator, state)
     parts = [dumps(_head_of(state))[:-1], b',"tables":{']
@@ -99,7 +99,7 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
     """Return the tables.
 
-    The server's own scenarios are added as uploaded ones, because another server may not have them.
+    The scenarios of the server are added as uploaded scenarios, because another server may not have them.
     """
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]

@@ -79,7 +79,7 @@ class StateDocument(TypedDict):
     world: str
     """The id of the world."""
     keys_of: str
-    """The id or secret that the world's keys are derived from."""
+    """The id or secret from which the world's keys are derived."""
     seed: Count
     """The seed of the world."""
     clock: DocumentClock
