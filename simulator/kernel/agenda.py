@@ -59,9 +59,9 @@ class Agenda:
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
         """Plan an additional timer of a kind of which a resource may have several. Return its key.
 
-        A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank fire
-        in the order of their ranks. A rank is used for timers that are planned when a response from outside arrives, so
-        that their order does not depend on which receiver responded first.
+        A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank
+        fire in the order of their ranks. A rank is used for timers that are planned when a response from outside
+        arrives, so that their order does not depend on which receiver responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)

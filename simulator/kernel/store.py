@@ -144,13 +144,13 @@ def table_name(text: str) -> str:
 class Store(dict[Any, Any]):
     """All tables in one world, by key or address. Writing outside `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at an
-    address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested so far,
-    because every request needs dozens of lookups, and a lookup through a method takes five times as long.
+    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at
+    an address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested
+    so far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
-    If `known` is given, only two kinds of keys have tables: the keys in `known`, in these environments, and keys declared
-    with `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of every change
-    after it was made, in order. They must not raise exceptions.
+    If `known` is given, only two kinds of keys have tables: the keys in `known`, in these environments, and keys
+    declared with `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of
+    every change after it was made, in order. They must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")

@@ -42,8 +42,8 @@ _OUTSIDE = "table {!r} written outside of a change"
 
 
 class Log:
-    """The writes in the current change to a store, and the positions of the rows that it deleted. `writes` is None outside
-    a change.
+    """The writes in the current change to a store, and the positions of the rows that it deleted. `writes` is None
+    outside a change.
     """
 
     __slots__ = ("deleted_positions", "writes")

@@ -157,8 +157,8 @@ class World:
         """Fire the next timer that is due at or before `until_ms`, at exactly its due time. Return the timer, or
         None.
 
-        If the handler of a timer raises an exception, the timer has no effect and is removed. Otherwise the timer would stay
-        due and fail forever.
+        If the handler of a timer raises an exception, the timer has no effect and is removed. Otherwise the timer
+        would stay due and fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:

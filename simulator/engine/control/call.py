@@ -206,8 +206,8 @@ class ControlCall:
     async def settle(self, world: World) -> int:
         """Wait until no webhook attempt of a world is in flight. Return the number of attempts since the last count.
 
-        Raise `ControlError` 409 clock_busy in two cases. In the first, a receiver does not respond to an attempt that was
-        sent before this call arrived, and that receiver may be the caller. In the second, a receiver hangs for
+        Raise `ControlError` 409 clock_busy in two cases. In the first, a receiver does not respond to an attempt that
+        was sent before this call arrived, and that receiver may be the caller. In the second, a receiver hangs for
         `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
         """
         courier = self.runtime.courier
@@ -244,9 +244,9 @@ class ControlCall:
     def patience(self, *, at_rest: bool = False) -> Patience | None:
         """Return how long this call waits for receivers, or None for `wait=true`.
 
-        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because a
-        receiver that hangs would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is not a
-        boolean.
+        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because
+        a receiver that hangs would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is
+        not a boolean.
         """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):

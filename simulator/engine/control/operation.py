@@ -97,7 +97,9 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""How a recording repeats a control call: it repeats the call or the action, lets time pass, or skips the call."""
+"""The repeat modes of control calls in a recording: it repeats the call or the action, lets time pass, or skips the
+call.
+"""
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
@@ -154,7 +156,7 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
-    """How recordings repeat the call.
+    """The repeat mode of the call in a recording.
 
     None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains only
     calls with a value here.

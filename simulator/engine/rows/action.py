@@ -35,8 +35,8 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 class ActionCall(Generic[TargetT, ParametersT]):
     """An action call for the code that executes it. It was validated, and its target was found.
 
-    The code declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action has
-    no parameters.
+    The code declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action
+    has no parameters.
     """
 
     world: World
@@ -234,8 +234,8 @@ class ActionTable:
     ) -> Record | Shown | None:
         """Run an action after all checks. Raise `ControlError` if it is refused.
 
-        Return the result of the row's `act` function. Scenario steps use this method because they do not need the rendered
-        resource, which would take a tenth of the step's time.
+        Return the result of the row's `act` function. Scenario steps use this method because they do not need the
+        rendered resource, which would take a tenth of the step's time.
         """
         try:
             if target is None and name in self.rows:

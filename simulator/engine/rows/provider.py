@@ -81,7 +81,7 @@ class Provider:
     """
 
     wording: Wording = Wording()
-    """How the service words refusals, responses and events if assumptions are switched."""
+    """The wording of refusals, responses and events under switched assumptions."""
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

@@ -78,11 +78,11 @@ class Vocabulary(Service):
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the resource kinds that events with this object type are about. Return () if a rule for these events may
-        match an object of any kind.
+        """Return the resource kinds that events with this object type are about. Return () if a rule for these events
+        may match an object of any kind.
 
-        This is the case for resources that exist in every world without being created, and for events that no transition
-        emits.
+        This is the case for resources that exist in every world without being created, and for events that no
+        transition emits.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)

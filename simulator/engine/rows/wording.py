@@ -1,4 +1,4 @@
-"""How a service words refusals, responses and events if assumptions are switched."""
+"""The wording of a service's refusals, responses and events under switched assumptions."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Config:
     None means the address it listens on.
     """
     idle_worlds_seconds: float = 60.0
-    """A saved world is removed from memory this many seconds after its last call."""
+    """The number of seconds after its last call at which a saved world is removed from memory."""
     scenario_directories: tuple[Path, ...] = ()
     """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()

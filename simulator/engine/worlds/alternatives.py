@@ -23,7 +23,7 @@ class Switch:
     assumed: str
     """The assumed behaviour."""
     alternatives: Mapping[str, str]
-    """What changes with each alternative, by alternative name, likeliest first."""
+    """The effect of each alternative, by alternative name, likeliest first."""
     question: str
     """The question to ask the operator of the real service."""
     call: str

@@ -42,7 +42,8 @@ def register(world: World, texts: Iterable[str]) -> None:
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Remove the public keys and tokens of a world from its directory, except those that now belong to another world."""
+    """Remove the public keys and tokens of a world from its directory, except those that now belong to another
+    world."""
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

@@ -152,9 +152,9 @@ class Simulator:
     ) -> World:
         """Create a world with these scenarios in addition to those in the library.
 
-        If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one of its
-        keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After an error,
-        nothing has changed.
+        If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one
+        of its keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After
+        an error, nothing has changed.
         """
         self._require_free(blueprint.id, replace)
         world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
@@ -187,8 +187,8 @@ class Simulator:
     def register(self, world: World, blueprint: Blueprint) -> None:
         """Register a world that was built separately. It replaces the world with the same id.
 
-        Raise `WorldExists` if another world has one of its keys. Raise `QuotaExceeded` if it has more objects than a world on
-        this server may have. After an error, nothing has changed.
+        Raise `WorldExists` if another world has one of its keys. Raise `QuotaExceeded` if it has more objects than a
+        world on this server may have. After an error, nothing has changed.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -351,9 +351,9 @@ class Simulator:
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its keys is
         in use.
 
-        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it raises an
-        exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of` as in a
-        `Blueprint`.
+        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it
+        raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of`
+        as in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed

@@ -155,8 +155,8 @@ class _Query:
     def grade(self, lines: str) -> int | None:
         """Return how well a query matches the lines, or None if no line matches.
 
-        The grade is 0 if a line equals the query or is the same amount. It is 1 if a line starts or ends with the query, and
-        2 if a line contains it. `lines` starts and ends with a line feed.
+        The grade is 0 if a line equals the query or is the same amount. It is 1 if a line starts or ends with the
+        query, and 2 if a line contains it. `lines` starts and ends with a line feed.
         """
         text, whole = next(
             (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)

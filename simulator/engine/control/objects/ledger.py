@@ -56,8 +56,8 @@ async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
 
     `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in
     progress, and `fees` is what the service has earned. `world` is the account outside the service from which money
-    comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from this
-    account. `entries` limits the list of entries but not the sums.
+    comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from
+    this account. `entries` limits the list of entries but not the sums.
     """
     world, environment = call.world, call.environment
     call.check_environment()

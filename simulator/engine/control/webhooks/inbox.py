@@ -212,8 +212,8 @@ class Inboxes(Watcher):
         takes_webhooks=True,
     )
     async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Store a message, and respond with the inbox's next status. A request from a page of another origin is refused with
-        403.
+        """Store a message, and respond with the inbox's next status. A request from a page of another origin is
+        refused with 403.
 
         If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
         """

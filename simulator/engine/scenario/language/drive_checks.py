@@ -175,7 +175,9 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return whether the value or one of its parents contains a `${…}`, so its final value is known only in a run."""
+    """Return True if the value or one of its parents contains a `${…}`, so that its final value is known only during
+    a run.
+    """
     value: object = body
     for part in one.path:
         if isinstance(value, str):
@@ -189,7 +191,7 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
 
 
 def _adds_unknown_names(root: object) -> bool:
-    """Return whether a fault in the file adds fields or values to bodies that the contract does not define."""
+    """Return True if a fault in the file adds fields or values to bodies that the contract does not define."""
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []

@@ -102,7 +102,7 @@ class Rule(Part):
     If the rule does not fire, the next rule is tried.
     """
     do: list[RuleStep] | None = None
-    """The steps, in order. With `[]`, the rule matches the event and does nothing, so no other rule sees the event."""
+    """The steps, in order. With `[]`, the rule handles the event by doing nothing, and no other rule is tried."""
     answer: AnswerInstead | None = None
     """The error response. Allowed only with `on: request`. The request then has no effect."""
 

@@ -27,7 +27,7 @@ def warn_of_unreachable_rules(document: Document, rules: Sequence[tuple[Path, Ma
 
 
 def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
-    """Return whether the earlier rule fires in every case in which the later rule would fire."""
+    """Return True if the earlier rule fires in every case in which the later rule would fire."""
     if earlier.get("times") is not None or earlier.get("probability") not in (None, 1):
         return False
     listened, wanted = _strings(earlier.get("on")), _strings(later.get("on"))
@@ -40,7 +40,7 @@ def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
 
 
 def _implies(narrow: object, wide: object) -> bool:
-    """Return whether a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
+    """Return True if a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
     if isinstance(narrow, Mapping) or isinstance(wide, Mapping):
         return narrow == wide
     few = narrow if isinstance(narrow, list) else [narrow]

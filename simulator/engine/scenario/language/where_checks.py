@@ -1,6 +1,6 @@
 """Checks a `where`: whether its fields exist, its values are possible, and its tests can pass together.
 
-A finding is only a warning if the field may exist nonetheless. For example, a request can have unknown fields.
+A finding is only a warning if the field could exist after all. For example, a request can have unknown fields.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the kinds of object in these events: name, fields, and the statuses that the object can have."""
+        """Yield the kinds of object in these events: the name, the fields, and the statuses that the object can
+        have."""
         for event in events:
             if event != CREATED:
                 for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():

@@ -119,7 +119,7 @@ def step_name(action: str | None, hand_to: str | None) -> str:
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
     """Plan a step and return the key of its timer.
 
-    If the step is due after the end of time, note that it was skipped and return None.
+    If the step would be due after the end of simulated time, note that it was skipped and return None.
     """
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)

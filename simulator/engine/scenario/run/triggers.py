@@ -39,7 +39,7 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """The provider-specific knowledge that state tables, actions, timers and operations do not contain."""
+    """The provider-specific knowledge that the state tables, actions, timers and operations do not contain."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
     """While the block runs, empties the balance that pays for a resource, given its id.
@@ -47,7 +47,7 @@ class Triggers:
     Call this inside a transaction.
     """
     factories: tuple[Factory, ...] = ()
-    """If several kinds emit an event, the first factory wins."""
+    """The factories. If several kinds emit an event, the first factory is used."""
     incoming: Callable[[World, Any, str], Setup | None] = lambda world, record, event: None
     """Returns the setup if the event concerns something that arrives at this resource, such as a deposit."""
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}

@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """Take the attempts that may start now, inside a transaction. They count as in flight until they are reported."""
+    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
     ready = world.store[READY]
     if not ready.rows:
         return []
