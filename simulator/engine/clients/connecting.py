@@ -1,7 +1,7 @@
-"""Connecting to addresses that were resolved, and possibly checked, before.
+"""Connections to addresses that were resolved, and possibly checked, before.
 
-asyncio can race the addresses of a name, but resolves the name itself. uvloop cannot race at all. Webhooks must be
-sent to exactly the addresses that were checked (decision W3), so this module implements the race.
+Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several
+addresses in parallel but resolves the name itself, and uvloop cannot do it at all. So this module implements it.
 """
 
 from __future__ import annotations

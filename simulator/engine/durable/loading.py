@@ -1,4 +1,4 @@
-"""Reading worlds from a store. Each world is decoded in a thread, then started or set aside."""
+"""Reading of worlds from a store. Each world is decoded in a thread, then started or set aside."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ class WorldLoader:
             raise StoreDamaged(why) from error
 
     def let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Start a world where it stopped.
+        """Start a world at the point where it stopped.
 
-        If its clock is running, timers that were due meanwhile fire now. Raise `StoreDamaged` if the world cannot
-        start.
+        If its clock is running, timers that have become due in the meantime fire now. Raise `StoreDamaged` if the world
+        cannot start.
         """
         try:
             world = self._simulator.from_state(base.state, stored.world)
@@ -98,7 +98,8 @@ class WorldLoader:
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
         """Leave an unreadable world in the store, and continue without it.
 
-        The keys and tokens that can be found in the world still belong to it: no other world may get its requests.
+        The keys and tokens that can be found in the world still belong to it, so that no other world gets its
+        requests.
         """
         _log.error("the world %s is set aside: %s", world_id, error)
         self.unreadable[world_id] = str(error)

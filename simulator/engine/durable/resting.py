@@ -1,7 +1,8 @@
-"""Suspended worlds: unused worlds in a SQLite store, of which only a card is in memory.
+"""Suspended worlds: unused worlds in a SQLite store. Only a card of each is in memory.
 
 A world is read when a request needs it, or when a timer on its running clock is due. At startup, a server reads the
-cards, the world `default`, and the worlds whose cards are stale because they were in use when the server crashed.
+cards and the world `default`. It also reads the worlds whose cards are stale because they were in use when the server
+crashed.
 """
 
 from __future__ import annotations

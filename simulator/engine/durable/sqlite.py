@@ -1,7 +1,7 @@
 """The SQLite store: one file for all worlds, and one thread for all operations.
 
 The file is in WAL mode with full synchronisation. A committed batch therefore survives a machine crash, and other
-programs can read the file meanwhile. A lock (`locking`) excludes a second server.
+programs can read the file at the same time. A lock (`locking`) excludes a second server.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
-    """A file that contains worlds. The file is created if it does not exist, but its directory is not."""
+    """A file that contains worlds. A missing file is created, but a missing directory is not."""
 
     is_shared = False
 
@@ -263,8 +263,8 @@ class SqliteStore:
 
     def _commit(self, batch: Batch) -> Sizes:
         """Save a batch."""
-        # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because after
-        # each statement this thread waits for the interpreter lock, which the event loop holds.
+        # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because this
+        # thread waits after each statement for the interpreter lock, which the event loop holds.
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})

@@ -201,7 +201,7 @@ def _written(path: Path, asked: str | None) -> tuple[str, ...]:
 
 
 _SURELY_64_BITS = 18
-"""An integer with this many characters always fits in 64 bits, whatever its digits and sign."""
+"""Every integer with at most this many characters fits in 64 bits."""
 
 
 def _as_written(digits: str) -> int | Decimal:

@@ -1,4 +1,4 @@
-"""Presets: common faults, by the names that `rampsim explore` uses.
+"""Presets: common faults. They have the names that `rampsim explore` uses.
 
 The control interface, the test kit, the command line and the dashboard all read this table.
 """
@@ -17,7 +17,7 @@ from simulator.engine.text.strict import did_you_mean
 
 
 class Preset(NamedTuple):
-    """One preset: what goes wrong, and the fields of a fault that make it so."""
+    """One preset: a description of the fault, and the fields that define it."""
 
     means: str
     fault: Mapping[str, Any]
@@ -117,16 +117,16 @@ PRESETS: Mapping[str, Preset] = {
 
 
 class PresetFault(CallMembers):
-    """A preset by its name. Other fields of a fault narrow or change it."""
+    """A preset by its name. Other fields of the fault narrow or change it."""
 
     preset: Annotated[Text, Known({name: row.means for name, row in PRESETS.items()})]
-    """The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them."""
+    """The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names."""
     match: Match | None = None
-    """A preset of calls: which calls; every call when left out."""
+    """For a preset for calls: the calls to which it applies. The default is every call."""
     webhook: WebhookMatch | None = None
-    """A preset of webhooks: which deliveries; every delivery when left out."""
+    """For a preset for webhooks: the deliveries to which it applies. The default is every delivery."""
     deliver: Deliver | None = None
-    """A preset of webhooks: what else happens to them."""
+    """For a preset for webhooks: further effects on these deliveries."""
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:

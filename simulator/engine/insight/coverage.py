@@ -1,7 +1,7 @@
 """Integration coverage. It reports which operations, errors, states, events and good practices the traffic exercised.
 
-The totals come from the operation, error, event and state tables themselves, so they are always complete. A new
-operation, error code, event type or transition is uncovered until traffic exercises it.
+The totals come from the operation, error, event and state tables themselves, so they are always complete. Every new
+operation, error code, event type or transition counts as uncovered until traffic exercises it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Findings about how an integrator uses the API that the service itself would not report."""
+"""Findings about how an integrator uses the API. The service itself would not report them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ MIN_SEARCH = 2
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
-"""The largest page number that is written as an integer."""
+"""The largest page number that is returned as an integer."""
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
@@ -131,7 +131,7 @@ DATES: Mapping[str, Callable[[Listed], SortKey]] = {
 CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, field_getter("created_at_ms"))
 """The sort keys for resources without `updated_at` in responses.
 
-Sorting by this field is allowed, and sorts by `created_at` (decision L1).
+Sorting by `updated_at` is allowed, and has the same effect as sorting by `created_at` (decision L1).
 """
 
 
@@ -255,7 +255,7 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
     """Return the condition on the creation time, in whole milliseconds like the times in the records.
 
-    The bounds are exact (decision L2), so a start between two milliseconds is rounded up.
+    The bounds are exact (decision L2). A start between two milliseconds is therefore rounded up.
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)

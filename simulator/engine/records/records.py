@@ -118,13 +118,15 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events for a resource's initial transition. If it has none, run the listeners for silent creations."""
+    """Emit the events for the initial transition of a resource. If there are none, run the listeners for creations
+    without an event.
+    """
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
 def tell(world: World, record: Record, event_type: str) -> None:
-    """Emit an additional event about a resource, outside its transitions."""
+    """Emit an additional event about a resource that is not part of a transition."""
     shown = render_for_event(world, record)
     emit(world, record.environment, event_type, shown, record.object_id)
 
@@ -180,7 +182,10 @@ def _address(world: World, record: Record) -> Address[Any]:
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the references to a record that was never in this world, but not its row. Call this inside a change."""
+    """Delete the references to a record that never existed in this world, but not its row.
+
+    Call this inside a change.
+    """
     world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
         world.store[INDEX].delete(record_id)
@@ -208,7 +213,7 @@ _MOST_NAMED = 3
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
     """Return a 404 error for an unknown id.
 
-    It names resources with this value as their reference, because people confuse the two.
+    The message names resources that have this value as their reference, because people confuse ids and references.
     """
     named = []
     if given:

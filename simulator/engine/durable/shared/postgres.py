@@ -1,10 +1,10 @@
-"""The PostgreSQL store, which several replicas share. It uses an owning connection, which commits, and a reading
+"""The PostgreSQL store, which several replicas share. It uses an owning connection for commits and a reading
 connection.
 
 The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent
-over this connection, and each commit names the epoch that its world got with the lock. PostgreSQL closes a connection
-that is silent for `lease_seconds`, so a replica that is paused or cut off loses its worlds after that time. After the
-connection has ended, nothing is resumed: `open` starts again without worlds.
+over this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a
+connection that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after
+that time. After the connection has ended, nothing is resumed: `open` starts again without worlds.
 """
 
 from __future__ import annotations
@@ -193,8 +193,7 @@ class PostgresStore(Reader):
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch in one transaction. If `OwnershipLost` is raised, the batch was not saved, or the result is
-        unknown.
+        """Save a batch in one transaction. After `OwnershipLost`, the batch was not saved, or the result is unknown.
 
         A batch without changes confirms that this replica still owns its worlds.
         """

@@ -91,8 +91,8 @@ class Reader:
         return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """Return the address of another replica: the world's owner, otherwise a replica that owns any world,
-        otherwise None.
+        """Return the address of another replica. It is the owner of the world or, if there is none, a replica that
+        owns any world. Return None if there is no such replica.
         """
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)
