@@ -42,10 +42,10 @@ class RecordedCall:
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
-    """Return the calls to the service, ordered by time. `base`: the service's base URL. By default, any URL ending
-    with /v1.
+    """Return the calls to the service, ordered by time.
 
-    Raise `HarError` for an invalid file. The message contains the entry and the field.
+    `base` is the base URL of the service. The default is any URL that ends with /v1. Raise `HarError` for an invalid
+    file. The message contains the entry and the field.
     """
     if len(raw) > MAX_BYTES:
         raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")
@@ -154,7 +154,7 @@ def _content(content: JsonObject, where: str) -> bytes:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Return parsed JSON, or the string itself if the service would not accept it as JSON."""
+    """Return parsed JSON. Return the string itself if the service would not accept it as JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""schemathesis runs in a subprocess, with the API contract or with the control API's contract."""
+"""Runs schemathesis in a subprocess, with the contract of the API or of the control API."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Report:
     calls: int = 0
     unreached: list[Unreached] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """How often each operation returned each status. Errors include the code: `422 amount_too_low`."""
+    """The number of times that each operation returned each status. Errors include the code: `422 amount_too_low`."""
     troubles: list[str] = field(default_factory=list)
     """The reasons why the run is incomplete: schemathesis errors and unexplained warnings."""
     notes: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""One conformance run: laws and schemathesis, against a new simulator or a given base URL."""
+"""One conformance run: behaviour rules and schemathesis, against a new simulator or a given base URL."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def own_simulator() -> AsyncIterator[str]:
 async def run(
     settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """Check the laws, then run schemathesis.
+    """Check the behaviour rules, then run schemathesis.
 
     Raise `Unusable`, `NoServer` or `TokenRefused` if the run is impossible.
     """
@@ -123,7 +123,7 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Request a token before any other call, so that a wrong address or key pair causes a clear error message."""
+    """Request a token before any other call, so that a wrong address or key pair leads to a clear error message."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     headers = {"Content-Type": "application/json"}
     try:
@@ -143,7 +143,7 @@ def ask_token(settings: ConformanceSettings) -> None:
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Check the laws against the report's target and record the verdicts.
+    """Check the behaviour rules against the report's target and record the verdicts.
 
     Raise `MissingField` if a response has no token.
     """

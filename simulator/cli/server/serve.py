@@ -81,7 +81,7 @@ def serve(
 
 
 def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
-    """Read the observed files. An old file gives a warning."""
+    """Read the observed files. Warn about an old file."""
     if not paths:
         return {}
     import datetime
@@ -109,8 +109,8 @@ def _refuse(problems: list[str]) -> NoReturn:
 def _quick_start() -> Iterator[None]:
     """Disable the garbage collector and pydantic's plugin search while the server is built.
 
-    Disabling the collector saves a sixth of the time. Without this setting, pydantic would look for plugins in every
-    installed package.
+    Disabling the collector saves a sixth of the time. Without the other setting, pydantic would look for plugins in
+    every installed package.
     """
     import gc
     import os

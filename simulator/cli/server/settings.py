@@ -1,5 +1,4 @@
-"""The settings for the command line. Flag, environment variable, key and documentation are derived from one
-`Setting`.
+"""The settings on the command line. Flag, environment variable, key and documentation are derived from one `Setting`.
 
 A flag overrides its variable, the variable overrides the settings file, and the file overrides the default.
 """

@@ -52,14 +52,14 @@ def certify(
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
-    Does it accept genuine webhooks, reject forged ones, and process each event once?
+    The rules check that it accepts genuine webhooks, rejects forged ones, and processes each event once.
 
     Each rule comes from a clause of the specification. The receiver gets requests exactly like those of the service,
-    and forged ones. You do not have to register it; it only has to verify with --webhook-key. If it fetches the objects
-    of events, it finds them at the simulator that the first lines name.
+    and forged ones. You do not have to register it. It only has to verify signatures with --webhook-key. If it
+    fetches the objects of events, it must fetch them from the simulator whose address is printed in the first lines.
 
-    With --books, money is checked too. Each test payment has a `reference`, which is the `order` in the books. `amount`
-    is the amount that the customer received, 0 unless the order is completed.
+    With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
+    `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
     Exit codes: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
     """

@@ -72,7 +72,7 @@ def conform(
 
     The report separates rules of the specification from assumptions of this contract. Exits with 1 if a rule of the
     specification is broken, or if an operation never returned 2xx. With --strict, it also exits with 1 if the target
-    differs from an assumption. The default mode only reads from a target; use it for a target that is not yours.
+    differs from an assumption. The default mode for a --target only reads. Use it for a target that is not yours.
     """
     import asyncio
 

@@ -72,12 +72,12 @@ def explore(
 ) -> None:  # fmt: skip
     """Run your tests under one fault at a time and check the money.
 
-    COMMAND runs your tests. It is repeated with one fault at a time, and the money of each run is compared with the run
-    without faults.
+    COMMAND runs your tests. It is repeated with one fault at a time. The money after each run is compared with the
+    money after a run without faults.
 
     COMMAND is pytest, or any program that reads SIMULATOR_URL, SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and
     SIMULATOR_WEBHOOK_KEY. After each test, the fault is removed, --settle runs, four simulated days pass, --settle runs
-    again, and --books is read. Both commands use the same variables.
+    again, and --books is read. The commands of --settle and --books can use the same variables.
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """

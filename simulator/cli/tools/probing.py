@@ -1,4 +1,4 @@
-"""`rampsim probe`: decide the assumptions against a running service."""
+"""`rampsim probe`: checks the assumptions against a running service."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def probe(
     only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
     as_json: Path | None, out: Path | None, allow_live: bool,
 ) -> None:  # fmt: skip
-    """Decide the assumptions against a running service.
+    """Check the assumptions against a running service.
 
-    Each probe is a computed sequence of calls for which the assumption and its alternatives predict different
-    responses. By default the run reads, requests quotes, and makes calls that are refused.
+    Each probe is a sequence of calls to which the service responds differently under the assumption and under its
+    alternatives. By default, the run only reads, requests quotes, and makes calls that are refused.
 
     Exits with 1 if the service contradicts an assumption, and with 3 if no service responds.
     """
@@ -107,7 +107,7 @@ def _check_ids(ids: tuple[str, ...]) -> None:
 
 
 def _first(path: Path | None) -> tuple[str, ...]:
-    """Return the ids that an `assumptions.json` of explore has, in its order."""
+    """Return the assumption ids from an `assumptions.json` of explore, in the same order."""
     if path is None:
         return ()
     try:
@@ -131,7 +131,7 @@ def _first(path: Path | None) -> tuple[str, ...]:
 
 
 def _control(control: str, target: str | None) -> ControlClient | None:
-    """Return the client of the simulator to steer, or None."""
+    """Return a client for the simulator that the probe may control, or None."""
     from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 
     if control == "none":

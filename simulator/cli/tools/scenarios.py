@@ -73,7 +73,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """List the included scenarios."""
+    """List the built-in scenarios."""
     from simulator.host import Simulator
 
     library = Simulator().library

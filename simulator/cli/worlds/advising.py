@@ -57,9 +57,9 @@ def advice(
     baseline: Path | None,
     write_baseline: bool,
 ) -> None:
-    """Show mistakes of an integration, and how to fix them.
+    """Show problems in an integration, and how to fix them.
 
-    Each finding has the evidence, its effect in production, and a fix. The most severe come first.
+    Each finding has the evidence, its effect in production, and a fix. The most severe findings come first.
 
     \b
     rampsim advice

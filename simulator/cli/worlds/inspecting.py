@@ -26,7 +26,7 @@ _limit = click.option("--limit", type=click.IntRange(0), help="Number of newest 
 @click.option("--follow", is_flag=True, help="Keep printing new events, one per line, until interrupted.")
 @remote
 def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
-    """Show events; `wait` for one, `resend` one."""
+    """Show events. `wait` for one, or `resend` one."""
     if not follow:
         show(client.get("/events", **query)["data"])
         return
@@ -45,7 +45,7 @@ def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
 @click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @remote
 def wait(client: clients.ControlClient, **query: Any) -> None:
-    """Wait for an event; earlier events count. Exits with 1 after the timeout."""
+    """Wait for an event. Earlier events count. Exits with 1 after the timeout."""
     show(client.get("/events/wait", **query))
 
 
@@ -137,7 +137,7 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
 def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
     """Write manual steps as a scenario that repeats them.
 
-    The scenario contains calls, actions and clock moves.
+    The scenario contains calls, actions and advances of the clock.
 
     \b
     rampsim record --out tests/scenarios/payout-bounces.yaml

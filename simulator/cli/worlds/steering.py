@@ -21,7 +21,7 @@ from simulator.engine.clients import control as clients
 @click.group(invoke_without_command=True)
 @remote
 def clock(client: clients.ControlClient) -> None:
-    """Show the clock; `advance` and `set` change it."""
+    """Show the clock. `advance` and `set` change it."""
     show(client.get("/clock"))
 
 
@@ -45,7 +45,7 @@ def advance(
 ) -> None:  # fmt: skip
     """Advance the clock and fire timers that are due.
 
-    BY is a duration: 500ms, 20s, 10m, 2h30m, 3d, or PT10M.
+    BY is a duration with units: 500ms, 20s, 10m, 2h30m, 3d, or PT10M.
 
     \b
     rampsim clock advance 10m
@@ -86,7 +86,7 @@ def advance(
 @click.option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
 @remote
 def set_clock(client: clients.ControlClient, **given: Any) -> None:
-    """Change how the clock moves, or the time."""
+    """Change the mode, the rate or the time of the clock."""
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
         raise click.UsageError("set at least one of --mode, --rate and --now")

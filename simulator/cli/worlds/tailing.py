@@ -25,8 +25,9 @@ _ALL = (*_SHOWN, "state")
 _TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
-"""The number of seconds by which simulated time may exceed elapsed real time before the difference counts as an
-advance.
+"""The number of seconds by which simulated time can exceed elapsed real time.
+
+A larger difference counts as an advance.
 """
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
@@ -132,8 +133,8 @@ def dated(
     """Yield messages with the simulated time of their arrival. Requests and deliveries themselves contain their start
     times.
 
-    Without `ticks`, clock messages from a running clock are dropped, except the first message, changes of mode or
-    rate, and time advances. A comparison with `wall`, in real seconds, detects advances.
+    Without `ticks`, clock messages of a running clock are dropped. The exceptions are the first message, changes of
+    mode or rate, and advances. An advance is detected by comparison with `wall`, in real seconds.
     """
     now, pace, heard = "", None, 0.0
     for sort, data in messages:

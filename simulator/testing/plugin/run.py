@@ -143,7 +143,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
-        """Print where to inspect the world before the debugger opens (--pdb)."""
+        """Print how to inspect the world before the debugger opens (--pdb)."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
             for _, world in self._worlds_of(node.nodeid):

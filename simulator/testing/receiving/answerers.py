@@ -1,4 +1,4 @@
-"""Responders for a receiver's deliveries: a fixed status, a test function, or an application."""
+"""Responders for the deliveries to a receiver: a fixed status, a test function, or an application."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answerer:
 
 @dataclass
 class Fixed(Answerer):
-    """Responds with `status` after `delay_seconds`, either `times` times or without a limit."""
+    """Responds with `status` after `delay_seconds`. If `times` is given, it responds this many times only."""
 
     status: int = 200
     delay_seconds: float = 0.0
