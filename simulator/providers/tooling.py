@@ -34,7 +34,7 @@ class Samples:
     phone_samples: Mapping[str, str]
     """Maps a country to one valid phone number."""
     is_ordinary_phone: Callable[[str, str], bool]
-    """A function that returns whether a string is a phone number of a country and does not select an outcome as a
+    """A function that returns True if a string is a phone number of a country and does not select an outcome as a
     test value.
     """
     zones: tuple[str, ...]
@@ -43,7 +43,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Compared:
-    """The response fields that `rampsim compare` treats in a special way."""
+    """The response fields that `rampsim compare` treats specially."""
 
     states: tuple[str, ...]
     """The fields that contain a status."""
@@ -74,7 +74,7 @@ class Tooling:
     samples: Callable[[], Samples]
     """The sample data that the test kit's strategies use."""
     why_no_account: Callable[[str], str]
-    """Returns why no ledger account can hold a currency, or "" if one can."""
+    """Returns the reason why no ledger account can hold a currency, or "" if one can."""
     probing: Callable[[], Probing]
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]

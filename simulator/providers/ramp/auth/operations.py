@@ -110,7 +110,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return whether a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
+    """Return True if a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
@@ -140,7 +140,7 @@ def require_access(world: World, environment: str) -> None:
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return whether a key pair may call the operations in a permission group.
+    """Return True if a key pair may call the operations in a permission group.
 
     Every key pair may call the operations in the group "" (decision H18).
     """

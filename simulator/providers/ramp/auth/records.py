@@ -63,7 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` if the string cannot be a key or token, because no client could send it in a header."""
+    """Raise `StateError` if the string cannot be a key or token because no client could send it in a header."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or token must have 1 to {_LONGEST} printable ASCII characters")
 
@@ -99,7 +99,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 def new_token_text(world: World, environment: str) -> str:
     """Return a token that this process has never issued.
 
-    This way, a token from before a reset or restore stays invalid.
+    So a token from before a reset or restore stays invalid.
     """
     while True:
         directory_of(world).tokens_issued += 1

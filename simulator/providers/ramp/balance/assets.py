@@ -53,8 +53,8 @@ def set_up(world: World) -> None:
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
     """Return the ledger of an account that is opened at the given time.
 
-    Worlds that start at the same time share the ledger. Without the cache, these entries took half of the time needed
-    to create a world, and a third of an idle world's memory.
+    Worlds that start at the same time share the ledger. Without this cache, the entries took half of the time needed to
+    create a world, and a third of the memory of an idle world.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
@@ -114,7 +114,7 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance with a ledger entry against third parties. Held amounts do not change."""
+    """Set the available balance. The ledger entry is against third parties. Held amounts do not change."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

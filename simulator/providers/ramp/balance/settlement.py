@@ -119,7 +119,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return the reason why third parties cannot decide on a send, or None if they can.
+    """Return the reason why third parties cannot determine the outcome of a send, or None if they can.
 
     Internal transfers complete without third parties.
     """
@@ -149,9 +149,9 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a swap: post the hold and credit the quote's to.amount (decision M8).
+    """Complete a swap: post the hold and credit the quote's `to.amount` (decision M8).
 
-    Each network has its own hash (S18).
+    Each network has its own transaction hash (S18).
     """
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 
