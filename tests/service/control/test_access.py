@@ -171,7 +171,8 @@ def test_without_a_header_the_default_world_is_not_there(teams: dict[str, Bearer
     answer = teams["team-a"].control("GET", "/clock")
     assert answer.refusal == (404, "not_found", None)
     assert answer.body["error"]["message"] == (
-        "There is no world 'default'. The token 'team-a' can access only worlds whose ids begin with 'team-a-'."
+        "There is no world 'default'. List the worlds with GET /_simulator/worlds. The token 'team-a' can "
+        "access only worlds whose ids begin with 'team-a-'."
     )
     assert teams["admin"].control("GET", "/clock").status == 200
 

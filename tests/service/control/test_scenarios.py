@@ -83,7 +83,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
                 (
                     5,
                     "rules[0].do[0].type",
-                    "`type`: there is no event type 'transaction.complete'; did you mean `transaction.completed`?",
+                    "`type`: unknown event type 'transaction.complete'; did you mean `transaction.completed`?",
                 )
             ],
         ),
@@ -110,7 +110,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             f"{RULE}complete, tx_hash: '0x12'}}",
-            [(5, "rules[0].do[0].tx_hash", "`tx_hash`: it is not a valid transaction hash on any network")],
+            [(5, "rules[0].do[0].tx_hash", "`tx_hash`: it is not a transaction hash on any network")],
         ),
         (
             "name: x\ntimeline:\n  - {at: 1m, action: set_rate, asset: USDC, fiat_currency: USD, rate: '1'}",

@@ -86,7 +86,10 @@ def test_the_options_of_a_server_may_stand_before_the_sub_command(rampsim: Comma
 
 def test_an_unknown_world_is_refused(rampsim: Command) -> None:
     result = rampsim("clock", "--world", "nowhere")
-    assert (result.exit_code, result.stderr) == (1, "rampsim: refused (not_found): There is no world 'nowhere'.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "rampsim: refused (not_found): There is no world 'nowhere'. List the worlds with GET /_simulator/worlds.\n",
+    )
 
 
 @pytest.mark.parametrize("world", ["€", "a\nb"])

@@ -182,4 +182,4 @@ def test_prune_deletes_unused_worlds(rampsim: Command) -> None:
 
 def test_a_world_that_is_not_there_is_said(rampsim: Command) -> None:
     missing = rampsim("worlds", "nowhere")
-    assert (missing.exit_code, "There is no world 'nowhere'." in missing.stderr) == (1, True)
+    assert (missing.exit_code, "There is no world 'nowhere'" in missing.stderr) == (1, True)

@@ -108,9 +108,7 @@ def test_conditions_occur_only_in_bodies(strict: Document) -> None:
 
 
 @pytest.mark.parametrize(("narrow", "wide"), [("strict", "document"), ("document", "specified")])
-def test_wider_form_requires_no_more_than_narrower_form(
-    narrow: str, wide: str, request: pytest.FixtureRequest
-) -> None:
+def test_wider_form_requires_no_more_than_narrower_form(narrow: str, wide: str, request: pytest.FixtureRequest) -> None:
     strict, open_ = (request.getfixturevalue(form)["components"]["schemas"] for form in (narrow, wide))
     assert open_.keys() <= strict.keys()
     judged = open_.keys() - (PARTLY_ASSUMED if wide == "specified" else set())

@@ -90,9 +90,7 @@ def test_strict_responses_are_closed_and_requests_open(strict: dict[str, Any]) -
     assert "additionalProperties" not in schemas["CreateWebhookRequest"]
 
 
-def test_open_responses_can_grow_and_have_no_assumed_form(
-    document: dict[str, Any], strict: dict[str, Any]
-) -> None:
+def test_open_responses_can_grow_and_have_no_assumed_form(document: dict[str, Any], strict: dict[str, Any]) -> None:
     quote, guessed = (form["components"]["schemas"]["RampQuote"] for form in (document, strict))
     assert quote["additionalProperties"] is True
     assert quote["properties"]["id"]["pattern"] == guessed["properties"]["id"]["pattern"]  # this one is promised
@@ -116,9 +114,7 @@ def test_references_resolve_and_no_schema_is_unused(document: dict[str, Any]) ->
             assert {f"#/components/{kind}/{name}" for name in named} <= references
 
 
-def test_accepted_request_bodies_match_the_contract(
-    calls: Sequence[ObservedCall], judge: ContractJudge
-) -> None:
+def test_accepted_request_bodies_match_the_contract(calls: Sequence[ObservedCall], judge: ContractJudge) -> None:
     accepted = [call for call in calls if call.status < 300 and call.body is not None]
     assert {call.operation for call in accepted} >= {"create_quote", "confirm_quote", "calculate_fee", "send"}
     assert [finding for call in accepted for finding in judge.request(call.method, call.path, call.body)] == []
@@ -134,9 +130,7 @@ def test_accepted_request_bodies_match_the_contract(
         ("/quotes", {"fiat_currency": "ZAR", "amount_currency": "ZAR"}),
     ],
 )
-def test_inconsistent_request_bodies_do_not_match(
-    path: str, body: dict[str, Any], judge: ContractJudge
-) -> None:
+def test_inconsistent_request_bodies_do_not_match(path: str, body: dict[str, Any], judge: ContractJudge) -> None:
     good = QUOTE | {"network": "stellar"}
     assert judge.request("POST", path, good) == []
     assert judge.request("POST", path, {**good, **body})
