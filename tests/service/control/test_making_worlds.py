@@ -215,7 +215,7 @@ def test_scenario_with_an_impossible_world_is_invalid_scenario(world: Remote) ->
             "path": "scenarios[1].world.balances[0].symbol",
             "line": 1,
             "column": 73,
-            "message": "`symbol`: it is not an asset on CELO",
+            "message": "`symbol`: it is not available on CELO",
         }
     ]
 

@@ -49,7 +49,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             f"{RULE}set_balance, symbol: BTC, network: CELO, amount: '5'}}",
-            [(5, "rules[0].do[0].symbol", "`symbol`: it is not an asset on CELO")],
+            [(5, "rules[0].do[0].symbol", "`symbol`: it is not available on CELO")],
         ),
         (
             f"{RULE}set_balance, symbol: USDC, network: CELO, amount: '5.0000001'}}",
@@ -67,7 +67,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
             f"{RULE}set_rate, asset: USDC, fiat_currency: USD, rate: '1.00000000001'}}",
             [
                 (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW"),
-                (5, "rules[0].do[0].rate", "`rate`: a rate has at most 10 significant digits"),
+                (5, "rules[0].do[0].rate", "`rate`: a rate must have at most 10 significant digits"),
             ],
         ),
         (

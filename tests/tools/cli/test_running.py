@@ -100,7 +100,7 @@ def test_of_several_one_has_to_be_named(here: Path) -> None:
         note(here, other, os.getpid())
         result = call("clock")
     assert result.exit_code == 2
-    assert result.stderr.startswith("rampsim: several servers run here (http://127.0.0.1:")
+    assert result.stderr.startswith("rampsim: several servers are running here (http://127.0.0.1:")
     assert result.stderr.endswith("); choose one with --url or SIMULATOR_URL\n")
     assert one in result.stderr
     assert other in result.stderr
