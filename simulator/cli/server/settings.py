@@ -65,7 +65,7 @@ SERVE = (
     Setting("--port", "Port to listen on. 0 picks a free port.", "8642", sort="number", metavar="PORT"),
     Setting(
         "--clock",
-        "How simulated time passes. A manual clock moves only by control calls.",
+        "How simulated time passes: real, manual (only by control calls) or scaled.",
         "real",
         metavar="[real|manual|scaled]",
     ),
@@ -114,7 +114,7 @@ SERVE = (
     ),
     Setting(
         "--idle-worlds",
-        "Time without calls after which a saved world is unloaded from memory. A call or timer loads it again.",
+        "Seconds without calls after which a saved world is unloaded from memory. A call or timer loads it again.",
         "60",
         sort="number",
         metavar="SECONDS",
@@ -144,24 +144,40 @@ SERVE = (
         sort="list",
         metavar="ORIGIN",
     ),
-    Setting("--idle-timeout", "Time after which an idle connection is closed.", "60", sort="number", metavar="SECONDS"),
-    Setting("--request-timeout", "Maximum time for receiving a whole request.", "30", sort="number", metavar="SECONDS"),
+    Setting(
+        "--idle-timeout", "Seconds after which an idle connection is closed.", "60", sort="number", metavar="SECONDS"
+    ),
+    Setting(
+        "--request-timeout",
+        "Maximum number of seconds for receiving a whole request.",
+        "30",
+        sort="number",
+        metavar="SECONDS",
+    ),
     Setting("--strict/--no-strict", "Refuse unknown fields and query parameters.", sort="switch"),
     Setting(
         "--rate-limit",
-        "Limit of API calls per key pair: N calls in this many seconds.",
+        "Limit of API calls per key pair as N/SECONDS: at most N calls in this many seconds.",
         otherwise="unlimited",
         metavar="N/SECONDS",
     ),
-    Setting("--rate-limit-clock", "Clock used for the rate limit.", "simulated", metavar="[simulated|wall]"),
+    Setting(
+        "--rate-limit-clock",
+        "Clock used for the rate limit: simulated or wall.",
+        "simulated",
+        metavar="[simulated|wall]",
+    ),
     Setting(
         "--webhook-urls",
-        "Allowed webhook URLs: public HTTPS URLs only, also URLs of this machine (local), or any URL.",
+        "Allowed webhook URLs: public (HTTPS only), local (also URLs of this machine) or any.",
         "local",
         metavar="[public|local|any]",
     ),
     Setting(
-        "--webhook-timestamp", "Clock used for the webhook header X-Timestamp.", "wall", metavar="[wall|simulated]"
+        "--webhook-timestamp",
+        "Clock used for the webhook header X-Timestamp: wall or simulated.",
+        "wall",
+        metavar="[wall|simulated]",
     ),
     Setting(
         "--journal-limit",
@@ -170,7 +186,7 @@ SERVE = (
         sort="number",
         metavar="N",
     ),
-    Setting("--journal-bytes", "Maximum size of each journal.", "67108864", sort="number", metavar="BYTES"),
+    Setting("--journal-bytes", "Maximum size of each journal in bytes.", "67108864", sort="number", metavar="BYTES"),
     Setting(
         "--timers-per-instant",
         "Number of steps without delay that a scenario can run at one instant before it is stopped.",
@@ -194,7 +210,7 @@ SERVE = (
     ),
     Setting(
         "--quota-journal-bytes",
-        "Maximum value of --journal-bytes for a world.",
+        "Maximum value of --journal-bytes for a world, in bytes.",
         otherwise="unlimited",
         sort="number",
         metavar="BYTES",
@@ -222,14 +238,14 @@ SERVE = (
     ),
     Setting(
         "--quota-bytes",
-        "Maximum total size of a world's snapshots, uploaded scenarios and events.",
+        "Maximum total size in bytes of a world's snapshots, uploaded scenarios and events.",
         otherwise="unlimited",
         sort="number",
         metavar="BYTES",
     ),
     Setting(
         "--assume",
-        "Assumption to switch, with its alternative. Repeatable. `rampsim assumptions` lists both.",
+        "Assumption to switch, as ID=ALTERNATIVE. Repeatable. `rampsim assumptions` lists them.",
         sort="list",
         metavar="ID=ALTERNATIVE",
     ),
