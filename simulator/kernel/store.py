@@ -122,7 +122,7 @@ class Address(NamedTuple, Generic[Row]):
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
     """Parse an address.
 
-    Return None if none of these keys (given by name) has such a table in one of these environments.
+    `keys` are the known keys by name. Return None if none of them has this table in one of these environments.
     """
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")

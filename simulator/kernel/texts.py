@@ -48,7 +48,7 @@ class Text:
         return len(kept) if isinstance(kept, bytes) else kept.length(self._number)
 
     def claim(self) -> bool:
-        """Return True on the first call only. From then on, the string belongs to a `Packing`."""
+        """Return True on the first call only, so that a string is added to only one `Packing`."""
         is_first = self._number == _IN_NO_PACKING
         if is_first:
             self._number = 0

@@ -1,8 +1,8 @@
 """Registry of running servers. `rampsim serve` writes a note while it runs, and other commands read the note.
 
-The note is in `.rampsim/servers`, which is next to the settings file if there is one, otherwise at the root of the
-repository, otherwise in the working directory. Commands search their directory and the directories above, up to the
-root of the repository.
+The note is in the directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise
+it is at the root of the repository or, outside a repository, in the working directory. Commands search their directory
+and the directories above, up to the root of the repository.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def _recipe(name: str) -> Recipe:
     if name not in known:
         near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` lists all)"], EXIT_REFUSED)
+        fail([f"there is no recipe {name!r}{meant or ';'} `rampsim recipe list` lists all recipes"], EXIT_REFUSED)
     return known[name]
 
 

@@ -99,7 +99,7 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Return the admission of a call before its body is read, or None if the call will be refused."""
+        """Check a call before its body is read. Return its admission, or None if the call will be refused."""
         try:
             return self._admitted(scope)
         except ApiError:

@@ -58,7 +58,8 @@ async def advice(call: ControlCall) -> AdviceList:
 async def _worlds(call: ControlCall) -> list[World]:
     """Return the worlds to evaluate, after firing their due timers.
 
-    These are all existing worlds for `world=*`, otherwise the world in the query parameter `world` or in the header.
+    For `world=*`, these are all existing worlds. Otherwise it is the world in the query parameter `world` or in the
+    header.
     """
     runtime, name = call.runtime, call.given("world")
     if name is None:

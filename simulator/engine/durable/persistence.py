@@ -86,7 +86,7 @@ class PersistenceLayer(Observer):
     # Called by the server
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """See `WriteBarrier`."""
+        """Implements `WriteBarrier`."""
         if self.refusal is None:
             if self._backend.is_shared:  # a response that only reads must be confirmed, too: see `Backend.is_shared`
                 self._gather_soon()
@@ -105,17 +105,17 @@ class PersistenceLayer(Observer):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """See `WriteBarrier`."""
+        """Implements `WriteBarrier`."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0
 
     async def uses(self) -> Mapping[str, Use]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return await self._backend.uses()
 
     def world_ids(self) -> Sequence[str]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -128,11 +128,11 @@ class PersistenceLayer(Observer):
         """Do nothing, because all worlds are in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return await self._backend.raw(world_id)
 
     def delete_unreadable(self, world_id: str) -> None:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         self._loader.drop_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)
@@ -283,7 +283,7 @@ class PersistenceLayer(Observer):
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
         """Read a world into memory.
 
-        If `unless` returns True after reading, discard the world. Raise `StoreError` if reading fails.
+        If `unless` returns True after the world was read, discard it. Raise `StoreError` if reading fails.
         """
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())

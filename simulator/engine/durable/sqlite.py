@@ -211,7 +211,9 @@ class SqliteStore:
         rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
         last = number + len(rows)
         if [row[0] for row in rows] != list(range(number + 1, last + 1)):
-            raise StoreDamaged(f"{self.name!r} is damaged: entries of the world {world!r} are missing")
+            raise StoreDamaged(
+                f"{self.name!r} is damaged: entries of the world {world!r} are missing; restore a backup"
+            )
         snapshots = self._rows("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
         return StoredWorld(
             world,
@@ -231,7 +233,9 @@ class SqliteStore:
         rows = self._rows("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
         parts = [self._whole(crc, content, world) for crc, content in rows]
         if not parts:
-            raise StoreDamaged(f"{self.name!r} is damaged: the base of the world {world!r} is missing")
+            raise StoreDamaged(
+                f"{self.name!r} is damaged: the base of the world {world!r} is missing; restore a backup"
+            )
         return parts
 
     def _whole(self, crc: int, content: object, world: str) -> bytes:

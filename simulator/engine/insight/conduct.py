@@ -54,7 +54,10 @@ def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Return True if both requests have an idempotency key and the keys differ. They are then two separate requests."""
+    """Return True if both requests have an idempotency key and the keys differ.
+
+    The caller then meant two separate requests.
+    """
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
 

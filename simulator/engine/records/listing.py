@@ -92,7 +92,10 @@ class Filter(Generic[R]):
     """The decision behind `choices`, if the specification does not list all of them."""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
+        """Return the condition for a value in the request.
+
+        Raise `ApiError` invalid_parameter if the value is invalid.
+        """
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
@@ -112,7 +115,10 @@ class Bound(Generic[R]):
     description: str = ""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
+        """Return the condition for a value in the request.
+
+        Raise `ApiError` invalid_parameter if the value is invalid.
+        """
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return InRange(self.by, **{self.at: Decimal(text)})
@@ -203,7 +209,7 @@ class ListRequest(Generic[R]):
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query that has no empty values.
+    """Validate a query. Its values must not be empty.
 
     Raise `ApiError` invalid_parameter or invalid_date_range if it is invalid.
     """

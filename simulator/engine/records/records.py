@@ -83,7 +83,7 @@ def render(world: World, record: Record) -> Shown:
 
 
 def render_for_event(world: World, record: Record) -> JsonObject:
-    """Return the full resource as events contain it now (decision W8)."""
+    """Return the full resource in the form in which events contain it, with its current values (decision W8)."""
     return _rendered_for_event(world, kind_of(world, record), record)
 
 
@@ -246,8 +246,8 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource that a history belongs to, including the only resource of its kind that has no id in the
-    API.
+    """Return the resource to which a history belongs. This can be a resource without an id in the API, of which a
+    world has only one.
     """
     found = find(world, record_id)
     if found is None:
@@ -257,7 +257,7 @@ def find_moved(world: World, record_id: str) -> Record | None:
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """Return a record that must exist, even if it is deleted.
+    """Return a record that must exist. It may be deleted.
 
     Raise `LookupError` if it does not exist or has another class.
     """

@@ -131,7 +131,10 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     load: Callable[[Call], ResourceT] | None = None
     """Finds the resource that the path identifies."""
     uses: str = ""
-    """The `where` root of the quote that the operation uses, if the path names the quote."""
+    """The root under which a `where` refers to the quote that the operation uses.
+
+    Set if the path contains the quote's id.
+    """
     group: str = ""
     """The permission group (decision H18), or "" if every key may use the operation."""
     reads: bool = False

@@ -136,7 +136,9 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """The action that pays an order, by initial status. Only orders whose event asks for a payment are included."""
+        """The action that pays an order, by the initial status of the order. Only orders whose event asks for a
+        payment are included.
+        """
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
         return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}

@@ -1,6 +1,6 @@
 """The second half of a call: gates, body, idempotency key, and the action of the operation.
 
-The order is that of decision H2. `endpoint` contains the earlier steps.
+The steps follow the order in decision H2. `endpoint` contains the earlier steps.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class NewWebhook(Body):
 
 
 class WebhookChange(Body):
-    """Only the fields that are sent change."""
+    """Changes to an endpoint. Fields that are not sent do not change."""
 
     url: str = ""
     """The new URL. It is tested as at registration."""

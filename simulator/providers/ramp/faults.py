@@ -20,7 +20,7 @@ def _vocabulary(provider: Provider) -> Vocabulary:
 
 
 def money() -> Money:
-    """Return the service's money table."""
+    """Return the money table of the service, which lists the operations that involve money."""
     return PROVIDER.money
 
 

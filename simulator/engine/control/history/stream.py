@@ -162,7 +162,7 @@ def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: i
 
 
 class EventStreams(Watcher):
-    """The feeds of all worlds that have a reader now or had one recently."""
+    """The feeds of all worlds that have a reader or recently had one."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}

@@ -1,7 +1,7 @@
 """The middleware of a replica. It admits a request, finds the world for it, and serves or forwards it.
 
-The order is important. A request is admitted before its body is read or a world is looked up: an unauthenticated
-caller must not make a replica take a world, lock a key or wait for the database.
+The order is important. A request is admitted before its body is read or a world is looked up. Otherwise an
+unauthenticated caller could make a replica take a world, lock a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class FallbackApp:
             await self._routed(wanted, call)
 
     async def _is_awake(self, world: str) -> bool:
-        """Return True if a replica has the world in memory. The world `default` always counts as in memory."""
+        """Return True if a replica has the world in memory. The world `default` always counts as being in memory."""
         if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
             return True
         return await self._sharing.store.is_owned(world)
@@ -209,7 +209,7 @@ class FallbackApp:
             sharing.finished(ticket, world)
 
     async def _passed(self, world: str, call: _Call) -> bool:
-        """Forward a request because this replica is stopping. Return False if nothing was done."""
+        """Forward a request because this replica is stopping. Return False if it could not be forwarded."""
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:

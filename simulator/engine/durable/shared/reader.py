@@ -154,11 +154,13 @@ class Reader:
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
             number, first = row["number"], row["number"] - len(entries) + 1
             if [entry["number"] for entry in entries] != list(range(first, number + 1)):
-                raise StoreDamaged(f"the database is damaged: entries of the world {world!r} are missing")
+                raise StoreDamaged(
+                    f"the database is damaged: entries of the world {world!r} are missing; restore a backup"
+                )
             snapshots = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
             bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in snapshots))]
         if not all(bases):
-            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
+            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing; restore a backup")
         contents = [entry["content"] for entry in entries]
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 

@@ -63,7 +63,7 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Hold the steps that need a network which is down, and the steps after them in the same rule.
+    """Hold the steps that need a network that is down, and the steps after them in the same rule.
 
     Held steps are removed from the agenda. If no network status has changed, `fresh` contains the keys of new timers,
     and only these are examined. Without `fresh`, all steps are examined.

@@ -218,7 +218,7 @@ def altered(raw: bytes) -> bytes:
 
 
 def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -> Delivery:
-    """Return a delivery with the effects of its fault recorded."""
+    """Return a copy of a delivery that also contains the effects of its fault."""
     return replace(
         delivery,
         altered=plan.alter_body,

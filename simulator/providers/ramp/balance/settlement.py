@@ -31,7 +31,7 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
     """Post a purchase to the ledger: the fiat fee to the fee account, and the crypto to the balance.
 
-    A sign of -1 reverses both.
+    If `sign` is -1, both postings are reversed.
     """
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
