@@ -28,7 +28,10 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail([f"unknown assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
+            fail(
+                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
+                EXIT_USAGE,
+            )
     rows = [switch for switch in switches.values() if not ids or switch.id in ids]
     if as_json:
         show([shown(switch) for switch in rows])

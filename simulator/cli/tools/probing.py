@@ -103,7 +103,10 @@ def _check_ids(ids: tuple[str, ...]) -> None:
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail([f"unknown assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
+            fail(
+                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
+                EXIT_USAGE,
+            )
 
 
 def _first(path: Path | None) -> tuple[str, ...]:

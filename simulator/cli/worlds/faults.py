@@ -128,7 +128,7 @@ def _preset(name: str) -> Mapping[str, Any]:
         from simulator.engine.text.strict import did_you_mean
 
         raise click.UsageError(
-            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
+            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS) or ';'} `rampsim faults presets` lists them"
         )
     return presets.PRESETS[name].fault
 

@@ -145,7 +145,7 @@ class ControlInterface:
         access = self._admit(scope) if row is None or not row.open else self._known(scope)
         if not rows:
             raise ApiError(
-                "not_found", f"There is no path {path}. List all paths with GET {CONTROL_BASE}/openapi.json."
+                "not_found", f"There is no path {path}. List all paths with GET {CONTROL_BASE}/control.json."
             )
         if row is None:
             allowed = ", ".join(rows)

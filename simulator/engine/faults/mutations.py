@@ -146,7 +146,7 @@ def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[s
     """Yield the mutations that are impossible in all of these bodies: the fault field, and the reason."""
     bodies = list(places)
     for member, asked, chosen, what in (
-        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of words"),
+        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of values"),
         ("missing_field", mutation.missing_field, _options, "may be absent or null"),
     ):
         if asked is not None and not any(chosen(body, asked) for body in bodies):

@@ -45,7 +45,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
     [
         (
             f"{RULE}set_balance, symbol: USDC, network: celo, amount: '5'}}",
-            [(5, "rules[0].do[0].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+            [(5, "rules[0].do[0].network", "`network`: it must be one of STELLAR, CELO, BITCOIN")],
         ),
         (
             f"{RULE}set_balance, symbol: BTC, network: CELO, amount: '5'}}",
@@ -53,7 +53,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             f"{RULE}set_balance, symbol: USDC, network: CELO, amount: '5.0000001'}}",
-            [(5, "rules[0].do[0].amount", "`amount`: USDC has 6 decimals")],
+            [(5, "rules[0].do[0].amount", "`amount`: USDC amounts have at most 6 decimals")],
         ),
         (
             f"{RULE}set_rate, rate: '0'}}",
@@ -66,7 +66,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         (
             f"{RULE}set_rate, asset: USDC, fiat_currency: USD, rate: '1.00000000001'}}",
             [
-                (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW"),
+                (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it must be one of KES, TZS, NGN, ZAR, ZMW"),
                 (5, "rules[0].do[0].rate", "`rate`: a rate must have at most 10 significant digits"),
             ],
         ),
@@ -74,7 +74,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
             f"{RULE}set_rate, from: {{symbol: USDC, network: MOON}}, rate: '1'}}",
             [
                 (5, "rules[0].do[0].to", "the parameter `to` is missing"),
-                (5, "rules[0].do[0].from.network", "`network`: it is one of STELLAR, CELO, BITCOIN"),
+                (5, "rules[0].do[0].from.network", "`network`: it must be one of STELLAR, CELO, BITCOIN"),
             ],
         ),
         (
@@ -114,12 +114,12 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             "name: x\ntimeline:\n  - {at: 1m, action: set_rate, asset: USDC, fiat_currency: USD, rate: '1'}",
-            [(3, "timeline[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW")],
+            [(3, "timeline[0].fiat_currency", "`fiat_currency`: it must be one of KES, TZS, NGN, ZAR, ZMW")],
         ),
         (
             "name: x\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
             "    - {symbol: USDC, network: celo, amount: '5'}",
-            [(5, "world.balances[1].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+            [(5, "world.balances[1].network", "`network`: it must be one of STELLAR, CELO, BITCOIN")],
         ),
     ],
 )
