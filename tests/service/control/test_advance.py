@@ -278,5 +278,5 @@ def test_a_clock_at_its_end_says_so(world: Remote) -> None:
     other = world.another(clock={"mode": "scaled", "now": "9998-12-31T23:59:00Z", "rate": 1_000_000})
     while (clock := other.control("GET", "/clock").body)["now"] != "9998-12-31T23:59:59.999Z":
         assert "ended" not in clock
-    assert "after the year 9998" in clock["ended"]
+    assert "end of the year 9998" in clock["ended"]
     assert other.control("POST", "/clock/advance", {"by": "1s"}).refusal == (400, "invalid_parameter", "by")
