@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, messages
@@ -214,6 +214,17 @@ class World(SeenWorld):
         finally:
             self._follow_clock()
         return answer
+
+    def flow(self, name: str, status: str = "completed", **fields: object) -> dict[str, Any]:
+        """Create an order by API calls and bring it to a status by outside events.
+
+        `world.flow("onramp")` returns a completed transaction, `world.flow("offramp", "refunded", fiat_currency="NGN")`
+        a refunded one. `fields` are fields of the quote and of its confirmation. Default values match them. Raises
+        ValueError or TypeError for an unknown flow, status or field, SimulatorError if the API refuses a call.
+        """
+        from simulator.testing import flows
+
+        return flows.play(self, name, status, fields)
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
         """Activate exactly these scenarios. Later scenarios take precedence. Without arguments, only service rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import alternatives, control, faults, laws, playbook, probing, samples
+from simulator.providers.ramp import alternatives, control, faults, flows, laws, playbook, probing, samples
 from simulator.providers.ramp.docs import test_values
 from simulator.providers.tooling import Tooling
 
@@ -19,6 +19,7 @@ TOOLING = Tooling(
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),
     probing=lambda: probing.PROBING,
+    flows=lambda: flows.FLOWS,
     test_values=lambda: test_values.TEST_VALUES,
     rules=Path(__file__).parent / "docs" / "rules.yaml",
 )
