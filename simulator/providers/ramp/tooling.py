@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.providers.ramp import alternatives, control, faults, flows, laws, playbook, probing, samples
+from simulator.providers.ramp import alternatives, control, faults, laws, playbook, probing, samples
 from simulator.providers.ramp.docs import test_values
+from simulator.providers.ramp.triggers import flows
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
