@@ -68,6 +68,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "action": lambda: steering.action,
         "actions": lambda: steering.actions,
         "trigger": lambda: steering.trigger,
+        "seed": lambda: steering.seed,
         "faults": lambda: faults.faults,
         "scenario": lambda: scenarios.scenario,
         "record": lambda: inspecting.record,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulator.engine.worlds.alternatives import Alternatives
     from simulator.evidence.provided import Probing
     from simulator.exploration.arming import FaultClass
-    from simulator.testing.flows import Flow
+    from simulator.testing.flow_row import Flow
 
 
 @dataclass(frozen=True)

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from simulator.engine.text.json import JsonObject
-from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
 from simulator.testing.errors import error_of
 from simulator.testing.links.link import parsed
 
 if TYPE_CHECKING:
-    from simulator.testing.worlds import World
-
-Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
-"""Calls the API with a token. Takes method, path and body, and returns the response."""
+    import httpx
 
 
-@dataclass(frozen=True)
-class Flow:
-    """An order that a provider knows how to create."""
-
-    order: Callable[[Ask, Mapping[str, Any]], JsonObject]
-    """Creates the order with the fields that a test passes, and returns it."""
-    fields: tuple[str, ...]
-    """The names of the fields that a test may pass."""
-    path: str
-    """The path of an order in the API, without the order's id."""
-    events: Mapping[str, str]
-    """Maps a status to the event that reports it, or to "" if a new order has this status."""
-
-
-def play(world: World, name: str, status: str, fields: Mapping[str, object]) -> JsonObject:
+def play(
+    client: httpx.Client, trigger: Callable[[str, str], object], name: str, status: str, fields: Mapping[str, object]
+) -> JsonObject:
     """Create an order and bring it to a status. Return the order as the API returns it then.
 
     Raise ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if a call is refused.
@@ -47,7 +31,7 @@ def play(world: World, name: str, status: str, fields: Mapping[str, object]) -> 
         raise TypeError(f"{unknown[0]!r} is not a field of {name}. Use: {', '.join(flow.fields)}.")
 
     def call(method: str, path: str, body: JsonObject | None) -> JsonObject:
-        response = world.client.request(method, path, json=body)
+        response = client.request(method, path, json=body)
         answer = parsed(response.content)
         if not response.is_success or not isinstance(answer, dict):
             raise error_of(response.status_code, answer)
@@ -55,5 +39,5 @@ def play(world: World, name: str, status: str, fields: Mapping[str, object]) -> 
 
     order = flow.order(call, fields)
     if event := flow.events[status]:
-        world.trigger(event, order["id"])
+        trigger(event, order["id"])
     return call("GET", f"{flow.path}{order['id']}", None)

@@ -224,7 +224,17 @@ class World(SeenWorld):
         """
         from simulator.testing import flows
 
-        return flows.play(self, name, status, fields)
+        return flows.play(self.client, self.trigger, name, status, fields)
+
+    def add_history(self, days: int = 90, per_day: int = 40, mix: str = "typical") -> dict[str, Any]:
+        """Create orders on each of the next simulated days, and bring them to an end with outside events.
+
+        The clock advances by `days`. `mix`: `"typical"` or `"failures"`. The same seed gives the same history. Return
+        `{from, now, orders, refused, events}`.
+        """
+        answer: dict[str, Any] = self.control("POST", "/seed", {"days": days, "per_day": per_day, "mix": mix})
+        self._report_advanced(answer["now"])
+        return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
         """Activate exactly these scenarios. Later scenarios take precedence. Without arguments, only service rules

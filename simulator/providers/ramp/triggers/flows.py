@@ -15,7 +15,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.providers.ramp.reference import BANKS, COUNTRY_OF, PROVIDERS, has_method
 from simulator.providers.ramp.samples import SAMPLES
 from simulator.providers.ramp.triggers.factories import ADDRESSES
-from simulator.testing.flows import Ask, Flow
+from simulator.testing.flow_row import Ask, Flow
 
 _QUOTE = ("network", "asset", "fiat_currency", "amount", "amount_currency", "method")
 _NAME = "Wanjiru Otieno"
