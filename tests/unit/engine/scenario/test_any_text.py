@@ -18,7 +18,7 @@ from simulator.engine.text.yaml import yaml_text
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator
 from simulator.kernel.journal import Cause
-from tests.support import whole
+from tests.calls import whole
 
 SIMULATOR = Simulator(library=Library())
 WORLD = SIMULATOR.create_world(Blueprint("any", 1))
