@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from simulator.engine.control.worlds.documents import document_text
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.server.config import Config, ConfigError
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import settings_of, shown
 from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, create_app
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
@@ -128,3 +130,8 @@ def test_worlds_that_begin_at_one_moment_share_the_rows_of_their_opening(simulat
     assert (balance(first), balance(second)) == ("1", "5000")
     later = simulator.create_world(Blueprint("c", 1, now_ms=first.now_ms + 1))
     assert {entry.at_ms for entry in later.ledger.entries()} == {first.now_ms + 1}
+
+
+def test_a_token_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--control-tokens: .*nowhere.* cannot be read: No such file"):
+        create_app(Config(clock="manual", control_tokens=tmp_path / "nowhere"))

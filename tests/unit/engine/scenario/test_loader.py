@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from simulator.engine.scenario.files.loader import ScenarioError
-from simulator.engine.scenario.files.shipped import shipped_directory
 from tests.unit.engine.scenario.toy import LOADER
 
 RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - "
@@ -365,10 +364,6 @@ def test_load_directory_reports_problems_of_all_files(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as caught:
         LOADER.load_directory(tmp_path)
     assert [Path(one["file"]).name for one in caught.value.errors] == ["c.yaml", "d.yaml", "d.yaml"]
-
-
-def test_the_shipped_directory_is_there() -> None:
-    assert (shipped_directory() / "autopilot.yaml").is_file()
 
 
 @pytest.mark.parametrize(
