@@ -105,7 +105,7 @@ def test_an_action_needs_the_networks_that_its_row_names_for_a_target() -> None:
     table = ActionTable(
         (
             Action("switch", "turns it", switch, ("lamp",), networks=lambda lamp: (lamp.colour, None)),
-            Action("switch", "turns it", switch, ("sun",), networks=lambda sun: ("celo",)),
+            Action("switch", "turns it", switch, ("sun",), networks=lambda sun: ("north",)),
             Action("paint", "paints it", paint, ("lamp",)),
         )
     )

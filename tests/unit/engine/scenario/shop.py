@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from simulator.engine.records.records import move
+from simulator.engine.records.records import existing, move
 from simulator.engine.rows.action import Action, ActionCall, Initial
 from simulator.engine.rows.error import ErrorCode, invalid
 from simulator.engine.rows.event import EventType, emit
@@ -19,10 +19,11 @@ from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.text.fields import Amount, Body
+from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import World
+from simulator.kernel.world import TimerRow, World
 from tests.library import library_with
 from tests.unit.engine.scenario import shop_shapes as shapes
 
@@ -71,6 +72,7 @@ def _simple(name: str) -> Machine:
     return Machine(name, (Move("begin", "pending"),), {"pending": _ENDS, "completed": (), "failed": ()})
 
 
+_OFFERED = Move("expire", "expired", ("offer.expired",)), Move("confirm", "used")
 _STATUSES = ("operational", "degraded", "down")
 MACHINES = {
     "purchase": _waiting("purchase", "awaiting_payment", "payment_arrives"),
@@ -83,7 +85,7 @@ MACHINES = {
         {"pending": (Move("payment_arrives", "processing", _of_order("processing")),), **_FLIGHT},
     ),
     "dispatch": Machine("dispatch", (Move("begin", "processing", _of_order("processing")),), _FLIGHT),
-    "offer": Machine("offer", (Move("begin", "active"),), {"active": (Move("expire", "expired"),), "expired": ()}),
+    "offer": Machine("offer", (Move("begin", "active"),), {"active": _OFFERED, "expired": (), "used": ()}),
     "subscription": Machine("subscription", (Move("begin", "draft"),), {"draft": ()}),
     "shelf": Machine("shelf", (Move("begin", "active", ("shelf.created",)),), {"active": ()}),
     "parcel": Machine(
@@ -122,7 +124,7 @@ def _order(name: str) -> Kind[Thing]:
 
 KINDS = {
     **{name: _order(name) for name in ("purchase", "buyback", "gift", "trade", "preorder", "dispatch")},
-    "offer": _kind("offer", named_by=("offer_id",), prefix="offer-"),
+    "offer": _kind("offer", named_by=("offer_id",), prefix="offer-", collection="/offers"),
     "subscription": _kind("subscription"),
     "shelf": _kind("shelf"),
     "parcel": _kind("parcel", parent="shelf_id"),
@@ -134,6 +136,7 @@ EVENTS = (
         EventType(f"order.{name}", f"an order is {name}", "order")
         for name in ("created", "awaiting_payment", "awaiting_parcel", "processing", "completed", "failed", "refunded")
     ),
+    EventType("offer.expired", "nobody took an offer", "offer"),
     EventType("shelf.created", "a shelf was put up", "shelf"),
     *(EventType(f"parcel.{name}", f"a parcel is {name}", "parcel") for name in ("detected", "confirmed", "failed")),
     EventType("reader.created", "a reader was registered", "reader"),
@@ -290,6 +293,10 @@ def network_status(world: World, environment: str, network: str) -> str:
     return world.store[NETWORKS].get(network) or "operational"
 
 
+def _expire(world: World, timer: Timer) -> None:
+    move(world, existing(world, Thing, timer.target), "expire")
+
+
 NAMES = ("south", "north", "east")
 OUTAGES = Outages(NAMES, {name: name for name in NAMES}, network_status, "network.status_changed")
 ROOM = Room(
@@ -299,6 +306,7 @@ ROOM = Room(
     events=EVENTS,
     errors=ERRORS,
     actions=ACTIONS,
+    timers=(TimerRow("offer.expiry", _expire, "an offer expires", ("expire",)),),
     tables=(BALANCES, NETWORKS, RATES),
 )
 PROVIDER = replace(library_with(ROOM), outages=OUTAGES)

@@ -82,7 +82,7 @@ class Cost(TypedDict):
 class Offer(TypedDict):
     id: str
     type: Literal["purchase", "buyback", "preorder"]
-    status: Literal["active", "expired"]
+    status: Literal["active", "expired", "used"]
     pages: Count
     cost: Cost
     expires_at: str

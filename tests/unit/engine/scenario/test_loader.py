@@ -25,9 +25,7 @@ def messages(text: str) -> list[str]:
     return [f"{path}: {message}" for _, _, path, message in problems(text)]
 
 
-def test_a_whole_file_is_read() -> None:
-    file = LOADER.load(
-        """
+WHOLE = """
 name: all
 description: everything
 world:
@@ -73,10 +71,12 @@ expect:
 slowdown: {degraded: 5}
 with: [autopilot]
 retry: false
-""",
-        "all.yaml",
-        ["autopilot"],
-    )
+"""
+"""A scenario file with everything that a file may have."""
+
+
+def test_a_whole_file_is_read() -> None:
+    file = LOADER.load(WHOLE, "all.yaml", ["autopilot"])
     assert file.name == "all"
     assert file.place("rules[1]") == "all.yaml:16"
     assert file.scenario.rules[0].do is not None
@@ -99,7 +99,7 @@ rules:
     where: {type: {ends_wth: x}, a: {matches: "(["}}
     do:
       - {after: 20x, action: complete}
-      - {action: payout_fail}
+      - {action: delivery_fail}
       - {action: fail, failure_cod: delivery_failed}
 """
     ) == [
@@ -117,7 +117,7 @@ rules:
             "rules[0].do[0].after",
             "not a duration: '20x' (write for example 20s, 2h30m, PT90S, or seconds as a number)",
         ),
-        (7, 18, "rules[0].do[1].action", "unknown action `payout_fail`; did you mean `fail`?"),
+        (7, 18, "rules[0].do[1].action", "unknown action `delivery_fail`; did you mean `fail`?"),
         (
             8,
             24,
