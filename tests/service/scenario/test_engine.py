@@ -155,7 +155,7 @@ def test_counts_continue_while_a_scenario_stays_active() -> None:
     assert status(world, second) == "pending"
 
 
-def test_rules_see_the_request_the_reader_and_the_quote() -> None:
+def test_rules_see_the_request_the_reader_and_the_offer() -> None:
     _, world = running(
         "name: sees\nrules:\n"
         "  - {on: created, where: {type: reader}, do: []}\n"
@@ -174,10 +174,10 @@ def test_rules_see_the_request_the_reader_and_the_quote() -> None:
     recipient = begin(world, "dispatch", {"recipient": {"reader_id": ending_01}})
     other = begin(world, "dispatch", {"reader_id": ending_02})
     foreign = begin(world, "dispatch", {"reader_id": elsewhere})
-    offerd = begin(world, "dispatch", {"offer_id": offer}, body={"note": "hi"})
+    offered = begin(world, "dispatch", {"offer_id": offer}, body={"note": "hi"})
     preorder = begin(world, "preorder", body={"payer": {"phone_number": "+25402"}})
     after(world, 0)
-    assert [status(world, one) for one in (named, run, recipient, other, foreign, offerd, preorder)] == [
+    assert [status(world, one) for one in (named, run, recipient, other, foreign, offered, preorder)] == [
         "failed",
         "failed",
         "failed",

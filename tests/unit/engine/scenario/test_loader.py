@@ -304,7 +304,7 @@ def test_number_beyond_64_bits_is_refused(number: str) -> None:
     ]
 
 
-def test_unofferd_placeholder_gets_a_hint() -> None:
+def test_unquoted_placeholder_gets_a_hint() -> None:
     assert problems("name: x\ndrive:\n  - {get: /offers/${offer.id}}")[0][3].endswith(
         'write a string with ${…} in quotes inside { } and [ ], as in "/offers/${offer.id}"'
     )
