@@ -108,9 +108,17 @@ def test_timer_move_is_a_wait(world: World) -> None:
     assert path.waits == 1
 
 
-def test_a_move_of_the_account_is_a_call(world: World) -> None:
-    (path,) = paths_where(world, ACTIONS, thing("offer", "active"), lambda move: move.target == "used")
-    assert path.steps == (DriveCall(post="/offers/thing_1/confirm", body={}),)
+@pytest.mark.parametrize(
+    ("record", "on", "call"),
+    [
+        (thing("offer", "active"), "confirm", DriveCall(post="/offers/thing_1/confirm", body={})),
+        (thing("webhook", "disabled"), "enable", DriveCall(patch="/webhooks/thing_1", body={"status": "enabled"})),
+        (thing("webhook", "enabled"), "delete", DriveCall(delete="/webhooks/thing_1")),
+    ],
+)
+def test_a_move_of_the_account_is_a_call(world: World, record: Thing, on: str, call: DriveCall) -> None:
+    (path, *_) = paths_where(world, ACTIONS, record, lambda move: move.on == on)
+    assert path.steps == (call,)
 
 
 def test_refusal_lists_the_allowed_actions(world: World) -> None:
