@@ -242,8 +242,6 @@ ACTIONS = (
     Action("parcel_arrives", "", _moves("parcel_arrives"), ("shelf",), lambda: ShelfArrival),
     Action("parcel_confirms", "", _moves("parcel_confirms"), ("parcel",)),
     Action("parcel_fails", "", _moves("parcel_fails"), ("parcel",)),
-    Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("parcel",)),
-    Action("broadcast", "", _moves("broadcast"), ("gift",)),
     Action("complete", "", _moves("complete"), _ORDERS),
     Action("fail", "", _moves("fail"), _ORDERS, lambda: Failure),
     Action("refund", "", _moves("refund"), _ORDERS),
