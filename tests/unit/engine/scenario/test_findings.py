@@ -36,22 +36,22 @@ def rule(text: str) -> list[str]:
             "unknown field `typ` of order.created; did you mean `type`?",
         ),
         ("order.created, where: {type: purchse}", "`type` is never `purchse`; did you mean `purchase`?"),
-        ("order.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        ("order.completed, where: {status: failed}", "`status` is never `failed` (possible: completed)"),
         (
             "order.created, where: {type: purchase, status: awaiting_parcel}",
             "`status` is never `awaiting_parcel`; did you mean `awaiting_payment`?",
         ),
         (
             "order.awaiting_parcel, where: {type: purchase}",
-            "order.awaiting_parcel is never about the type purchase, only buyback",
+            "order.awaiting_parcel never concerns the type purchase, only buyback",
         ),
         ("order.created, where: {type: purchase, parcel.memo: x}", "the field `parcel` does not exist in purchase"),
         (
             "order.created, where: {type: buyback, parcel.mmo: x}",
             "there is no field `mmo` in `parcel`; did you mean `memo`?",
         ),
-        ("order.created, where: {type: {ends_with: chse}}", "`type` never passes these tests; it is one of"),
-        ("order.created, where: {type: []}", "no value passes: the list of `type` is empty"),
+        ("order.created, where: {type: {ends_with: chse}}", "`type` never passes these tests; its values are"),
+        ("order.created, where: {type: []}", "no value can match, because the list of `type` is empty"),
         (
             "order.created, where: {source_amount: {gt: 5, lt: 4}}",
             "no number is above 5 and below 4",
@@ -70,7 +70,7 @@ def rule(text: str) -> list[str]:
             "created, where: {typ: trade}",
             "unknown field `typ` of objects created without an event; did you mean `type`?",
         ),
-        ("created, where: {type: purchase}", "created is never about the type purchase, only"),
+        ("created, where: {type: purchase}", "created never concerns the type purchase, only"),
         ("created, where: {pages: '100'}", "`pages` is a number, not a string; write it without quotes"),
         ("parcel.confirmed, where: {cost: true}", "unknown field `cost` of parcel.confirmed"),
     ],
@@ -86,7 +86,7 @@ def test_impossible_where_is_found(where: str, message: str) -> None:
         ("methd: POST", "a request has no field `methd`; did you mean `method`?"),
         ("method: post", "no matching call has the method `post` (possible: DELETE"),
         ("method: DELETE, path: /offers", "no matching call has the method `DELETE` (possible: POST)"),
-        ("path: /offrs", "no operation has the path `/offrs`; did you mean `/offers`?"),
+        ("path: /offrs", "no operation matches the path `/offrs`; did you mean `/offers`?"),
         ("path: /offers, body.amuont_currency: x", "there is no field `amuont_currency` in the body of such a request"),
     ],
 )
@@ -104,7 +104,7 @@ def test_impossible_request_is_found(where: str, message: str) -> None:
         ),
         (
             "on: created, where: {type: gift, status: pending}, do: [{action: fail}, {action: complete}]",
-            ["3: `complete` will be skipped: the gift is completed or failed by then, and nothing is possible then"],
+            ["3: `complete` will be skipped: the gift is completed or failed by then, and no action is possible then"],
         ),
         ("on: order.processing, do: [{after: 5s, action: complete}, {after: 1m, action: refund}]", []),
         ("on: order.awaiting_payment, do: [{action: payment_arrives}, {action: payment_declined}]", []),
@@ -143,7 +143,7 @@ def test_unreachable_rule_is_found(first: str, second: str, dead: bool) -> None:
     ("body", "message"),
     [
         (f"{{{OFFER}, amount: 50}}", "the call will be refused: `amount` must be a string; write it in quotes: '50'"),
-        (f"{{{OFFER}}}", "the call will be refused: without amount"),
+        (f"{{{OFFER}}}", "the call will be refused: it needs amount"),
         (f"{{{OFFER}, amount: '50', amout: 1}}", "the call ignores `amout`; it has the fields type, network"),
         (f"{{{OFFER}, amount: '50'}}", None),
         (f"{{{OFFER}, amount: '${{world.seed}}'}}", None),
@@ -179,7 +179,7 @@ expect:
             "delivery: order.created, where: {statsu: failed}",
             "there is no field `statsu` in a delivery; did you mean",
         ),
-        ("event: order.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        ("event: order.completed, where: {status: failed}", "`status` is never `failed` (possible: completed)"),
         ('answer: offer, where: {cost.total: "1", expires_at: {exists: true}}', None),
     ],
 )

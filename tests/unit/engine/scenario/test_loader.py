@@ -115,7 +115,7 @@ rules:
             6,
             17,
             "rules[0].do[0].after",
-            "not a duration: '20x' (write for example 20s, 2h30m, PT90S, or seconds as a number)",
+            "'20x' is not a duration; write it with units, such as 20s, 2h30m or PT90S, or as a JSON number of seconds",
         ),
         (7, 18, "rules[0].do[1].action", "unknown action `delivery_fail`; did you mean `fail`?"),
         (
@@ -132,7 +132,10 @@ rules:
     [
         ("{actoin: fail}", "rules[0].do[0].actoin: unknown field `actoin`; did you mean `action`?"),
         ("{after: 1s}", "rules[0].do[0]: a step needs `action` or `scenario`"),
-        ("{action: fail, scenario: x}", "rules[0].do[0].scenario: a step has `action` or `scenario`, not both"),
+        (
+            "{action: fail, scenario: x}",
+            "rules[0].do[0].scenario: a step must have either `action` or `scenario`, not both",
+        ),
         ("{scenario: y}", "rules[0].do[0].scenario: unknown scenario `y`"),
         ('{scenario: "${nam}"}', "rules[0].do[0].scenario: `${nam}` is not a named group of the rule"),
         ("{scenario: x, amount: 1}", "rules[0].do[0].amount: unknown field `amount`"),
@@ -337,7 +340,7 @@ def test_anchor_can_be_redefined() -> None:
 
 
 def test_invalid_name_is_explained() -> None:
-    assert problems("name: x y")[0][3].startswith("a name has letters, digits")
+    assert problems("name: x y")[0][3].startswith("a name can contain letters, digits")
 
 
 def test_values_with_placeholders_are_not_checked() -> None:
@@ -369,8 +372,8 @@ def test_load_directory_reports_problems_of_all_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        ("a{99999999999}", "a repetition is at most 1000"),
-        ("a{2,1001}", "a repetition is at most 1000"),
+        ("a{99999999999}", "a repetition must be at most 1000"),
+        ("a{2,1001}", "a repetition must be at most 1000"),
         ("((a{99}){99}){99}", "invalid repetition size: {99}"),
         (
             "a(?=b)",
@@ -406,8 +409,8 @@ RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
         ),
         (
             RULE_ON + "do: [{action: parcel_confirms}]}",
-            "rules[0].do[0].action: the action parcel_confirms does not act on purchase, buyback, gift, trade, "
-            "preorder, dispatch; it acts on parcel",
+            "rules[0].do[0].action: the action parcel_confirms cannot be performed on purchase, buyback, "
+            "gift, trade, preorder, dispatch; it is for parcel",
         ),
         (
             RULE_ON + "do: [{at: 1s, action: refund}]}",
@@ -415,23 +418,23 @@ RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
         ),
         (
             "name: x\nfaults: [{match: {path: /v1/offers}, drop: true}]",
-            "faults[0].match.path: no path below the base (/v1) can be '/v1/offers'; did you mean /offers?",
+            "faults[0].match.path: no operation below the base path /v1 matches '/v1/offers'; did you mean /offers?",
         ),
         (
             "name: x\nfaults: [{match: {path: /offrs/*}, drop: true}]",
-            "faults[0].match.path: no path below the base (/v1) can be '/offrs/*'; did you mean /offers/*?",
+            "faults[0].match.path: no operation below the base path /v1 matches '/offrs/*'; did you mean /offers/*?",
         ),
         (
             "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
-            "faults[0].match.method: FETCH is not possible, only DELETE, GET, HEAD, PATCH, POST, PUT",
+            "faults[0].match.method: FETCH is not possible; use DELETE, GET, HEAD, PATCH, POST, PUT",
         ),
         (
             "name: x\nfaults: [{match: {method: DELETE, path: /offers}, drop: true}]",
-            "faults[0].match.method: DELETE is not possible at /offers, only POST",
+            "faults[0].match.method: DELETE is not possible at /offers; use POST",
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 11m}]",
-            "faults[0].delay: it is wall time, at most 10m",
+            "faults[0].delay: it is wall-clock time and must be at most 10m",
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
@@ -440,7 +443,7 @@ RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
         ),
         (
             "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",
-            "faults[0].deliver.slow: it is wall time, at most 1m",
+            "faults[0].deliver.slow: it is wall-clock time and must be at most 1m",
         ),
         ("name: x\nfaults: [{webhook: {}, deliver: {drop: false}}]", None),
         (

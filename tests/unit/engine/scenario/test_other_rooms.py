@@ -33,4 +33,4 @@ def test_names_of_another_service_are_refused(rule: str, problem: str) -> None:
 def test_path_of_another_service_is_a_warning() -> None:
     rule = "{on: request, where: {path: /transactions}, answer: {code: not_found}}"
     loaded = LOADER.load(f"name: theirs\nrules:\n- {rule}\n")
-    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation has the path "]
+    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation matches the path "]
