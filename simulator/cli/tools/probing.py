@@ -191,7 +191,7 @@ def _run(
     earlier: list[Any] = []
     if out is not None and out.exists():
         try:
-            for verdict in observed.read(out, switches).verdicts.values():
+            for verdict in observed.verdicts_in(observed.read(out, switches), switches):
                 decisions.take(verdict)
         except observed.BadObserved as error:
             fail([f"--out: {error}"], EXIT_USAGE)

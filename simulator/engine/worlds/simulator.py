@@ -47,7 +47,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Observation
+    from simulator.engine.worlds.observations import Observed
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Inherited:
     """
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
-    observed: Mapping[str, Observation] = field(default_factory=dict)
-    """The observations of the real service, by the id of the assumption."""
+    observed: tuple[Observed, ...] = ()
+    """The observed files that worlds are based on."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start time of a clock with this mode."""
@@ -174,7 +174,7 @@ class Simulator:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
         world = World(blueprint.id, blueprint.seed, clock, self.wiring, keys_of=blueprint.keys_of)
         with world.change(Cause("start", "world")):
-            put_settings(world, blueprint.settings)
+            put_settings(world, blueprint.settings_in_force())
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
