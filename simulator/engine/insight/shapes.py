@@ -56,8 +56,8 @@ class Finding(TypedDict):
     """The code to change, in Python and as HTTP. Empty if the code is not the cause."""
     clause_links: list[str]
     """Paths of pages on this server that document the clause."""
-    rests_on: list[RestsOn]
-    """The assumptions that the clause cites. Empty if the specification decides."""
+    rests_on: NotRequired[list[RestsOn]]
+    """The assumptions that the clause cites. Absent if there are none, or no observed file is used."""
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""
     count: Count
