@@ -6,16 +6,18 @@ import datetime
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import yaml
 
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.worlds.alternatives import Observation, Switches
 from simulator.evidence.probing import Result, Verdict
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOOLING
 from simulator.version import __version__
 
 FORMAT = 1
@@ -27,12 +29,29 @@ class BadObserved(ValueError):
 
 
 @dataclass(frozen=True)
+class Seen:
+    """The service that a file is about. The file has its host as a hash only."""
+
+    url: str
+    environment: str
+    name: str = "target"
+
+
+@dataclass(frozen=True)
 class Observed:
     """One observed file."""
 
     path: Path
     date: str
     verdicts: Mapping[str, Verdict]
+    facts: Shown
+    """The facts that differ from the shipped reference data, in the form that worlds accept."""
+    unfit: Sequence[str]
+    """Facts of the file that a world cannot have, one line each."""
+    facts_as_seen: Shown
+    """The facts as the service has them."""
+    exchanges: Sequence[Any]
+    """The calls of the run, to which the verdicts refer."""
 
     @property
     def alternatives(self) -> dict[str, str]:
@@ -45,8 +64,14 @@ class Observed:
         return f"{self.path}: observed {days} days ago; `rampsim probe` renews it" if days > OLD_DAYS else ""
 
 
-def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> None:
-    """Write the verdicts that are decided."""
+def write(
+    path: Path,
+    target: Seen,
+    verdicts: Iterable[Verdict],
+    exchanges: Sequence[Any],
+    facts: Shown = MappingProxyType({}),
+) -> None:
+    """Write the verdicts that are decided, and the facts."""
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -54,18 +79,18 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
         row = {"verdict": one.verdict, "alternative": one.alternative, "seen": one.seen, "probe": one.probe}
         rows[one.id] = {name: value for name, value in row.items() if value is not None}
         rows[one.id]["exchanges"] = one.exchanges
-    host = urlsplit(target).hostname or ""
+    host = urlsplit(target.url).hostname or ""
     document = {
         "version": FORMAT,
         "target": {
-            "name": "target",
+            "name": target.name,
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
-            "environment": environment,
+            "environment": target.environment,
         },
         "observed_at": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
-        "facts": {},
+        "facts": dict(facts),
         "exchanges": list(exchanges),
     }
     draft = path.with_name(path.name + ".part")
@@ -94,7 +119,15 @@ def read(path: Path, switches: Switches) -> Observed:
     rows = document.get("assumptions") or {}
     if not isinstance(rows, Mapping):
         raise BadObserved(f"{path}: assumptions: is not a mapping of ids to verdicts")
-    return Observed(path, date, {str(key): _verdict(path, str(key), row, switches) for key, row in rows.items()})
+    given = document.get("facts") or {}
+    if not isinstance(given, Mapping):
+        raise BadObserved(f"{path}: facts: is not a mapping")
+    facts, unfit = TOOLING.probing().fit_facts(given) if given else ({}, [])
+    verdicts = {str(key): _verdict(path, str(key), row, switches) for key, row in rows.items()}
+    exchanges = document.get("exchanges") or []
+    if not isinstance(exchanges, list):
+        raise BadObserved(f"{path}: exchanges: is not a list")
+    return Observed(path, date, verdicts, facts, unfit, given, exchanges)
 
 
 def _verdict(path: Path, identifier: str, row: object, switches: Switches) -> Verdict:
@@ -133,6 +166,22 @@ def observations(files: Sequence[Observed]) -> dict[str, Observation]:
         for one, (file, verdict) in by_id.items()
         if verdict.verdict in ("holds", "differs")
     }
+
+
+def facts_of(files: Sequence[Observed]) -> JsonObject:
+    """Return the facts of several files, in the form that worlds accept. Raise `BadObserved` if two disagree.
+
+    A file without facts agrees with every other.
+    """
+    found: JsonObject = {}
+    sources: dict[tuple[str, str], Path] = {}
+    for file in files:
+        for part, rows in file.facts.items():
+            for key, row in rows.items():
+                if found.setdefault(part, {}).setdefault(key, row) != row:
+                    raise BadObserved(f"{sources[part, key]} and {file.path} disagree on facts.{part}: {key}")
+                sources.setdefault((part, key), file.path)
+    return found
 
 
 def _shown(verdict: Verdict) -> str:

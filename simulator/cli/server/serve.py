@@ -54,6 +54,7 @@ def serve(
             if store is None and os.environ.get("SIMULATOR_STORE") == "":
                 store = ""  # click ignores an empty variable, and worlds would be lost silently
             names = () if scenario == ("none",) else scenario
+            observations, facts = _observed(observed)
             try:
                 config = make_config(
                     host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
@@ -62,7 +63,7 @@ def serve(
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
-                    observed=_observations(observed),
+                    observed=observations, facts=facts,
                     idle_worlds=idle_worlds, scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
@@ -80,10 +81,10 @@ def serve(
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
-def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
-    """Read the observed files. An old file gives a warning."""
+def _observed(paths: tuple[str, ...]) -> tuple[Mapping[str, Observation], Mapping[str, Any]]:
+    """Return the observations and the facts of observed files. An old file, and what does not fit, gives a warning."""
     if not paths:
-        return {}
+        return {}, {}
     import datetime
 
     from simulator.evidence import observed
@@ -92,12 +93,13 @@ def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
     today = datetime.datetime.now(datetime.UTC).date()
     try:
         files = [observed.read(Path(path), TOOLING.alternatives()) for path in paths]
-        found = observed.observations(files)
+        found, facts = observed.observations(files), observed.facts_of(files)
     except observed.BadObserved as error:
         _refuse([f"--observed: {error}"])
-    for warning in filter(None, (file.warning(today) for file in files)):
-        say(f"rampsim: {warning}", err=True)
-    return found
+    for file in files:
+        for warning in filter(None, (file.warning(today), *(f"{file.path}: not used: {line}" for line in file.unfit))):
+            say(f"rampsim: {warning}", err=True)
+    return found, facts
 
 
 def _refuse(problems: list[str]) -> NoReturn:

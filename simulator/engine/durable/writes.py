@@ -211,7 +211,7 @@ def _head(base: Base) -> JsonObject:
         "started_at_ms": state.started_at_ms,
         "clock": base.clock.show(),
         "blueprint": {
-            **vars(blueprint),
+            **{name: value for name, value in vars(blueprint).items() if name != "facts" or value},
             "seed": str(blueprint.seed),
             "rate": str(blueprint.rate),
             "settings": dict(blueprint.settings),

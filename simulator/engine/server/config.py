@@ -76,6 +76,8 @@ class Config:
     allowed_origins: tuple[str, ...] = ()
     observed: Mapping[str, alternatives.Observation] = field(default_factory=dict)
     """The observations of the real service, by the id of the assumption."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Reference data of the real service that replaces the shipped data, in the form that the provider accepts."""
 
 
 def make_config(
@@ -103,6 +105,7 @@ def make_config(
     scenario_directories: tuple[str, ...] = (),
     allowed_origins: tuple[str, ...] = (),
     observed: Mapping[str, alternatives.Observation] | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> Config:
     """Validate all values and return the configuration. Raise `ConfigError` with all problems if one is invalid.
 
@@ -162,7 +165,7 @@ def make_config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed or {},
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed or {}, facts or {},
     )  # fmt: skip
 
 

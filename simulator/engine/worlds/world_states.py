@@ -30,6 +30,8 @@ class Blueprint:
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
     """True if a reset starts at the current machine time, like a real clock without a given start time."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Reference data of a running service that replaces shipped data, in the form of `Provider.put_facts`."""
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ def _head_of(state: WorldState) -> JsonObject:
             "clock": _shown_clock(blueprint),
             "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
+            **({"facts": dict(blueprint.facts)} if blueprint.facts else {}),
         },
     }
 
@@ -154,13 +155,16 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
+    facts = _object(blueprint, "facts", "blueprint.") if "facts" in blueprint else {}
     dropped = DroppedRows()
     tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
     requests = tuple(_requests(document.get("requests"), contents, dropped))
     dropped.enter(tables)
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
-        blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
+        blueprint=Blueprint(
+            "", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of, facts=facts
+        ),
         world_id=_text(document, "world", ""),
         keys_of=keys_of,
         seed=_seed(document, ""),

@@ -65,6 +65,8 @@ class DocumentBlueprint(TypedDict):
     """The scenarios that were active at creation."""
     settings: DocumentSettings
     """The settings at creation."""
+    facts: NotRequired[Mapping[str, Any]]
+    """Reference data of a running service that replaces the shipped data; absent without an observed file."""
 
 
 class StateDocument(TypedDict):

@@ -104,6 +104,7 @@ async def create_world(call: ControlCall) -> WorldObject:
         settings={**inherited.settings, **named(body.settings)},
         keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
+        facts=inherited.facts,
     )
     await _require_room(call, world_id)
     with _as_control_error(call):
