@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from simulator.engine.clients.exchange import Headers
+from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.worlds import settings
@@ -35,9 +36,9 @@ class _Receivers:
 class Simulators:
     """An application whose worlds are targets."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: Config | None = None) -> None:
         self._loop = asyncio.new_event_loop()
-        self._app = create_app(transport=_Receivers())
+        self._app = create_app(config, transport=_Receivers())
 
     def world(self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Shown | None = None) -> LocalWorld:
         """Create a world with these alternatives."""

@@ -7,15 +7,18 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import yaml
 
 from simulator.engine.records.codec import StateError
-from simulator.engine.text.json import JsonObject
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.alternatives import Switches
-from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
+from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, facts_of, read_observed
+from simulator.kernel.dataclass import dataclass
+from simulator.service import TOOLING
 from simulator.version import __version__
 
 if TYPE_CHECKING:
@@ -26,8 +29,23 @@ class BadObserved(ValueError):
     """A file that is not an observed file. The message names the file and the place."""
 
 
-def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> None:
-    """Write the verdicts that are decided."""
+@dataclass(frozen=True)
+class Seen:
+    """The service that a file is about. The file has its host as a hash only."""
+
+    url: str
+    environment: str
+    name: str = "target"
+
+
+def write(
+    path: Path,
+    target: Seen,
+    verdicts: Iterable[Verdict],
+    exchanges: Sequence[Any],
+    facts: Shown = MappingProxyType({}),
+) -> None:
+    """Write the verdicts that are decided, and the facts."""
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -35,18 +53,18 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
         row = {"verdict": one.verdict, "alternative": one.alternative, "seen": one.seen, "probe": one.probe}
         rows[one.id] = {name: value for name, value in row.items() if value is not None}
         rows[one.id]["exchanges"] = one.exchanges
-    host = urlsplit(target).hostname or ""
+    host = urlsplit(target.url).hostname or ""
     document = {
         "version": FORMAT,
         "target": {
-            "name": "target",
+            "name": target.name,
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
-            "environment": environment,
+            "environment": target.environment,
         },
         "observed_at": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
-        "facts": {},
+        "facts": dict(facts),
         "exchanges": list(exchanges),
     }
     draft = path.with_name(path.name + ".part")
@@ -60,6 +78,7 @@ def read_files(paths: Iterable[Path], switches: Switches) -> tuple[Observed, ...
     files = tuple(read(path, switches) for path in paths)
     try:
         check_agreement(files)
+        facts_of(files, TOOLING.probing().fit_facts)
     except StateError as error:
         raise BadObserved(error.why) from None
     return files
@@ -93,6 +112,14 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
 
 
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
-    """Return a warning for each old file. `today` is the date of this machine."""
-    today = today or datetime.datetime.now(datetime.UTC).date()
-    return [warning for file in files if (warning := file.warning(today))]
+    """Return a warning for each old file, and for each fact that a world cannot have.
+
+    `today` is the date of this machine.
+    """
+    today, fit = today or datetime.datetime.now(datetime.UTC).date(), TOOLING.probing().fit_facts
+    return [
+        line
+        for file in files
+        for line in (file.warning(today), *(f"{file.name}: not used: {unfit}" for unfit in fit(file.facts)[1]))
+        if line
+    ]

@@ -78,6 +78,8 @@ class Inherited:
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     observed: tuple[Observed, ...] = ()
     """The observed files that worlds are based on."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Reference data of the real service, as in a `Blueprint`."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start time of a clock with this mode."""
@@ -178,6 +180,8 @@ class Simulator:
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
+            if blueprint.facts:
+                self.provider.put_facts(world, blueprint.facts)
             for name, scenario in (uploaded or {}).items():
                 world.store[UPLOADED].put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))

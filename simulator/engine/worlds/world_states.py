@@ -33,6 +33,8 @@ class Blueprint:
     """True if a reset starts at the current machine time, like a real clock without a given start time."""
     observed: tuple[Observed, ...] = ()
     """The observed files that the world is based on."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Reference data of a running service that replaces shipped data, in the form of `Provider.put_facts`."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
         """Return the settings, with the observed alternatives of assumptions that they do not switch."""

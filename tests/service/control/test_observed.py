@@ -146,3 +146,11 @@ def test_advice_names_what_was_observed(server: Remote) -> None:
     found = world.control("GET", "/advice").body["data"]
     row = {"id": "H6", "standing": "observed", "observed_at": "2026-11-23"}
     assert [one["rests_on"] for one in found if one["clause"] == "decision H6"] == [[row]]
+
+
+def test_world_has_the_facts_of_the_file(server: Remote) -> None:
+    limits = {"daily": "7000", "currency": "KES"}
+    world = server.another(observed={**FILE, "facts": {"limits": limits}})
+    assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")
+    document = world.control("GET", "/state").body
+    assert document["blueprint"]["facts"]["limits"]["daily"] == {"amount": "7000", "currency": "KES"}
