@@ -16,6 +16,7 @@ from simulator.cli.server import serve, waiting
 from simulator.cli.tools import (
     agents,
     assuming,
+    capturing,
     certifying,
     comparing,
     completing,
@@ -80,6 +81,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "conform": lambda: conforming.conform,
         "compare": lambda: comparing.compare,
         "probe": lambda: probing.probe,
+        "capture": lambda: capturing.capture,
     },
     "Help": {
         "docs": lambda: docs.docs,

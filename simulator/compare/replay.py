@@ -14,7 +14,6 @@ from dataclasses import asdict, field
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
@@ -26,6 +25,7 @@ from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.reports import counted
+from simulator.evidence.corpus.har import LIVE, RecordedCall
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
