@@ -13,10 +13,12 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.worlds import settings
+from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
 from simulator.service import TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
+from simulator.testing.receiving.loopback import Answer
 
 START = "2026-01-05T08:00:00.000Z"
 HOOK = "http://localhost/probe-hook"
@@ -51,19 +53,27 @@ class Simulators:
 
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
-        given = {"host": "localhost", **({"content-type": "application/json"} if raw else {})}
-        given |= {name.lower(): value for name, value in headers.items()}
-        path, _, query = path.partition("?")
-        lines = [(name.encode(), value.encode()) for name, value in given.items()]
-        talk = Conversation(raw)
-        self._loop.run_until_complete(
-            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
-        )
-        answer = talk.answer()
+        given = {"content-type": "application/json"} if raw else {}
+        answer = self.exchange(method, path, raw, given | {name.lower(): value for name, value in headers.items()})
         parsed = None
         with suppress(ValueError):
             parsed = json.loads(answer.body)
         return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
+
+    def exchange(self, method: str, path: str, raw: bytes, headers: Mapping[str, str]) -> Answer:
+        """Send a request as it is. Header names are in lower case."""
+        path, _, query = path.partition("?")
+        lines = [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()]
+        talk = Conversation(raw)
+        self._loop.run_until_complete(
+            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
+        )
+        return talk.answer()
+
+    @property
+    def simulator(self) -> Simulator:
+        """The simulator with the worlds."""
+        return self._app.runtime.simulator
 
     def close(self) -> None:
         self._loop.run_until_complete(asyncio.sleep(0))

@@ -44,8 +44,10 @@ def write(
     verdicts: Iterable[Verdict],
     exchanges: Sequence[Any],
     facts: Shown = MappingProxyType({}),
+    *,
+    date: datetime.date | None = None,
 ) -> None:
-    """Write the verdicts that are decided, and the facts."""
+    """Write the verdicts that are decided, and the facts. `date` is that of the observation, by default today."""
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -61,7 +63,7 @@ def write(
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
             "environment": target.environment,
         },
-        "observed_at": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
         "facts": dict(facts),
