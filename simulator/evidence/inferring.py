@@ -96,7 +96,7 @@ class Case:
     def seen(self) -> Features:
         """The features of the recording."""
         return features_in(
-            [one for one in self._recording.exchanges if one.direction == "call" and one.status is not None],
+            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None],
             self._probing,
         )
 
@@ -112,6 +112,10 @@ def features_in(exchanges: Sequence[Exchange], probing: Probing) -> Features:
     for one in exchanges:
         headers = {name: value or "-" for name, value in one.response_headers.items()}
         step = Step(f"#{one.n}")
+        if one.direction == "webhook":
+            plain = _plain(one.request)
+            found |= features_of([Seen(step, events=[plain] if isinstance(plain, dict) else [])], probing.formulas)
+            continue
         seen = Seen(step, Reply(one.status or 0, headers, _plain(one.response)))
         found |= features_of([seen], probing.formulas)
         key = f"{one.method} {one.path} {one.headers.get('idempotency-key')}"
@@ -301,12 +305,12 @@ class Inference:
         return before + list(self.cases[evidence.case].by_number).index(evidence.exchange)
 
     def left_out(self) -> list[str]:
-        """Return one line for each call that was not replayed, with the reason."""
+        """Return one line for each exchange that was not replayed, with the reason."""
         return [
             f"{case.name}:{one.recorded.n}: {one.recorded.method} {one.recorded.path}: {one.why_not}"
             for case in self.cases
             for one in case.replay
-            if one.why_not and one.recorded.direction == "call"
+            if one.why_not
         ]
 
     @property

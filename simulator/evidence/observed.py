@@ -113,6 +113,11 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
     ]  # fmt: skip
 
 
+def contents_of(files: Iterable[Observed]) -> list[JsonObject]:
+    """Return the contents of files, as `POST /_simulator/worlds` accepts them."""
+    return [{**one.document, "facts": dict(one.facts)} for one in files]
+
+
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
     """Return a warning for each old file, and for each fact that a world cannot have.
 

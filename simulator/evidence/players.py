@@ -18,6 +18,9 @@ from simulator.kernel.journal import Cause
 class LocalPlayer:
     """A fresh world without scenarios."""
 
+    is_real_time = False
+    run = ""
+
     def __init__(
         self, simulators: Simulators, begins: str, assumptions: Mapping[str, str], observed: Sequence[Shown] = ()
     ) -> None:

@@ -76,10 +76,13 @@ class RemoteService:
             raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
         self._token = token
 
-    def prepare(self) -> None:
-        """Read the account for the next flow, whose references are new."""
+    def ensure_signed_in(self) -> None:
         if not self._token:
             self.sign_in()
+
+    def prepare(self) -> None:
+        """Read the account for the next flow, whose references are new."""
+        self.ensure_signed_in()
         self._run += 1
         if not self.account:
             self.account.update(TOOLING.probing().surroundings(self.read))

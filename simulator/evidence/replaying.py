@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Protocol
 from urllib.parse import quote, unquote, urlencode
 
@@ -27,6 +26,8 @@ _SHORTEST_ID = 6
 _TOLERANCE_MS = 5_000
 """Times in responses that differ by less are due to the duration of the call."""
 _MOST_PASSES = 4
+_LONG_MS = 10 * 60_000
+"""A service is asked about resources of a recording only if they are younger."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Player(Protocol):
 
     base_ms: int
     """The time at which the recording begins there."""
+    is_real_time: bool
+    """True if the clock cannot be advanced, so the recorded waits are left out."""
+    run: str
+    """The beginning of idempotency keys, so that a repeated replay has others."""
 
     def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered: ...
 
@@ -77,8 +82,6 @@ class Replayed:
     played: Exchange | None = None
     why_not: str = ""
     """Why it was not replayed."""
-    events: list[Shown] = field(default_factory=list)
-    """The events of the replay since the previous exchange."""
     now_ms: int = 0
 
 
@@ -160,6 +163,13 @@ class _Replay:
         self._recording, self._player, self._schedule = recording, player, schedule
         self._names: dict[str, str] = {}
         """Recorded strings, and what they are in the replay."""
+        self._learned_ms: dict[str, int] = {}
+        """When the recording saw each of them first, in milliseconds since its begin."""
+        first = recording.exchanges[0]
+        self._times = Pseudonyms.moving(player.base_ms - parse_timestamp(first.at) if first.at else 0)
+        """Moves recorded times to the present of the target."""
+        self._events: list[Shown] = []
+        """The events of the replay that no recorded webhook has delivered yet."""
         self._pseudonyms = Pseudonyms(b"replay")
 
     def __iter__(self) -> Iterator[Replayed]:
@@ -169,9 +179,7 @@ class _Replay:
             self._player.wait_until(base_ms + after_ms)
             one = Replayed(recorded, now_ms=base_ms + after_ms)
             if recorded.direction == "webhook":
-                envelope = recorded.request if isinstance(recorded.request, dict) else {}
-                self._bring(envelope.get("data"))
-                one.why_not = "a webhook"
+                one.why_not = self._receive(one)
             else:
                 one.why_not = self._obstacle(recorded)
                 if not one.why_not:
@@ -180,8 +188,29 @@ class _Replay:
                     one.played = self._call(recorded, base_ms + after_ms)
                     if recorded.status == 401 and recorded.authenticated and one.played.status != 401:
                         one.played, one.why_not = None, "the recording has no credentials"
-            one.events = self._player.events()
             yield one
+
+    def _receive(self, one: Replayed) -> str:
+        """Find the event of the replay that a recorded webhook delivers. Return why there is none, or ""."""
+        envelope = one.recorded.request
+        if not isinstance(envelope, dict) or one.recorded.attempt > 1:
+            return "it repeats a delivery" if isinstance(envelope, dict) else "its body is not recorded"
+        self._bring(envelope.get("data"))
+        self._events += self._player.events()
+        identifier = self._names.get(_subject(envelope))
+        for event in self._events:
+            if event.get("type") == envelope.get("type") and identifier in (None, _subject(event)):
+                self._events.remove(event)
+                self._match(envelope, event, one.recorded.after_ms)
+                one.played = sanitise(
+                    Traffic(
+                        n=one.recorded.n, direction="webhook", at_ms=one.now_ms, method="POST", path="/inbox",
+                        body=dumps(event), status=one.recorded.status,
+                    ),
+                    self._pseudonyms,
+                )  # fmt: skip
+                return ""
+        return "the replay has no such event"
 
     def _obstacle(self, recorded: Exchange) -> str:
         """Return why a call cannot be replayed, or ""."""
@@ -193,6 +222,8 @@ class _Replay:
             return "its response is not recorded"
         if _has_url(recorded.request) and not self._player.hook():
             return "webhooks cannot be registered there"
+        if recorded.request_body not in ("json", "none") and self._player.is_real_time:
+            return "its body is not recorded"
         if recorded.status != 404 and (unknown := next(self._unknown(recorded), "")):
             return f"{unknown} is older than the recording"
         return ""
@@ -202,13 +233,15 @@ class _Replay:
         _, template = known().operation(recorded.method, recorded.path)
         segments = [unquote(one) for one in recorded.path.strip("/").split("/")]
         for part, segment in zip(template, segments, strict=False):
-            if part.startswith("{") and self._is_unknown(segment):
+            if part.startswith("{") and self._is_unknown(segment, recorded):
                 yield segment
         for name, value in _leaves(recorded.request):
-            if name.endswith("_id") and isinstance(value, str) and self._is_unknown(value):
+            if name.endswith("_id") and isinstance(value, str) and self._is_unknown(value, recorded):
                 yield value
 
-    def _is_unknown(self, text: str) -> bool:
+    def _is_unknown(self, text: str, recorded: Exchange) -> bool:
+        if self._player.is_real_time and recorded.after_ms - self._learned_ms.get(text, recorded.after_ms) > _LONG_MS:
+            return True  # the resource may have lapsed in the recorded wait
         prefix = next((one for one in known().prefixes if text.startswith(one)), "")
         return (
             text not in self._names and text not in known().values and bool(prefix) and len(text) > _SHORTEST_ID
@@ -225,6 +258,8 @@ class _Replay:
     def _call(self, recorded: Exchange, now_ms: int) -> Exchange:
         path, raw = self._path(recorded), self._body(recorded)
         headers = {name: str(value) for name in _SENT if (value := recorded.headers.get(name))}
+        if "idempotency-key" in headers:
+            headers["idempotency-key"] = self._player.run + headers["idempotency-key"]
         if raw and "content-type" not in recorded.headers:
             headers.pop("content-type", None)
         answer = self._player.send(recorded.method, path, raw, headers, signed=recorded.authenticated)
@@ -265,7 +300,7 @@ class _Replay:
         return dumps(body)
 
     def _named(self, text: str) -> str:
-        return self._names.get(text, text)
+        return self._names.get(text) or self._times.moved(text)
 
     def _learn(self, recorded: Exchange, answer: Answered) -> None:
         try:
@@ -274,13 +309,25 @@ class _Replay:
             return
         if recorded.status is None or recorded.status >= 400 or answer.status >= 400:
             return
-        for theirs, ours in _pairs(recorded.response, played):
+        self._match(recorded.response, played, recorded.after_ms)
+
+    def _match(self, recorded: object, played: object, after_ms: int) -> None:
+        """Learn the ids of the replay."""
+        for theirs, ours in _pairs(recorded, played):
             if (
                 isinstance(theirs, str) and isinstance(ours, str) and theirs != ours
                 and len(theirs) >= _SHORTEST_ID and theirs not in known().values and _moment(theirs) is None
                 and not theirs.replace(".", "").isdecimal()
             ):  # fmt: skip
                 self._names.setdefault(theirs, ours)
+                self._learned_ms.setdefault(theirs, after_ms)
+
+
+def _subject(envelope: Shown) -> str:
+    """Return the id of the resource that an event is about, or ""."""
+    data = envelope.get("data")
+    shown = data.get("object") if isinstance(data, Mapping) else None
+    return str(shown.get("id", "")) if isinstance(shown, Mapping) else ""
 
 
 def _has_url(body: object) -> bool:

@@ -17,6 +17,7 @@ from simulator.cli.progress import Line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simulator.engine.text.json import JsonObject
     from simulator.evidence.corpus import Exchange
     from simulator.evidence.probing import Verdict
 
@@ -66,7 +67,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         seen = observed.Seen("", "sandbox", name or directory.absolute().name)
         observed.write(out, seen, verdicts, exchanges, date=date)
     if as_json is not None:
-        report = {
+        report: JsonObject = {
             "version": 1,
             "target": None,
             "calls": 0,

@@ -121,7 +121,8 @@ def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
         raise SimulatorError(f"The observed file {error}") from None
     for warning in files.warnings_of(found):
         logging.getLogger("rampsim").warning("%s", warning)
-    return [{**one.document, "facts": dict(one.facts)} for one in found]
+    contents: list[JsonObject] = files.contents_of(found)
+    return contents
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:
