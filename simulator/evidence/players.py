@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.text.json import Shown, dumps, loads
@@ -37,6 +38,7 @@ class LocalPlayer:
         self.base_ms = parse_timestamp(created["clock"]["now"])
         self._environment, keys = next(iter(created["credentials"].items()))
         self._keys = {name: keys[name] for name in ("public_key", "secret_key")}
+        self.strangers: Sequence[str] = [user["user_id"] for user in created["platform_users"]]
         self._token, self._seen = "", 0
         self._world = simulators.simulator.worlds[self.id]
 
@@ -92,6 +94,13 @@ class LocalPlayer:
         except ControlError:
             return False
         return True
+
+    def cause(self, event: str) -> bool:
+        row = vocabulary_of(self._world).events.get(event)
+        kind = None if row is None else self._world.wiring.kinds.get(row.object)
+        if kind is None or kind.sole is None:
+            return False
+        return self._control("POST", "/trigger", {"event": event}).status == 200
 
     def events(self) -> list[Shown]:
         answer = self._control("GET", f"/events?environment={self._environment}", None)

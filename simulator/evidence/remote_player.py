@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.evidence.remote import RemoteService
@@ -17,6 +17,7 @@ class RemotePlayer:
     """A service at a base URL, with the keys of a test account."""
 
     is_real_time = True
+    strangers: Sequence[str] = ()
 
     def __init__(self, base_url: str, keys: tuple[str, str]) -> None:
         self._service = RemoteService(base_url, keys, calls=_MOST_CALLS, live_keys=LIVE_KEYS)
@@ -47,6 +48,9 @@ class RemotePlayer:
         pass
 
     def bring(self, identifier: str, status: str) -> bool:
+        return False
+
+    def cause(self, event: str) -> bool:
         return False
 
     def events(self) -> list[Shown]:

@@ -7,14 +7,16 @@ are derived from recorded statuses: before a read or a webhook that shows a stat
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from simulator.engine.clients.exchange import Headers
 from simulator.engine.text.json import Shown, dumps, with_texts
-from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, sanitise
+from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, read_line, sanitise
 from simulator.evidence.corpus.known import known
+from simulator.evidence.corpus.pseudonyms import REMOVED
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
@@ -23,6 +25,7 @@ _LARGE = b'"' + b"x" * 2_000_000 + b'"'
 _NOT_JSON = b"{"
 _SENT = ("content-type", "idempotency-key", "accept")
 _SHORTEST_ID = 6
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOLERANCE_MS = 5_000
 """Times in responses that differ by less are due to the duration of the call."""
 _MOST_PASSES = 4
@@ -51,8 +54,15 @@ class Player(Protocol):
 
     def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered: ...
 
+    strangers: Sequence[str]
+    """The ids of others that the account can refer to."""
+
     def keys(self) -> Shown:
         """Return the key pair of the account."""
+        ...
+
+    def cause(self, event: str) -> bool:
+        """Cause an event about the account itself. Return False if that is impossible."""
         ...
 
     def renew(self) -> None:
@@ -198,16 +208,18 @@ class _Replay:
         self._bring(envelope.get("data"))
         self._events += self._player.events()
         identifier = self._names.get(_subject(envelope))
+        kind = envelope.get("type")
+        if not any(event.get("type") == kind for event in self._events) and self._player.cause(str(kind)):
+            self._events += self._player.events()
         for event in self._events:
             if event.get("type") == envelope.get("type") and identifier in (None, _subject(event)):
                 self._events.remove(event)
                 self._match(envelope, event, one.recorded.after_ms)
-                one.played = sanitise(
+                one.played = self._written(
                     Traffic(
                         n=one.recorded.n, direction="webhook", at_ms=one.now_ms, method="POST", path="/inbox",
                         body=dumps(event), status=one.recorded.status,
-                    ),
-                    self._pseudonyms,
+                    )
                 )  # fmt: skip
                 return ""
         return "the replay has no such event"
@@ -235,18 +247,22 @@ class _Replay:
         for part, segment in zip(template, segments, strict=False):
             if part.startswith("{") and self._is_unknown(segment, recorded):
                 yield segment
-        for name, value in _leaves(recorded.request):
-            if name.endswith("_id") and isinstance(value, str) and self._is_unknown(value, recorded):
+        for value in _leaves(recorded.request):
+            if isinstance(value, str) and self._is_unknown(value, recorded):
                 yield value
 
     def _is_unknown(self, text: str, recorded: Exchange) -> bool:
         if self._player.is_real_time and recorded.after_ms - self._learned_ms.get(text, recorded.after_ms) > _LONG_MS:
             return True  # the resource may have lapsed in the recorded wait
-        prefix = next((one for one in known().prefixes if text.startswith(one)), "")
-        return (
-            text not in self._names and text not in known().values and bool(prefix) and len(text) > _SHORTEST_ID
-            and not all(word in known().words for word in text[len(prefix) :].split("_"))
-        )  # fmt: skip
+        form = _form_of_id(text)
+        if not form or text in self._names:
+            return False
+        taken = self._names.values()
+        for one in self._player.strangers:
+            if _form_of_id(one) == form and one not in taken:
+                self._names[text] = one
+                return False
+        return True
 
     def _bring(self, shown: object) -> None:
         """Bring the resources in a recorded body to their recorded statuses."""
@@ -273,7 +289,13 @@ class _Replay:
             query=path.partition("?")[2], headers=lines, body=b"", status=answer.status,
             response_headers=list(answer.headers), response=answer.body,
         )  # fmt: skip
-        return sanitise(played, self._pseudonyms)
+        return self._written(played)
+
+    def _written(self, traffic: Traffic) -> Exchange:
+        """Return traffic of the replay in the form in which a recording has it."""
+        exchange = read_line(sanitise(traffic, self._pseudonyms).line())
+        assert isinstance(exchange, Exchange)
+        return exchange
 
     def _path(self, recorded: Exchange) -> str:
         parts = [quote(self._named(unquote(one)), safe="") for one in recorded.path.strip("/").split("/")]
@@ -323,6 +345,16 @@ class _Replay:
                 self._learned_ms.setdefault(theirs, after_ms)
 
 
+def _form_of_id(text: str) -> str:
+    """Return the prefix of an id, or `uuid`; "" for a text that is no id, and for the id of a catalogue entry."""
+    if _UUID.fullmatch(text):
+        return "uuid"
+    prefix = next((one for one in known().prefixes if text.startswith(one)), "")
+    rest = text[len(prefix) :]
+    is_listed = text in known().values or all(word in known().words for word in rest.split("_"))
+    return "" if is_listed or text.endswith(REMOVED) or len(text) <= _SHORTEST_ID else prefix
+
+
 def _subject(envelope: Shown) -> str:
     """Return the id of the resource that an event is about, or ""."""
     data = envelope.get("data")
@@ -334,15 +366,12 @@ def _has_url(body: object) -> bool:
     return isinstance(body, Mapping) and isinstance(body.get("url"), str)
 
 
-def _leaves(value: object, name: str = "") -> Iterator[tuple[str, object]]:
-    if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _leaves(one, str(key))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _leaves(one, name)
+def _leaves(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(one)
     else:
-        yield name, value
+        yield value
 
 
 def _objects(value: object) -> Iterator[Shown]:

@@ -94,7 +94,7 @@ def read_corpus(directory: Path, base: str | None = None) -> Corpus:
         for number, line in enumerate(raw.split(b"\n"), 1):
             if not line.strip():
                 continue
-            read = _read(line)
+            read = read_line(line)
             if isinstance(read, Exchange):
                 found.append(read)
             else:
@@ -103,7 +103,7 @@ def read_corpus(directory: Path, base: str | None = None) -> Corpus:
     return Corpus(recordings, damaged)
 
 
-def _read(line: bytes) -> Exchange | str:
+def read_line(line: bytes) -> Exchange | str:
     """Return the exchange of a line, or the reason why it is not one."""
     try:
         row = orjson.loads(line)
