@@ -89,7 +89,7 @@ async def _run(
     import signal
     import time
 
-    from simulator.evidence.capture.messages import MOST_HEAD_BYTES
+    from simulator.evidence.capture.messages import BUFFER_BYTES
     from simulator.evidence.capture.recorder import Recorder, Refused
     from simulator.evidence.capture.relay import BASE, INBOX, Relay
     from simulator.evidence.corpus.known import known
@@ -110,7 +110,7 @@ async def _run(
         webhook_key=webhook_key, recorded=lambda: line.say(f"{recorder.written} recorded"),
     )  # fmt: skip
     try:
-        server = await asyncio.start_server(relay.serve, "127.0.0.1", port, limit=MOST_HEAD_BYTES)
+        server = await asyncio.start_server(relay.serve, "127.0.0.1", port, limit=BUFFER_BYTES)
     except OSError as error:
         recorder.discard()
         fail([f"--port {port}: {error.strerror or error}. Choose another --port"], EXIT_REFUSED)

@@ -14,7 +14,7 @@ from typing import NoReturn
 from urllib.parse import SplitResult, urlsplit
 
 from simulator.evidence.capture.messages import (
-    MOST_HEAD_BYTES,
+    BUFFER_BYTES,
     UNTIL_CLOSED,
     Cut,
     Head,
@@ -69,7 +69,7 @@ class Place:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 return await asyncio.open_connection(
-                    name, port, ssl=self.context, server_hostname=name if self.context else None, limit=MOST_HEAD_BYTES
+                    name, port, ssl=self.context, server_hostname=name if self.context else None, limit=BUFFER_BYTES
                 )
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate is not trusted ({error.verify_message}). Give the file of its CA with --ca"
@@ -261,7 +261,9 @@ class _Connection:
         place, target = self._relay.destination(head.first.split(b" ")[1].decode("latin-1"))
         if target is None:
             await copy_body(length, self._reader, None, Tee())
-            return await self._answer(404, f"rampsim capture serves {BASE} and, with --inbox, {INBOX}", stays=True)
+            return await self._answer(
+                404, f"rampsim capture serves {BASE} and, with --inbox, {INBOX}", stays=not head.is_last
+            )
         seen = self._relay.begin(head)
         if place is None:
             return await self._received(seen, length)
@@ -282,7 +284,7 @@ class _Connection:
             self._relay.problem(str(error))
             await copy_body(length, self._reader, None, seen.request)
             self._relay.record(seen)
-            return await self._answer(502, str(error), stays=True)
+            return await self._answer(502, str(error), stays=not seen.head.is_last)
         method, _, version = seen.head.first.split(b" ")
         first = b" ".join((method, target.encode("latin-1"), version))
         writer.write(seen.head.forwarded(first, host=place.host.encode(), closes=seen.head.is_last))

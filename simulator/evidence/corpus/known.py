@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
-from urllib.parse import unquote
 
 from simulator.contract.files import contract_document, operations_of, strict_document
 from simulator.engine.clients.exchange import WELL_KNOWN_HEADERS
@@ -37,27 +37,28 @@ class Known:
     """The values of enumerations, and the error codes."""
     words: frozenset[str]
     """The words that these values consist of, in lower case and without digits."""
-    prefixes: tuple[str, ...]
-    """The beginnings of ids, the longest first."""
+    prefixes: re.Pattern[str]
+    """The beginnings of ids."""
+    literals: frozenset[str]
+    """The fixed segments of paths."""
     headers: frozenset[str]
     """The header names, in lower case."""
     events: frozenset[str]
-    paths: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """Method, operation and the segments of the path of each operation, fixed paths first."""
+    paths: Mapping[tuple[str, int], Sequence[tuple[str, tuple[str, ...]]]]
+    """The operations with the segments of their paths, by method and number of segments, fixed paths first."""
+
+    def prefix_of(self, text: str) -> str:
+        """Return the known beginning of an id, or ""."""
+        found = self.prefixes.match(text)
+        return found[0] if found else ""
 
     def operation(self, method: str, path: str) -> tuple[str | None, tuple[str, ...]]:
         """Return the operation of a call and the segments of its path template; None and () if there is none."""
         segments = path.strip("/").split("/")
-        for of, operation, template in self.paths:
-            if of == method and _fits(template, segments):
+        for operation, template in self.paths.get((method, len(segments)), ()):
+            if all(one == other or one.startswith("{") for one, other in zip(template, segments, strict=True)):
                 return operation, template
         return None, ()
-
-
-def _fits(template: tuple[str, ...], segments: list[str]) -> bool:
-    return len(template) == len(segments) and all(
-        one.startswith("{") or one == unquote(other) for one, other in zip(template, segments, strict=True)
-    )
 
 
 class _Reader:
@@ -103,10 +104,13 @@ def known() -> Known:
     document = contract_document()
     reader.read(document)
     reader.read(strict_document())
-    rows = [
-        (method, str(operation["operationId"]), tuple(path.strip("/").split("/")))
-        for method, path, operation in operations_of(document)
-    ]
+    rows: dict[tuple[str, int], list[tuple[str, tuple[str, ...]]]] = {}
+    for method, path, operation in operations_of(document):
+        template = tuple(path.strip("/").split("/"))
+        rows.setdefault((method, len(template)), []).append((operation["operationId"], template))
+    for of_length in rows.values():
+        of_length.sort(key=lambda row: sum(part.startswith("{") for part in row[1]))
+    segments = {part for of_length in rows.values() for _, template in of_length for part in template}
     numeric = {name for name, schemas in reader.names.items() if any(map(_is_numeric, schemas))}
     counts = {name for name in numeric if not any(map(_is_amount, reader.names[name])) and "amount" not in name}
     prefixes = {found[1] for one in reader.patterns if (found := _PREFIX.match(one))}
@@ -116,10 +120,11 @@ def known() -> Known:
         amounts=frozenset(numeric - counts),
         values=frozenset(reader.values | set(TOOLING.samples().zones)),
         words=frozenset(word for value in reader.values for word in re.findall("[a-z]+", value.lower())),
-        prefixes=tuple(sorted(prefixes, key=lambda one: (-len(one), one))),
+        prefixes=re.compile("|".join(map(re.escape, sorted(prefixes, reverse=True)))),
+        literals=frozenset(part for part in segments if not part.startswith("{")),
         headers=frozenset(reader.headers),
         events=frozenset(document["webhooks"]),
-        paths=tuple(sorted(rows, key=lambda row: sum(part.startswith("{") for part in row[2]))),
+        paths=rows,
     )
 
 

@@ -6,7 +6,6 @@ They derive from a key that is never written, so nobody can compute them from a 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import string
 from collections import Counter
@@ -26,11 +25,20 @@ _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:([Tt ])(\d\d):(\d\d)(?::(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", re.ASCII)
+_ADDRESS_OR_NUMBER = re.compile(r"\+?[A-Za-z0-9]{7,100}", re.ASCII)
 _EMAIL = re.compile(r"([^@\s]+)@([^@\s]+\.[^@\s.]+)")
 _URL = re.compile(r"(https?://)(.+)", re.DOTALL)
 _HEX = re.compile(r"(0[xX])?([0-9a-f-]{8,}|[0-9A-F-]{8,})")
 _KEPT_MARKS = frozenset(" .,:;/@+-_()&='\"\n\r\t\0")
 _CLASSES = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+_MEMBERS = {one: (members * 26)[:256] for members in _CLASSES for one in members}
+"""For each letter and digit, the character of its class for each byte."""
+_HEX_MEMBERS = {one: (members[:6] * 43)[:256] for members in _CLASSES for one in members} | {
+    one: _MEMBERS[one] for one in string.digits
+}
+_REMEMBERED = 20_000
+"""The number of pseudonyms that are cached. A recording repeats ids and messages."""
+_LONGEST_REMEMBERED = 200
 _WEEK_MS = 7 * 24 * 3_600_000
 _EPOCH_MS = 978_307_200_000
 """2001-01-01, a Monday. Recordings begin in this week."""
@@ -45,6 +53,7 @@ class Pseudonyms:
         self.start_ms: int | None = None
         """The time of the first exchange."""
         self._attempts: Counter[str] = Counter()
+        self._remembered: dict[str, str] = {}
 
     def begin(self, at_ms: int) -> None:
         """Fix the start of the recording at its first exchange."""
@@ -78,11 +87,15 @@ class Pseudonyms:
         """Return the pseudonym of a string: a timestamp, an id, an address, a phone number, an e-mail address, a URL,
         a hash or any other text, each by its form.
         """
-        if not text:
-            return text
-        if found := _SECRET.fullmatch(text):
-            return found[1] + REMOVED
-        return self._time(text) or self._of_form(text)
+        if (known_one := self._remembered.get(text)) is not None:
+            return known_one
+        found = _SECRET.fullmatch(text)
+        shown = found[1] + REMOVED if found else self._time(text) or self._of_form(text)
+        if len(text) <= _LONGEST_REMEMBERED:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            self._remembered[text] = shown
+        return shown
 
     def _time(self, text: str) -> str | None:
         if found := _TIME.fullmatch(text):
@@ -100,15 +113,20 @@ class Pseudonyms:
         return None
 
     def _of_form(self, text: str) -> str:
-        drawn = self._drawing(text)
-        if (special := TOOLING.samples().disguised(text, drawn)) is not None:
-            return special
+        if _ADDRESS_OR_NUMBER.fullmatch(text):
+            special = TOOLING.samples().disguised(text, self._drawing(text))
+            if special is not None:
+                return special
         if found := _URL.fullmatch(text):
-            return f"{found[1]}{self._scrambled(found[2])[:8].strip('.:/')}.example.com/{drawn(6).hex()}"
+            return f"{found[1]}{self._scrambled(found[2])[:8].strip('.:/')}.example.com/{self._bytes(text, 6).hex()}"
         if found := _EMAIL.fullmatch(text):
-            return f"{self._scrambled(found[1])}.{drawn(3).hex()}@example.com"
-        prefix = next((one for one in known().prefixes if text.startswith(one)), "")
+            return f"{self._scrambled(found[1])}.{self._bytes(text, 3).hex()}@example.com"
+        prefix = known().prefix_of(text)
         return prefix + self._scrambled(text[len(prefix) :])
+
+    def _bytes(self, text: str, length: int) -> bytes:
+        """Return bytes that only the key and the text decide."""
+        return hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass")).digest(length)
 
     def _drawing(self, text: str) -> Callable[[int], bytes]:
         """Return an endless source of bytes that only the key and the text decide."""
@@ -116,28 +134,26 @@ class Pseudonyms:
 
         def draw(length: int) -> bytes:
             nonlocal count
-            drawn = b""
-            while len(drawn) < length:
-                count += 1
-                drawn += hmac.digest(self._key, f"{count}\0".encode() + text.encode("utf-8", "surrogatepass"), "sha256")
-            return drawn[:length]
+            count += 1
+            return self._bytes(f"{count}\0{text}", length)
 
         return draw
 
     def _scrambled(self, text: str) -> str:
         """Replace each letter and digit by another of its class, and unusual marks by asterisks."""
         found = _HEX.fullmatch(text)
-        classes = (string.digits, "abcdef", "ABCDEF") if found else _CLASSES
-        kept = len(found[1] or "") if found else 0
-        stream = self._drawing(text)(2 * len(text))
-        return text[:kept] + "".join(
-            _replaced(one, stream[2 * at] << 8 | stream[2 * at + 1], classes)
-            for at, one in enumerate(text[kept:], kept)
-        )  # fmt: skip
+        start, members = (found[1] or "", _HEX_MEMBERS) if found else ("", _MEMBERS)
+        rest = text[len(start) :]
+        return start + "".join(
+            [
+                choices[drawn] if (choices := members.get(one)) else _of_no_class(one)
+                for one, drawn in zip(rest, self._bytes(text, len(rest)), strict=True)
+            ]
+        )
 
     def digits(self, text: str) -> str:
         """Return a number of the same form. Zero and a leading zero stay."""
-        stream = self._drawing(text)(len(text))
+        stream = self._bytes(text, len(text))
         first = next((at for at, one in enumerate(text) if one in "123456789"), -1)
         return "".join(
             one if not one.isdecimal() or (one == "0" and at < first) or first < 0
@@ -147,13 +163,10 @@ class Pseudonyms:
         )  # fmt: skip
 
 
-def _replaced(one: str, drawn: int, classes: tuple[str, ...]) -> str:
-    for members, fallback in zip(classes, _CLASSES, strict=True):
-        if one in fallback:
-            return members[drawn % len(members)]
-    if one.isalpha():
-        return "é"
-    return one if one in _KEPT_MARKS else "*"
+def _of_no_class(one: str) -> str:
+    if one in _KEPT_MARKS:
+        return one
+    return "é" if one.isalpha() else "*"
 
 
 def key_of(raw: bytes) -> bytes:

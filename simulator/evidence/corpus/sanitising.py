@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from urllib.parse import parse_qsl, quote, unquote
+from functools import lru_cache
+from urllib.parse import quote, unquote, unquote_plus
 
 from simulator.engine.text.json import JsonObject, loads
 from simulator.evidence.corpus.exchange import BodyForm, Exchange, Traffic, sealed
@@ -91,10 +92,10 @@ def _attempt(traffic: Traffic, request: object, pseudonyms: Pseudonyms) -> int:
 
 
 def _path(path: str, template: Sequence[str], pseudonyms: Pseudonyms) -> str:
-    literal = {part for _, _, parts in known().paths for part in parts if not part.startswith("{")}
+    literals = known().literals
     segments = [unquote(one) for one in path.strip("/").split("/")]
     shown = [
-        one if one in literal and (not template or template[at] == one) else pseudonyms.text(one)
+        one if one in literals and (not template or template[at] == one) else pseudonyms.text(one)
         for at, one in enumerate(segments)
     ]
     return "/" + "/".join(quote(one, safe="") for one in shown)
@@ -102,8 +103,10 @@ def _path(path: str, template: Sequence[str], pseudonyms: Pseudonyms) -> str:
 
 def _query(query: str, pseudonyms: Pseudonyms) -> JsonObject:
     shown: JsonObject = {}
-    for name, value in parse_qsl(query, keep_blank_values=True, errors="replace", max_num_fields=1000):
-        key, safe = _member(name, pseudonyms), _text(name, value, pseudonyms)
+    for pair in query.split("&") if query else ():
+        given, _, value = pair.partition("=")
+        name = unquote_plus(given)
+        key, safe = _member(name, pseudonyms), _text(name, unquote_plus(value), pseudonyms)
         if key not in shown:
             shown[key] = safe
         elif isinstance(shown[key], list):
@@ -116,15 +119,26 @@ def _query(query: str, pseudonyms: Pseudonyms) -> JsonObject:
 def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> JsonObject:
     shown: JsonObject = {}
     for given, value in headers:
-        name = given.lower()
-        if name in _NEVER_HEADERS or (name not in known().headers and _SECRET_HEADER.search(name)):
+        name, pattern = _header(given)
+        if name is None:
             continue
-        pattern = _KEPT_VALUES.get(name)
-        kept = value if pattern is not None and pattern.fullmatch(value.strip()) else None
+        kept = value if pattern is not None and pattern.fullmatch(value) else None
         if kept is None and name in _PSEUDONYM_VALUES:
             kept = pseudonyms.text(value)
-        shown[name if name in known().headers or _is_name(name) else pseudonyms.text(name)] = kept
+        shown[name or pseudonyms.text(given.lower())] = kept
     return shown
+
+
+@lru_cache(maxsize=4096)
+def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
+    """Return the name to write and the pattern of values to write: None if the header is left out, "" if its name gets
+    a pseudonym.
+    """
+    name = given.lower()
+    is_known = name in known().headers
+    if name in _NEVER_HEADERS or (not is_known and _SECRET_HEADER.search(name)):
+        return None, None
+    return name if is_known or _is_name(name) else "", _KEPT_VALUES.get(name)
 
 
 def _body(raw: bytes | None, pseudonyms: Pseudonyms) -> tuple[object, BodyForm]:
@@ -165,6 +179,7 @@ def _number(name: str, value: int | float | Decimal, pseudonyms: Pseudonyms) -> 
     return int(shown) if isinstance(value, int) else Decimal(shown)
 
 
+@lru_cache(maxsize=4096)
 def _is_secret(name: str) -> bool:
     return name != "token_type" and _SECRET_MEMBER.search(name) is not None
 
@@ -192,7 +207,7 @@ def _text(name: str, value: str, pseudonyms: Pseudonyms) -> str:
 
 def _is_of_known_words(value: str) -> bool:
     """Return True for the id of a catalogue entry, such as `ast_usdc`: a known prefix and words of the contract."""
-    prefix = next((one for one in known().prefixes if value.startswith(one)), "")
+    prefix = known().prefix_of(value)
     return bool(prefix) and all(word in known().words for word in value[len(prefix) :].split("_"))
 
 
@@ -201,5 +216,6 @@ def _member(name: str, pseudonyms: Pseudonyms) -> str:
     return name if name in known().members or _is_name(name) else pseudonyms.text(name)
 
 
+@lru_cache(maxsize=4096)
 def _is_name(text: str) -> bool:
     return len(text) <= _LONGEST_NAME and _NAME.fullmatch(text) is not None and not _UNLIKELY.search(text)
