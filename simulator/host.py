@@ -82,9 +82,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     simulator = Simulator()
     folder = _folder(simulator, config.scenario_directories)
     names = _scenarios(simulator, config)
-    simulator.inherited = inherited = Inherited(
-        config.settings, config.now_ms, config.rate, names, config.observed, config.facts
-    )
+    simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names, config.observed)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
     default = Blueprint(
         id=DEFAULT_WORLD,
@@ -94,8 +92,8 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         rate=config.rate,
         scenarios=names,
         settings=config.settings,
+        observed=config.observed,
         at_wall_time=config.clock == "real" and config.now_ms is None,
-        facts=config.facts,
     )
     on_loopback = is_loopback(config.host)
     tokens, known = _tokens(config, on_loopback)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +17,7 @@ from simulator.cli.server import running, settings
 from simulator.cli.tools import completing
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Observation
+    from simulator.engine.worlds.observations import Observed
 
 
 def _options(command: Any) -> Any:
@@ -54,7 +54,6 @@ def serve(
             if store is None and os.environ.get("SIMULATOR_STORE") == "":
                 store = ""  # click ignores an empty variable, and worlds would be lost silently
             names = () if scenario == ("none",) else scenario
-            observations, facts = _observed(observed)
             try:
                 config = make_config(
                     host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
@@ -63,7 +62,7 @@ def serve(
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
-                    observed=observations, facts=facts,
+                    observed=_observed(observed),
                     idle_worlds=idle_worlds, scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
@@ -81,25 +80,20 @@ def serve(
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
-def _observed(paths: tuple[str, ...]) -> tuple[Mapping[str, Observation], Mapping[str, Any]]:
-    """Return the observations and the facts of observed files. An old file, and what does not fit, gives a warning."""
+def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
+    """Read the observed files. An old file gives a warning."""
     if not paths:
-        return {}, {}
-    import datetime
-
+        return ()
     from simulator.evidence import observed
     from simulator.service import TOOLING
 
-    today = datetime.datetime.now(datetime.UTC).date()
     try:
-        files = [observed.read(Path(path), TOOLING.alternatives()) for path in paths]
-        found, facts = observed.observations(files), observed.facts_of(files)
+        files = observed.read_files(map(Path, paths), TOOLING.alternatives())
     except observed.BadObserved as error:
         _refuse([f"--observed: {error}"])
-    for file in files:
-        for warning in filter(None, (file.warning(today), *(f"{file.path}: not used: {line}" for line in file.unfit))):
-            say(f"rampsim: {warning}", err=True)
-    return found, facts
+    for warning in observed.warnings_of(files):
+        say(f"rampsim: {warning}", err=True)
+    return files
 
 
 def _refuse(problems: list[str]) -> NoReturn:

@@ -183,8 +183,11 @@ SERVE = (
     ),
     Setting(
         "--observed",
-        "Observed file of `rampsim probe` whose alternatives apply; repeatable. --assume overrides it.",
+        "Observed file of `rampsim probe`, on which worlds are based; repeatable. --assume takes precedence.",
+        otherwise="none",
         sort="list",
+        metavar="FILE",
+        place=True,
     ),
     Setting(
         "--end-with-stdin",

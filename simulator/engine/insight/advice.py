@@ -17,7 +17,7 @@ from simulator.engine.insight.traffic import PAUSE, Signal, traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import vocabulary_of
-from simulator.engine.text.citations import links_of
+from simulator.engine.text.citations import assumptions_in, links_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World
@@ -94,6 +94,7 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
         "why": lesson["why"],
         "changes": lesson["changes"],
         "clause_links": links_of(kind.clause) if kind.clause else [],
+        "rests_on": [{"id": one, "standing": "assumed", "observed_at": None} for one in assumptions_in(kind.clause)],
         "request_links": [f"{CONTROL_BASE}/dashboard{of_world}#/requests/{name}" for name in linked],
     }
 

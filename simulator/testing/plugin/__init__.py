@@ -24,6 +24,7 @@ from simulator.testing.plugin.options import (
     REPORTER,
     chosen,
     directory_of,
+    observed_files,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             "--simulator-url names a running server, and --simulator=inprocess needs none: use one of them"
         )
+    if files := observed_files(config):
+        server = import_module("simulator.testing.servers.server")
+        try:
+            server.observed_documents(tuple(files))
+        except server.SimulatorError as error:
+            raise pytest.UsageError(str(error)) from None
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(config), REPORTER)
 

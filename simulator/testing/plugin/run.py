@@ -7,9 +7,10 @@ import itertools
 import os
 import re
 import uuid
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.links.link import Link
 from simulator.testing.plugin import markers as plugin_markers
-from simulator.testing.plugin.options import chosen, directory_of
+from simulator.testing.plugin.options import chosen, directory_of, observed_files
 from simulator.testing.plugin.report import Keeper
 from simulator.testing.plugin.summary import Notes, attach
 from simulator.testing.servers.run_server import RunServer
@@ -88,7 +89,8 @@ class Run:
     def _make(
         self, link: Link, stop: Callable[[], None] | None = None, *, outlives: bool = False, has_socket: bool = True
     ) -> Server:
-        server = _Server(link, self._begin, stop, outlives=outlives, has_socket=has_socket)
+        observed = observed_files(self._config)
+        server = _Server(link, self._begin, stop, observed=observed, outlives=outlives, has_socket=has_socket)
         self._servers.append(server)
         return server
 
@@ -222,10 +224,11 @@ class _Server(Server):
         begin: Callable[[World], None],
         stop: Callable[[], None] | None = None,
         *,
+        observed: Sequence[Path],
         outlives: bool,
         has_socket: bool,
     ) -> None:
-        super().__init__(link, stop)
+        super().__init__(link, stop, observed=observed)
         self._begin = begin
         self.outlives = outlives
         self.has_socket = has_socket
