@@ -42,7 +42,6 @@ from simulator.engine.text.masking import Masker
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
-from simulator.engine.worlds.observations import facts_of
 from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint, Inherited
 from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
@@ -83,10 +82,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     simulator = Simulator()
     folder = _folder(simulator, config.scenario_directories)
     names = _scenarios(simulator, config)
-    facts = config.facts or facts_of(config.observed, PROVIDER.fit_facts)
-    simulator.inherited = inherited = Inherited(
-        config.settings, config.now_ms, config.rate, names, config.observed, facts
-    )
+    simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names, config.observed)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
     default = Blueprint(
         id=DEFAULT_WORLD,
@@ -98,7 +94,6 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         settings=config.settings,
         observed=config.observed,
         at_wall_time=config.clock == "real" and config.now_ms is None,
-        facts=facts,
     )
     on_loopback = is_loopback(config.host)
     tokens, known = _tokens(config, on_loopback)

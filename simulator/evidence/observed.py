@@ -16,8 +16,7 @@ import yaml
 from simulator.engine.records.codec import StateError
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.alternatives import Switches
-from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, facts_of, read_observed
-from simulator.kernel.dataclass import dataclass
+from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
 from simulator.service import TOOLING
 from simulator.version import __version__
 
@@ -29,25 +28,20 @@ class BadObserved(ValueError):
     """A file that is not an observed file. The message names the file and the place."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """The service that a file is about. The file has its host as a hash only."""
-
-    url: str
-    environment: str
-    name: str = "target"
-
-
 def write(
     path: Path,
-    target: Seen,
+    target: str,
+    environment: str,
     verdicts: Iterable[Verdict],
     exchanges: Sequence[Any],
     facts: Shown = MappingProxyType({}),
-    *,
+    name: str = "target",
     date: datetime.date | None = None,
 ) -> None:
-    """Write the verdicts that are decided, and the facts. `date` is that of the observation, by default today."""
+    """Write the verdicts that are decided, and the facts. The file has the host of the target as a hash only.
+
+    `date` is the date of the observation, by default today.
+    """
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -55,13 +49,13 @@ def write(
         row = {"verdict": one.verdict, "alternative": one.alternative, "seen": one.seen, "probe": one.probe}
         rows[one.id] = {name: value for name, value in row.items() if value is not None}
         rows[one.id]["exchanges"] = one.exchanges
-    host = urlsplit(target.url).hostname or ""
+    host = urlsplit(target).hostname or ""
     document = {
         "version": FORMAT,
         "target": {
-            "name": target.name,
+            "name": name,
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
-            "environment": target.environment,
+            "environment": environment,
         },
         "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
         "rampsim": __version__,
@@ -80,7 +74,6 @@ def read_files(paths: Iterable[Path], switches: Switches) -> tuple[Observed, ...
     files = tuple(read(path, switches) for path in paths)
     try:
         check_agreement(files)
-        facts_of(files, TOOLING.probing().fit_facts)
     except StateError as error:
         raise BadObserved(error.why) from None
     return files
@@ -100,6 +93,12 @@ def read(path: Path, switches: Switches) -> Observed:
         raise BadObserved(f"{path}: {error}") from None
 
 
+def exchanges_in(path: Path) -> list[Any]:
+    """Return the exchanges in a file that `read` accepts."""
+    exchanges = yaml.safe_load(path.read_bytes()).get("exchanges")
+    return exchanges if isinstance(exchanges, list) else []
+
+
 def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
     """Return the verdicts in a file."""
     from simulator.evidence.probing import Verdict
@@ -113,20 +112,11 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
     ]  # fmt: skip
 
 
-def contents_of(files: Iterable[Observed]) -> list[JsonObject]:
-    """Return the contents of files, as `POST /_simulator/worlds` accepts them."""
-    return [{**one.document, "facts": dict(one.facts)} for one in files]
-
-
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
-    """Return a warning for each old file, and for each fact that a world cannot have.
-
-    `today` is the date of this machine.
-    """
-    today, fit = today or datetime.datetime.now(datetime.UTC).date(), TOOLING.probing().fit_facts
-    return [
-        line
-        for file in files
-        for line in (file.warning(today), *(f"{file.name}: not used: {unfit}" for unfit in fit(file.facts)[1]))
-        if line
-    ]
+    """Return a warning for each old file, and for each fact that no world can have. `today` is this machine's date."""
+    today = today or datetime.datetime.now(datetime.UTC).date()
+    found = []
+    for file in files:
+        _, unfit = TOOLING.probing().fit_facts(file.facts) if file.facts else ({}, [])
+        found += [file.warning(today), *(f"{file.name}: facts that worlds do not use: {line}" for line in unfit)]
+    return [warning for warning in found if warning]

@@ -349,7 +349,7 @@ def _form_of_id(text: str) -> str:
     """Return the prefix of an id, or `uuid`; "" for a text that is no id, and for the id of a catalogue entry."""
     if _UUID.fullmatch(text):
         return "uuid"
-    prefix = next((one for one in known().prefixes if text.startswith(one)), "")
+    prefix = known().prefix_of(text)
     rest = text[len(prefix) :]
     is_listed = text in known().values or all(word in known().words for word in rest.split("_"))
     return "" if is_listed or text.endswith(REMOVED) or len(text) <= _SHORTEST_ID else prefix

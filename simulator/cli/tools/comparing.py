@@ -88,7 +88,7 @@ def _corpus(
 ) -> None:  # fmt: skip
     from simulator.compare.corpora import BadAccepted, compare_corpus, read_accepted
     from simulator.evidence.corpus import BadCorpus, read_corpus
-    from simulator.evidence.observed import BadObserved, contents_of, read_files
+    from simulator.evidence.observed import BadObserved, read_files
     from simulator.evidence.remote import NotTheService, SpentBudget
     from simulator.service import TOOLING
 
@@ -97,7 +97,7 @@ def _corpus(
         files = read_files(observed, TOOLING.alternatives())
         accepted = [] if accept is None else read_accepted(accept)
         result = compare_corpus(
-            corpus, observed=contents_of(files), accepted=accepted, values=values, target=_player(*service)
+            corpus, observed=[one.document for one in files], accepted=accepted, values=values, target=_player(*service)
         )
     except (BadCorpus, BadObserved, BadAccepted) as error:
         fail([str(error)], EXIT_USAGE)

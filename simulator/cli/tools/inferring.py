@@ -64,8 +64,8 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         files = [directory] if directory.is_file() else [*directory.iterdir()]
         newest = max(path.stat().st_mtime for path in files)
         date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
-        seen = observed.Seen("", "sandbox", name or directory.absolute().name)
-        observed.write(out, seen, verdicts, exchanges, date=date)
+        name = name or directory.absolute().name
+        observed.write(out, "", "sandbox", verdicts, exchanges, name=name, date=date)
     if as_json is not None:
         report: JsonObject = {
             "version": 1,

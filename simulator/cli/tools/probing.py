@@ -47,12 +47,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
                    "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
-@click.option("--name", metavar="NAME", help="Name of the target in the observed file.  [default: target]")
+@click.option("--name", default="target", show_default=True, help="Name of the target in the observed file.")
 @click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
     only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
-    as_json: Path | None, out: Path | None, name: str | None, allow_live: bool,
+    as_json: Path | None, out: Path | None, name: str, allow_live: bool,
 ) -> None:  # fmt: skip
     """Check the assumptions against a running service.
 
@@ -188,7 +188,7 @@ def _print_plan(planned: list[Planned], document: Any, options: Options) -> None
 
 def _run(
     target: str, keys: tuple[str, str], planned: list[Planned], options: Options, client: ControlClient | None,
-    calls: int, as_json: Path | None, out: Path | None, name: str | None, allow_live: bool,
+    calls: int, as_json: Path | None, out: Path | None, name: str, allow_live: bool,
 ) -> None:  # fmt: skip
     from simulator.evidence import observed
     from simulator.evidence.facts import read_facts
@@ -211,17 +211,17 @@ def _run(
     )  # fmt: skip
     facts: JsonObject = {}
     if earlier is not None:
-        service.exchanges += earlier.exchanges
+        service.exchanges += observed.exchanges_in(Path(earlier.name))
         facts |= earlier.facts
         for verdict in observed.verdicts_in(earlier, switches):
             decisions.take(verdict)
     environment = "production" if LIVE_KEYS.is_real(keys[1]) else "sandbox"
-    seen = observed.Seen(target, environment, name or "target")
     begun = time.monotonic()
 
     def save() -> None:
         if out is not None:
-            observed.write(out, seen, decisions.verdicts.values(), service.exchanges, facts)
+            verdicts = decisions.verdicts.values()
+            observed.write(out, target, environment, verdicts, service.exchanges, facts, name)
 
     line = Line()
     try:

@@ -215,7 +215,7 @@ def _head(base: Base) -> JsonObject:
         "started_at_ms": state.started_at_ms,
         "clock": base.clock.show(),
         "blueprint": {
-            **{name: value for name, value in vars(blueprint).items() if name not in ("facts", "observed") or value},
+            **{name: value for name, value in vars(blueprint).items() if name != "observed"},
             "seed": str(blueprint.seed),
             "rate": str(blueprint.rate),
             "settings": dict(blueprint.settings),

@@ -14,7 +14,7 @@ from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.signing import Signing
 from simulator.engine.rows.wording import Wording
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -83,12 +83,6 @@ class Provider:
 
     wording: Wording = Wording()
     """The wording of refusals, responses and events under switched assumptions."""
-
-    fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]] = lambda facts: ({}, [])
-    """Returns the facts about a running service that differ from the shipped data, as `put_facts` accepts them.
-
-    It also returns one line for each fact that a world cannot have.
-    """
 
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
     """Replaces reference data of a new world with facts about a running service. Call it inside a change."""

@@ -77,8 +77,6 @@ class Config:
     allowed_origins: tuple[str, ...] = ()
     observed: tuple[Observed, ...] = ()
     """The observed files that worlds are based on."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Reference data that replaces shipped data, as in a `Blueprint`. The default is the data of the observed files."""
 
 
 def make_config(

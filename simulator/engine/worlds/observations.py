@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from simulator.engine.records.codec import StateError
-from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.text.json import JsonObject
 from simulator.engine.text.strict import did_you_mean
 from simulator.engine.worlds.alternatives import Observation, Switches
 from simulator.kernel.dataclass import dataclass
@@ -28,11 +27,7 @@ class Observed:
     """The name of the file in messages."""
     date: str
     document: JsonObject
-    """The content without the facts and the exchanges."""
-    facts: Shown = field(default_factory=dict)
-    """The reference data of the service."""
-    exchanges: Sequence[JsonObject] = ()
-    """The calls to which the verdicts refer."""
+    """The content without the exchanges."""
 
     @property
     def verdicts(self) -> Mapping[str, JsonObject]:
@@ -45,6 +40,12 @@ class Observed:
         """The description of the service."""
         target: JsonObject = self.document["target"]
         return target
+
+    @property
+    def facts(self) -> JsonObject:
+        """The reference data of the service."""
+        facts: JsonObject = self.document["facts"]
+        return facts
 
     def warning(self, today: datetime.date) -> str:
         """Return a warning about an old file, or ""."""
@@ -74,11 +75,9 @@ def read_observed(document: object, switches: Switches, name: str) -> Observed:
         "target": _mapping(document, "target"),
         "observed_at": date,
         "assumptions": rows,
+        "facts": _mapping(document, "facts"),
     }
-    exchanges = document.get("exchanges") or []
-    if not isinstance(exchanges, list):
-        raise StateError("exchanges", "it is not a list")
-    return Observed(name, date, content, _mapping(document, "facts"), exchanges)
+    return Observed(name, date, content)
 
 
 def _mapping(document: Mapping[object, object], name: str) -> JsonObject:
@@ -121,6 +120,7 @@ def read_all(documents: object, switches: Switches, place: str) -> tuple[Observe
 def check_agreement(files: Sequence[Observed]) -> None:
     """Raise `StateError` if two files disagree. The message names both."""
     verdicts: dict[str, tuple[Observed, str]] = {}
+    facts: dict[str, tuple[Observed, object]] = {}
     for file in files:
         for identifier, row in file.verdicts.items():
             said = str(row.get("alternative") or row["verdict"])
@@ -129,6 +129,17 @@ def check_agreement(files: Sequence[Observed]) -> None:
                 raise StateError(
                     file.name, f"{earlier.name} and {file.name} disagree on {identifier}: {other} and {said}"
                 )
+        for name, fact in file.facts.items():
+            before, known = facts.setdefault(name, (file, fact))
+            if not _agree(fact, known):
+                raise StateError(file.name, f"{before.name} and {file.name} disagree on facts.{name}")
+
+
+def _agree(one: object, other: object) -> bool:
+    """Return True if two facts do not contradict each other. A run may have seen only a part of a mapping."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return all(_agree(one[name], other[name]) for name in one.keys() & other.keys())
+    return one == other
 
 
 def observations(files: Iterable[Observed]) -> dict[str, Observation]:
@@ -156,18 +167,6 @@ def alternatives_in(files: Iterable[Observed]) -> dict[str, str]:
     return {identifier: one.alternative for identifier, one in seen.items() if one.alternative is not None}
 
 
-def facts_of(files: Iterable[Observed], fit: Callable[[Shown], tuple[JsonObject, list[str]]]) -> JsonObject:
-    """Return the facts of files, in the form that worlds accept. Raise `StateError` if two files disagree.
-
-    `fit` is `Provider.fit_facts`. A file without facts agrees with every other.
-    """
-    found: JsonObject = {}
-    sources: dict[tuple[str, str], str] = {}
-    for file in files:
-        for part, rows in fit(file.facts)[0].items() if file.facts else ():
-            for key, row in rows.items():
-                if found.setdefault(part, {}).setdefault(key, row) != row:
-                    why = f"{sources[part, key]} and {file.name} disagree on facts.{part}: {key}"
-                    raise StateError(file.name, why)
-                sources.setdefault((part, key), file.name)
-    return found
+def facts_in(files: Iterable[Observed]) -> JsonObject:
+    """Return the reference data of the service."""
+    return {name: fact for file in files for name, fact in file.facts.items()}

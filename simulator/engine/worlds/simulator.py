@@ -31,6 +31,7 @@ from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
+from simulator.engine.worlds.observations import facts_in
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 from simulator.engine.worlds.world_states import Blueprint as Blueprint
@@ -78,8 +79,6 @@ class Inherited:
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     observed: tuple[Observed, ...] = ()
     """The observed files that worlds are based on."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Reference data of the real service, as in a `Blueprint`."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start time of a clock with this mode."""
@@ -180,8 +179,8 @@ class Simulator:
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
-            if blueprint.facts:
-                self.provider.put_facts(world, blueprint.facts)
+            if facts := facts_in(blueprint.observed):
+                self.provider.put_facts(world, facts)
             for name, scenario in (uploaded or {}).items():
                 world.store[UPLOADED].put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))

@@ -33,8 +33,6 @@ class Blueprint:
     """True if a reset sets the clock to the current machine time, as for a real clock without a given start time."""
     observed: tuple[Observed, ...] = ()
     """The observed files that the world is based on."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Reference data of a running service that replaces shipped data, in the form of `Provider.put_facts`."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
         """Return the settings, with the observed alternatives of assumptions that they do not switch."""

@@ -84,7 +84,6 @@ PROVIDER = Provider(
     },
     triggers=lambda: factories.TRIGGERS,
     wording=WORDING,
-    fit_facts=lambda found: facts.fit(found),
     put_facts=lambda world, found: facts.put_facts(world, found),
     money=MONEY,
 )

@@ -121,8 +121,7 @@ def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
         raise SimulatorError(f"The observed file {error}") from None
     for warning in files.warnings_of(found):
         logging.getLogger("rampsim").warning("%s", warning)
-    contents: list[JsonObject] = files.contents_of(found)
-    return contents
+    return [one.document for one in found]
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:

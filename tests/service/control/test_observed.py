@@ -152,5 +152,6 @@ def test_world_has_the_facts_of_the_file(server: Remote) -> None:
     limits = {"daily": "7000", "currency": "KES"}
     world = server.another(observed={**FILE, "facts": {"limits": limits}})
     assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")
-    document = world.control("GET", "/state").body
-    assert document["blueprint"]["facts"]["limits"]["daily"] == {"amount": "7000", "currency": "KES"}
+    assert world.control("GET", "/state").body["blueprint"]["observed"][0]["facts"] == {"limits": limits}
+    world.control("POST", "/reset")
+    assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")

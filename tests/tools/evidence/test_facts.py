@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +10,8 @@ import pytest
 
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.observations import read_observed
 from simulator.evidence.local import LocalWorld, Simulators
-from simulator.host import create_app
 from simulator.service import TOOLING
 
 PROBING = TOOLING.probing()
@@ -25,6 +24,11 @@ def simulators() -> Iterator[Simulators]:
     made = Simulators()
     yield made
     made.close()
+
+
+def with_facts(facts: JsonObject) -> Simulators:
+    document = {"version": 1, "observed_at": "2026-11-23", "facts": facts}
+    return Simulators(Config(observed=(read_observed(document, TOOLING.alternatives(), "test"),)))
 
 
 def facts_of(world: LocalWorld) -> JsonObject:
@@ -51,10 +55,10 @@ def test_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None
 
 def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simulators) -> None:
     facts = other_facts(simulators)
-    fitted, unfit = PROBING.fit_facts(facts)
+    _, unfit = PROBING.fit_facts(facts)
     assert unfit == []
     assert facts_of(simulators.world({})) != facts
-    other = Simulators(Config(facts=fitted))
+    other = with_facts(facts)
     try:
         world = other.world({})
         assert facts_of(world) == facts
@@ -62,7 +66,7 @@ def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simu
                  "amount_currency": "ZAR", "method": "bank_transfer"}  # fmt: skip
         assert world.call("POST", "/quotes", quote, {}).body["rate"] == "4.4"
         document = world.control("GET", "/state", None).body
-        assert document["blueprint"]["facts"] == fitted
+        assert document["blueprint"]["observed"][0]["facts"] == facts
         assert world.control("POST", "/reset", {}).status == 200
         assert facts_of(world) == facts
     finally:
@@ -70,17 +74,7 @@ def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simu
 
 
 def test_document_has_no_facts_without_an_observed_file(simulators: Simulators) -> None:
-    assert "facts" not in simulators.world({}).control("GET", "/state", None).body["blueprint"]
-
-
-def test_document_with_wrong_facts_is_refused(simulators: Simulators) -> None:
-    world = simulators.world({})
-    document = world.control("GET", "/state", None).body
-    for facts in ({"rates": {"onramp:USDC:XXX": "1"}}, {"fee_products": {"fee_x": {"product": "tea"}}}, {"limits": 3}):
-        document["blueprint"]["facts"] = facts
-        reply = world.control("PUT", "/state", document)
-        assert reply.status == 400, facts
-        assert reply.body["error"]["param"] == "blueprint.facts"
+    assert "observed" not in simulators.world({}).control("GET", "/state", None).body["blueprint"]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +97,9 @@ def test_document_with_wrong_facts_is_refused(simulators: Simulators) -> None:
 def test_facts_that_do_not_fit_are_listed(simulators: Simulators, part: str, change: Any, line: str) -> None:
     facts = copy.deepcopy(facts_of(simulators.world({})))
     change(facts[part])
-    fitted, unfit = PROBING.fit_facts(facts)
+    _, unfit = PROBING.fit_facts(facts)
     assert line in "\n".join(unfit)
-    create_app(Config(facts=json.loads(json.dumps(fitted))))
+    with_facts(facts).close()
 
 
 def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simulators) -> None:
@@ -117,7 +111,7 @@ def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simula
     fitted, unfit = PROBING.fit_facts(facts)
     assert unfit == []
     assert set(fitted["fee_products"]) == {"fee_new", gone}
-    other = Simulators(Config(facts=fitted))
+    other = with_facts(facts)
     try:
         world = other.world({})
         assert world.call("GET", "/fees/fee_new", None, {}).body["percentage"] == "3.00"

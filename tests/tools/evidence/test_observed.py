@@ -16,7 +16,7 @@ SWITCHES = TOOLING.alternatives()
 
 
 def written(path: Path, *verdicts: Verdict) -> Path:
-    observed.write(path, observed.Seen("https://api.example.test/v1", "sandbox"), verdicts, [])
+    observed.write(path, "https://api.example.test/v1", "sandbox", verdicts, [])
     return path
 
 

@@ -90,7 +90,6 @@ def _head_of(state: WorldState) -> JsonObject:
             "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
             **({"observed": [one.document for one in blueprint.observed]} if blueprint.observed else {}),
-            **({"facts": dict(blueprint.facts)} if blueprint.facts else {}),
         },
     }
 
@@ -158,7 +157,6 @@ def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> Wor
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
     observed = read_all(blueprint.get("observed") or (), simulator.provider.alternatives(), "blueprint.observed")
-    facts = _object(blueprint, "facts", "blueprint.") if "facts" in blueprint else {}
     dropped = DroppedRows()
     tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
     requests = tuple(_requests(document.get("requests"), contents, dropped))
@@ -166,14 +164,7 @@ def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> Wor
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
         blueprint=Blueprint(
-            "",
-            _seed(blueprint, "blueprint."),
-            *start,
-            tuple(scenarios),
-            settings,
-            keys_of,
-            facts=facts,
-            observed=observed,
+            "", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of, observed=observed
         ),
         world_id=_text(document, "world", ""),
         keys_of=keys_of,

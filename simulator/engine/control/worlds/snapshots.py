@@ -66,10 +66,8 @@ class DocumentBlueprint(TypedDict):
     """The scenarios that were active at creation."""
     settings: DocumentSettings
     """The settings at creation."""
-    facts: NotRequired[Mapping[str, Any]]
-    """Reference data of a running service that replaces the shipped data. Absent without an observed file."""
     observed: NotRequired[list[JsonObject]]
-    """The observed files that the world is based on, without their facts and exchanges. Absent without such a file."""
+    """The observed files that the world is based on, without their exchanges. Absent without such a file."""
 
 
 class StateDocument(TypedDict):

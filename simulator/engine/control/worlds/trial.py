@@ -54,11 +54,6 @@ def check_consistency(simulator: Simulator, state: WorldState) -> None:
             for key, row in rows.items():
                 stage = f"tables.{name}.{key}"
                 _check_row(simulator, name, key, row)
-        if state.blueprint.facts:
-            stage = "blueprint.facts"
-            copy = simulator.from_state(state, state.world_id)
-            with copy.change(Cause("start", "world")):
-                simulator.provider.put_facts(copy, state.blueprint.facts)
         world, stage = simulator.from_state(state, state.world_id), "tables"
         _check_whole(simulator, world, state)
         for environment in world.environments:

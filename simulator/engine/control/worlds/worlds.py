@@ -27,7 +27,7 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.alternatives import Alternatives
-from simulator.engine.worlds.observations import Observed, facts_of, read_all
+from simulator.engine.worlds.observations import Observed, read_all
 from simulator.engine.worlds.setting_model import Settings, model_of
 from simulator.engine.worlds.settings import change_settings, named
 from simulator.engine.worlds.simulator import Blueprint, WorldExists
@@ -121,7 +121,6 @@ async def create_world(call: ControlCall) -> WorldObject:
         return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()
-    observed, facts = (inherited.observed, inherited.facts) if body.observed is None else _observed(call)
     mode = clock.mode or "manual"
     blueprint = Blueprint(
         id=world_id,
@@ -133,8 +132,7 @@ async def create_world(call: ControlCall) -> WorldObject:
         settings={**inherited.settings, **named(body.settings)},
         keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
-        observed=observed,
-        facts=facts,
+        observed=inherited.observed if body.observed is None else _observed(call),
     )
     await _require_room(call, world_id)
     with _as_control_error(call):
@@ -142,12 +140,10 @@ async def create_world(call: ControlCall) -> WorldObject:
     return show_world(call, world)
 
 
-def _observed(call: ControlCall) -> tuple[tuple[Observed, ...], JsonObject]:
-    """Return the observed files in the body, and their facts. Raise `ControlError` 400 with the place of a mistake."""
-    provider = call.simulator.provider
+def _observed(call: ControlCall) -> tuple[Observed, ...]:
+    """Return the observed files in the body. Raise `ControlError` 400 with the place of a mistake."""
     try:
-        files = read_all(call.body.observed, provider.alternatives(), "observed")
-        return files, facts_of(files, provider.fit_facts)
+        return read_all(call.body.observed, call.simulator.provider.alternatives(), "observed")
     except StateError as error:
         raise invalid_parameter(error.path, error.why) from None
 

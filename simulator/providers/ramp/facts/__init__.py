@@ -15,11 +15,10 @@ from simulator.providers.ramp.facts.fitting import fit, product_id, template
 
 
 def put_facts(world: World, facts: Shown) -> None:
-    """Replace reference data of a new world by facts that `fit` returned. Call this inside a change."""
+    """Replace reference data of a new world by facts, as far as they fit. Call this inside a change."""
+    facts, _ = fit(facts)
     for environment in world.environments:
         rates = {key: Decimal(rate) for key, rate in facts.get("rates", {}).items()}
-        if unknown := rates.keys() - reference.FIXED.keys():
-            raise ValueError(f"there is no rate {min(unknown)}")
         reference.put_rates(world, environment, rates)
         for period, limit in facts.get("limits", {}).items():
             profile.put_limit(world, environment, period, Decimal(limit["amount"]), limit["currency"])

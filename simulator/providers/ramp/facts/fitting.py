@@ -41,7 +41,7 @@ ID_PREFIXES = {
 
 
 def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
-    """Return the facts that differ from the shipped data, in the form of `put_facts`, and one line for each misfit."""
+    """Return the facts that differ from the shipped data, as `put_facts` applies them, and one line a misfit."""
     unfit: list[str] = []
     fitted = {
         "rates": _rates(facts, unfit),
