@@ -346,7 +346,7 @@ class _Replay:
 
 
 def _form_of_id(text: str) -> str:
-    """Return the prefix of an id, or `uuid`; "" for a text that is no id, and for the id of a catalogue entry."""
+    """Return the prefix of an id, or `uuid`; "" for other texts and for the ids of catalogue entries."""
     if _UUID.fullmatch(text):
         return "uuid"
     prefix = known().prefix_of(text)

@@ -154,4 +154,5 @@ def test_world_has_the_facts_of_the_file(server: Remote) -> None:
     assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")
     assert world.control("GET", "/state").body["blueprint"]["observed"][0]["facts"] == {"limits": limits}
     world.control("POST", "/reset")
+    world.tokens.clear()
     assert world.api("GET", "/profile/limits").body["limits"]["daily"]["max"].startswith("7000")
