@@ -29,6 +29,8 @@ from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
+EXCHANGES: pytest.StashKey[tuple[str, list[dict[str, Any]]]] = pytest.StashKey()
+"""The side of a test with the marker `against`, and its exchanges."""
 _TITLE = "rampsim: what happened in the simulator"
 
 
@@ -112,6 +114,14 @@ class Run:
         item.stash.setdefault(WORLDS, list[World]()).append(world)
         return world
 
+    def world_of_side(self, item: pytest.Item, server: Server) -> World:
+        """Return the world or the service on which a test with the marker `against` runs."""
+        against = import_module("simulator.testing.against")
+        side = against.side_of(item)
+        world: World = against.target_world(item) if side == "target" else self.new_world(item, server)
+        item.stash[EXCHANGES] = side, against.record(world)
+        return world
+
     def _why_dead(self) -> str:
         """Return the last output of the run's server if it has crashed."""
         said = None if self._run_server is None else self._run_server.last_words()
@@ -133,6 +143,8 @@ class Run:
             item.stash[FAILED] = True
             report.sections += self._sections(item)
         if report.when == "teardown":
+            if recorded := item.stash.get(EXCHANGES, None):
+                self._notes.take_exchanges(item.nodeid.replace(f"[{recorded[0]}", "[", 1), *recorded)
             self._end_worlds(item)
             attach(report, self._notes.collect())
         return report
