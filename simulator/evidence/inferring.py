@@ -197,8 +197,7 @@ class Inference:
         found: dict[str, tuple[set[str], dict[str, list[Evidence]], list[Evidence]]] = {}
         strange = self._strange_operations(usual, predictions)
         for at, case in enumerate(self.cases):
-            base = case.run(usual)
-            stable = self._stable(case, usual, base)
+            unstable = self._unstable(case, usual)
             affects: dict[str, set[str]] = {}
             for one, runs in predictions[at].items():
                 for name in _differing(list(runs.values())):
@@ -206,7 +205,7 @@ class Inference:
             for name, ids in affects.items():
                 number = number_of(name)
                 exchange = case.by_number.get(number)
-                if exchange is None or name not in stable or _operation(exchange) in strange:
+                if exchange is None or name in unstable or _operation(exchange) in strange:
                     continue
                 for one in ids:
                     if any(other != one and other not in decided for other in ids):
@@ -227,14 +226,9 @@ class Inference:
                         against.setdefault(side, []).append(evidence)
         return found
 
-    def _stable(self, case: Case, usual: Mapping[str, str], base: Run) -> set[str]:
-        """Return the features that other reference data do not change."""
-        others = [case.run(usual, data) for data in range(len(self._probing.other_data))]
-        return {
-            name
-            for name in base.features.keys() | case.seen.keys()
-            if all(one.features.get(name, ABSENT) == base.features.get(name, ABSENT) for one in others)
-        }
+    def _unstable(self, case: Case, usual: Mapping[str, str]) -> set[str]:
+        """Return the features that other reference data change."""
+        return _differing([case.run(usual), *(case.run(usual, at) for at in range(len(self._probing.other_data)))])
 
     def _strange_operations(
         self, usual: Mapping[str, str], predictions: Sequence[Mapping[str, Mapping[str, Run]]]

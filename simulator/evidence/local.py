@@ -90,7 +90,7 @@ class LocalWorld:
     def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
         self._environment, keys = next(iter(created["credentials"].items()))
-        self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        self.keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
         self._token = ""
         self._seen = 0
         self.account = {
@@ -115,7 +115,7 @@ class LocalWorld:
 
     def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if not self._token and path != "/auth/token":
-            signed = self._simulators.send("POST", "/v1/auth/token", self._keys, {})
+            signed = self._simulators.send("POST", "/v1/auth/token", self.keys, {})
             self._token = signed.body["access_token"]
         return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
 

