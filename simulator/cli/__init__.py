@@ -23,6 +23,7 @@ from simulator.cli.tools import (
     conforming,
     docs,
     exploring,
+    inferring,
     probing,
     recipes,
     scenarios,
@@ -88,6 +89,7 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "compare": lambda: comparing.compare,
         "probe": lambda: probing.probe,
         "capture": lambda: capturing.capture,
+        "infer": lambda: inferring.infer,
     },
     "Help": {
         "docs": lambda: docs.docs,

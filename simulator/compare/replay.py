@@ -191,7 +191,7 @@ class _Replay:
 
     def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
         if status != entry.status:
-            theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
+            theirs, ours = with_code(entry.status, entry.answer), with_code(status, simulated)
             self._differs(entry, status, ("status", "", theirs, ours))
             return
         for found in compare_answers(entry.answer, simulated, values=self._values):
@@ -203,7 +203,7 @@ class _Replay:
         self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
 
 
-def _with_code(status: int, answer: object) -> str:
+def with_code(status: int, answer: object) -> str:
     error = error_of(answer)
     return str(status) if error is None else f"{status} {error['code']}"
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from itertools import combinations
-from typing import Literal, TypeAlias
 
 from simulator.engine.text.json import Shown, loads
 from simulator.engine.worlds.alternatives import Switches
+from simulator.engine.worlds.observations import Result
 from simulator.evidence.features import ABSENT, Features, features_of
 from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
 from simulator.evidence.provided import Probing
@@ -17,7 +17,6 @@ from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in, tells
 from simulator.kernel.dataclass import dataclass
 
-Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "no-probe",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,6 +22,8 @@ from simulator.service import TOOLING
 
 MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
+_COLLECTION = re.compile(r"(/[a-z-]+)+")
+_ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
 _MOST_RETRIES = 5
 _LONGEST_PAUSE_SECONDS = 120.0
 
@@ -62,6 +65,8 @@ class RemoteService:
         self.exchanges: list[JsonObject] = []
         """The calls of all flows, without headers and secrets."""
         self.account: dict[str, str] = {}
+        self.id_prefixes: dict[str, str] = {}
+        """The prefixes of ids, by the path of the call that created the resource."""
 
     def sign_in(self) -> None:
         """Exchange the keys for a token. Raise `NotTheService`."""
@@ -71,10 +76,13 @@ class RemoteService:
             raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
         self._token = token
 
-    def prepare(self) -> None:
-        """Read the account for the next flow, whose references are new."""
+    def ensure_signed_in(self) -> None:
         if not self._token:
             self.sign_in()
+
+    def prepare(self) -> None:
+        """Read the account for the next flow, whose references are new."""
+        self.ensure_signed_in()
         self._run += 1
         if not self.account:
             self.account.update(TOOLING.probing().surroundings(self.read))
@@ -98,9 +106,15 @@ class RemoteService:
             self.sign_in()
             reply = self._sent(method, path, body, headers)
         seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
+        self._note_id(method, path, reply)
         code = reply.body.get("error") if isinstance(reply.body, Mapping) else None
         self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
         return reply
+
+    def _note_id(self, method: str, path: str, reply: Reply) -> None:
+        given = reply.body.get("id") if isinstance(reply.body, Mapping) and reply.status < 400 else None
+        if method == "POST" and _COLLECTION.fullmatch(path) and (found := _ID_PREFIX.match(str(given))):
+            self.id_prefixes.setdefault(path, found[0])
 
     def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         authorized = {} if path == "/auth/token" else {"Authorization": f"Bearer {self._token}"}

@@ -17,6 +17,7 @@ from simulator.cli.remote import is_address, refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.engine.clients.control import ControlClient
+    from simulator.engine.text.json import JsonObject
     from simulator.evidence.probing import Decisions, Options, Planned
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -46,11 +47,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
                    "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
+@click.option("--name", default="target", show_default=True, help="Name of the target in the observed file.")
 @click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
     only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
-    as_json: Path | None, out: Path | None, allow_live: bool,
+    as_json: Path | None, out: Path | None, name: str, allow_live: bool,
 ) -> None:  # fmt: skip
     """Check the assumptions against a running service.
 
@@ -93,7 +95,7 @@ def probe(
     if not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     _refuse_live(secret_key, public_key, spend, allow_live)
-    _run(target.rstrip("/"), (public_key, secret_key), planned, options, client, calls, as_json, out, allow_live)
+    _run(target.rstrip("/"), (public_key, secret_key), planned, options, client, calls, as_json, out, name, allow_live)
 
 
 def _check_ids(ids: tuple[str, ...]) -> None:
@@ -186,9 +188,10 @@ def _print_plan(planned: list[Planned], document: Any, options: Options) -> None
 
 def _run(
     target: str, keys: tuple[str, str], planned: list[Planned], options: Options, client: ControlClient | None,
-    calls: int, as_json: Path | None, out: Path | None, allow_live: bool,
+    calls: int, as_json: Path | None, out: Path | None, name: str, allow_live: bool,
 ) -> None:  # fmt: skip
     from simulator.evidence import observed
+    from simulator.evidence.facts import read_facts
     from simulator.evidence.flow import read_steps
     from simulator.evidence.probing import Decisions, decide, read_probes
     from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
@@ -196,35 +199,46 @@ def _run(
 
     probing, switches = TOOLING.probing(), TOOLING.alternatives()
     decisions = Decisions(read_probes(probing), switches, options)
-    earlier: list[Any] = []
+    earlier = None
     if out is not None and out.exists():
         try:
-            for verdict in observed.read(out, switches).verdicts.values():
-                decisions.take(verdict)
+            earlier = observed.read(out, switches)
         except observed.BadObserved as error:
             fail([f"--out: {error}"], EXIT_USAGE)
     service = RemoteService(
         target, keys, calls=calls, wait_seconds=options.wait_seconds, control=client,
         live_keys=None if allow_live else LIVE_KEYS,
     )  # fmt: skip
+    facts: JsonObject = {}
+    if earlier is not None:
+        service.exchanges += observed.exchanges_in(Path(earlier.name))
+        facts |= earlier.facts
+        for verdict in observed.verdicts_in(earlier, switches):
+            decisions.take(verdict)
     environment = "production" if LIVE_KEYS.is_real(keys[1]) else "sandbox"
     begun = time.monotonic()
 
     def save() -> None:
         if out is not None:
-            observed.write(out, target, environment, decisions.verdicts.values(), [*earlier, *service.exchanges])
+            verdicts = decisions.verdicts.values()
+            observed.write(out, target, environment, verdicts, service.exchanges, facts, name)
 
     line = Line()
     try:
         service.sign_in()
         ended = decide(planned, decisions, service, probing, read_steps(probing.steps), decided=save, report=line.say)
+        if not options.only and not facts:
+            line.say("facts")
+            found, incomplete = read_facts(service, probing)
+            facts |= found
+            ended = ended or (incomplete and f"facts are missing: {incomplete}")
     except (NotTheService, SpentBudget) as error:
         line.clear()
         fail([str(error)], EXIT_UNREACHABLE)
     finally:
         line.clear()
     save()
-    _report(decisions, service.calls, ended)
+    _report(decisions, facts, service.calls, ended)
     if as_json is not None:
         report = {
             "version": 1,
@@ -232,7 +246,7 @@ def _run(
             "seconds": round(time.monotonic() - begun, 1),
             "calls": service.calls,
             "assumptions": [asdict(one) for one in decisions.verdicts.values()],
-            "facts": {},
+            "facts": facts,
             "exchanges": service.exchanges,
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -240,7 +254,7 @@ def _run(
         raise SystemExit(EXIT_REFUSED)
 
 
-def _report(decisions: Decisions, calls: int, ended: str) -> None:
+def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
     counts: dict[str, int] = {}
     for one in decisions.verdicts.values():
         name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
@@ -248,5 +262,10 @@ def _report(decisions: Decisions, calls: int, ended: str) -> None:
         more = one.alternative or one.seen or one.reason or ""
         say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
     say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {calls} calls")
+    if facts:
+        parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
+        say(f"Facts: {parts}")
+        for line in facts.get("unfit", ()):
+            say(f"    does not fit the shipped form: {line}")
     if ended:
         say(f"The run ended early: {ended}", err=True)

@@ -68,6 +68,17 @@ class Pseudonyms:
     def moment(self, at_ms: int) -> str:
         return format_timestamp(at_ms - self._shift_ms)
 
+    @classmethod
+    def moving(cls, by_ms: int) -> Pseudonyms:
+        """Return pseudonyms whose times are later by whole weeks, as many as a duration has."""
+        made = cls(b"")
+        made.begin(_EPOCH_MS - by_ms // _WEEK_MS * _WEEK_MS)
+        return made
+
+    def moved(self, text: str) -> str:
+        """Return a time or a date in shifted time; any other text as it is."""
+        return self._time(text) or text
+
     def attempt(self, key: str) -> int:
         self._attempts[key] += 1
         return self._attempts[key]

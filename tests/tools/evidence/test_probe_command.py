@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli.tools.probing import probe
+from simulator.engine.worlds.observations import alternatives_in
 from simulator.evidence import observed
 from simulator.service import TOOLING
 from tests.tools.evidence.hidden import hidden_service, judged, probed
@@ -52,8 +53,8 @@ def test_probe_without_control_says_what_it_needs(origin: str) -> None:
 def test_probe_out_is_written_and_continued(origin: str, tmp_path: Path) -> None:
     out = tmp_path / "observed.yaml"
     probed(origin, origin, "--only", "H1", "--only", "H4", "--out", str(out))
-    first = observed.read(out, TOOLING.alternatives())
-    assert first.alternatives == {"H1": "creating_answers_200"}
+    first = alternatives_in([observed.read(out, TOOLING.alternatives())])
+    assert first == {"H1": "creating_answers_200"}
     code, report = probed(origin, origin, "--only", "H1", "--only", "H4", "--out", str(out))
     assert code == 1
     assert report["calls"] == 1, "the sign-in: everything was decided before"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.provided import Probing
 
 _Read: TypeAlias = Callable[[str], Any]
@@ -50,6 +51,18 @@ def _other_fees(read: _Read, act: _Act) -> None:
         act("set_fee_product", row["id"], {"percentage": "2.75"})
 
 
+def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[tuple[str, object]]:
+    from simulator.providers.ramp.facts.reading import read_facts
+
+    return read_facts(read, create)
+
+
+def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
+    from simulator.providers.ramp.facts import fit  # loads the rooms, so only on use
+
+    return fit(facts)
+
+
 PROBING = Probing(
     steps=_FOLDER / "steps.yaml",
     flows=_FOLDER / "flows.yaml",
@@ -73,6 +86,8 @@ PROBING = Probing(
         ),
         _other_fees,
     ),
+    read_facts=_read_facts,
+    fit_facts=_fit_facts,
     histories=(
         ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
         ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled"),
