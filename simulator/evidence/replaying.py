@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from simulator.engine.clients.exchange import Headers
@@ -28,7 +28,7 @@ _SHORTEST_ID = 6
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOLERANCE_MS = 5_000
 """Times in responses that differ by less are due to the duration of the call."""
-_MOST_PASSES = 4
+_MOST_PASSES = 40
 _LONG_MS = 10 * 60_000
 """A service is asked about resources of a recording only if they are younger."""
 
@@ -100,6 +100,10 @@ class Schedule:
 
     def __init__(self, recording: Recording) -> None:
         self.after_ms = [one.after_ms for one in recording.exchanges]
+        self.jumps: set[int] = set()
+        """The exchanges before which the clock of the service was advanced."""
+        self.known: set[int] = set()
+        """The exchanges whose responses have the time."""
 
     def move(self, at: int, after_ms: int) -> bool:
         """Let an exchange and all later ones be later, if it is not a matter of the call's duration."""
@@ -107,10 +111,19 @@ class Schedule:
         if late <= _TOLERANCE_MS:
             return False
         self.after_ms[at:] = [one + late for one in self.after_ms[at:]]
+        self.jumps.add(at)
         return True
 
+    def is_certain(self, at: int) -> bool:
+        """Return False if the clock may have been advanced before or after an exchange."""
+        if not self.jumps or at in self.known:
+            return True
+        earlier = max((one for one in self.known if one < at), default=-1)
+        later = min((one for one in self.known if one > at), default=None)
+        return later is not None and not any(earlier < jump <= later for jump in self.jumps)
 
-def scheduled(recording: Recording, play: Any) -> Schedule:
+
+def scheduled(recording: Recording, play: Callable[[Schedule], Sequence[Replayed]]) -> Schedule:
     """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
 
     A field that has the current time in the replay has it in the recording as well, so a service whose clock was
@@ -127,6 +140,7 @@ def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
     if not replay or not replay[0].recorded.at:
         return False
     start_ms = parse_timestamp(replay[0].recorded.at)
+    schedule.known.clear()
     for at, one in enumerate(replay):
         recorded_ms = None
         if one.recorded.direction == "webhook" and one.recorded.attempt == 1 and isinstance(one.recorded.request, dict):
@@ -135,8 +149,10 @@ def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
             pairs = _pairs(one.recorded.response, one.played.response)
             shown = [_moment(theirs) for theirs, ours in pairs if _moment(ours) == one.now_ms]
             recorded_ms = max((moment for moment in shown if moment is not None), default=None)
-        if recorded_ms is not None and schedule.move(at, recorded_ms - start_ms):
-            return True
+        if recorded_ms is not None:
+            schedule.known.add(at)
+            if schedule.move(at, recorded_ms - start_ms):
+                return True
     return False
 
 
@@ -210,7 +226,9 @@ class _Replay:
         if not any(event.get("type") == kind for event in self._events) and self._player.cause(str(kind)):
             self._events += self._player.events()
         for event in self._events:
-            if event.get("type") == envelope.get("type") and identifier in (None, _subject(event)):
+            subject = _subject(event)
+            fits = subject == identifier if identifier else subject not in self._names.values()
+            if event.get("type") == envelope.get("type") and fits:
                 self._events.remove(event)
                 self._match(envelope, event, one.recorded.after_ms)
                 one.played = self._written(
