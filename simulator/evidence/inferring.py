@@ -30,6 +30,7 @@ Assumed: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_ROUNDS = 8
 _CONTEXTS = 4
 """Random combinations of undecided assumptions under which evidence must persist."""
+_MANY_FIELDS = 5
 _MOST_SEEN = 3
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 """The features that a verdict `neither` shows."""
@@ -108,7 +109,7 @@ class Case:
         return self._runs[key]
 
     def _play(self, assumed: Mapping[str, str], data: int, schedule: Schedule) -> list[Replayed]:
-        player = LocalPlayer(self._simulators, self._recording.exchanges[0].at, assumed)
+        player = LocalPlayer(self._simulators, schedule.begins, assumed)
         try:
             if data >= 0:
                 self._probing.other_data[data](player.read, player.act)
@@ -215,13 +216,7 @@ class Inference:
         predictions = [self._predictions(case, decided) for case in self.cases]
         affects = [_affects(one) for one in predictions]
         strange = self._strange_operations(usual, predictions)
-        strong = {
-            one
-            for at, ids_by_name in enumerate(affects)
-            for name, ids in ids_by_name.items()
-            for one in ids
-            if not _is_weak(name, predictions[at][one])
-        }
+        formal = self._formal(affects, predictions)
         found: dict[str, Found] = {}
         for at, case in enumerate(self.cases):
             unstable = self._unstable(case, usual)
@@ -233,11 +228,26 @@ class Inference:
                     continue
                 for one in ids:
                     is_shared = any(other != one and other not in decided for other in ids)
-                    if is_shared or (one in strong and _is_weak(name, predictions[at][one])):
+                    if is_shared or (one not in formal and _is_weak(name, predictions[at][one])):
                         continue
                     own = found.setdefault(one, Found(set(self._sides[one]), {}))
                     own.take(Evidence(at, name, exchange.n), predictions[at][one], case.seen, str(exchange.status))
         return found
+
+    def _formal(
+        self, affects: Sequence[Mapping[str, set[str]]], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
+    ) -> set[str]:
+        """Return the assumptions that change the form of decimals only, in many fields."""
+        forms: dict[str, set[str]] = {}
+        others: set[str] = set()
+        for at, ids_by_name in enumerate(affects):
+            for name, ids in ids_by_name.items():
+                for one in ids:
+                    if _is_weak(name, predictions[at][one]):
+                        forms.setdefault(one, set()).add(name.rpartition(".")[2])
+                    else:
+                        others.add(one)
+        return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
 
     def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
         """Return the runs of each assumption that a recording consults, by side."""
