@@ -131,7 +131,7 @@ def compare_corpus(
 
 def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence[Shown]) -> list[Replayed]:
     def play(schedule: Schedule) -> list[Replayed]:
-        player = LocalPlayer(simulators, recording.exchanges[0].at, {}, observed)
+        player = LocalPlayer(simulators, schedule.begins, {}, observed)
         try:
             return replay(recording, player, schedule)
         finally:

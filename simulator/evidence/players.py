@@ -67,6 +67,10 @@ class LocalPlayer:
     def hook(self) -> str:
         return HOOK
 
+    @property
+    def now_ms(self) -> int:
+        return self._world.now_ms
+
     def wait_until(self, at_ms: int) -> None:
         if at_ms > self._world.now_ms:
             self._control("POST", "/clock/advance", {"to": format_timestamp(at_ms)})

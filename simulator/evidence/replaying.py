@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from simulator.engine.clients.exchange import Headers
@@ -17,7 +17,7 @@ from simulator.engine.text.json import Shown, dumps, with_texts
 from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, read_line, sanitise
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
-from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
 SIGN_IN = "/auth/token"
@@ -28,7 +28,7 @@ _SHORTEST_ID = 6
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TOLERANCE_MS = 5_000
 """Times in responses that differ by less are due to the duration of the call."""
-_MOST_PASSES = 4
+_MOST_PASSES = 40
 _LONG_MS = 10 * 60_000
 """A service is asked about resources of a recording only if they are younger."""
 
@@ -73,6 +73,11 @@ class Player(Protocol):
         """Return the URL that replaces recorded webhook URLs, or "" if webhooks cannot be registered."""
         ...
 
+    @property
+    def now_ms(self) -> int:
+        """The time of the target."""
+        ...
+
     def wait_until(self, at_ms: int) -> None: ...
 
     def bring(self, identifier: str, status: str) -> bool:
@@ -100,17 +105,48 @@ class Schedule:
 
     def __init__(self, recording: Recording) -> None:
         self.after_ms = [one.after_ms for one in recording.exchanges]
+        self.jumps: set[int] = set()
+        """The exchanges before which the clock of the service was advanced."""
+        self.known: set[int] = set()
+        """The exchanges whose responses have the time."""
+        self._start_ms = parse_timestamp(first) if (first := recording.exchanges[0].at) else None
+        self._offset_ms: int | None = None
+
+    @property
+    def start_ms(self) -> int | None:
+        """The time of the service at the begin, or None if the recording has no times.
+
+        The clock of a simulator is another than the clock by which it was recorded.
+        """
+        return None if self._start_ms is None else self._start_ms + (self._offset_ms or 0)
+
+    @property
+    def begins(self) -> str:
+        """The time of the service at the begin as text, or ""."""
+        return "" if self.start_ms is None else format_timestamp(self.start_ms)
 
     def move(self, at: int, after_ms: int) -> bool:
         """Let an exchange and all later ones be later, if it is not a matter of the call's duration."""
         late = after_ms - self.after_ms[at]
+        if self._offset_ms is None:
+            self._offset_ms = late if abs(late) > _TOLERANCE_MS else 0
+            return self._offset_ms != 0
         if late <= _TOLERANCE_MS:
             return False
         self.after_ms[at:] = [one + late for one in self.after_ms[at:]]
+        self.jumps.add(at)
         return True
 
+    def is_certain(self, at: int) -> bool:
+        """Return False if the clock may have been advanced before or after an exchange."""
+        if not self.jumps or at in self.known:
+            return True
+        earlier = max((one for one in self.known if one < at), default=-1)
+        later = min((one for one in self.known if one > at), default=None)
+        return later is not None and not any(earlier < jump <= later for jump in self.jumps)
 
-def scheduled(recording: Recording, play: Any) -> Schedule:
+
+def scheduled(recording: Recording, play: Callable[[Schedule], Sequence[Replayed]]) -> Schedule:
     """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
 
     A field that has the current time in the replay has it in the recording as well, so a service whose clock was
@@ -124,9 +160,10 @@ def scheduled(recording: Recording, play: Any) -> Schedule:
 
 
 def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
-    if not replay or not replay[0].recorded.at:
+    start_ms = schedule.start_ms
+    if start_ms is None:
         return False
-    start_ms = parse_timestamp(replay[0].recorded.at)
+    schedule.known.clear()
     for at, one in enumerate(replay):
         recorded_ms = None
         if one.recorded.direction == "webhook" and one.recorded.attempt == 1 and isinstance(one.recorded.request, dict):
@@ -135,8 +172,10 @@ def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
             pairs = _pairs(one.recorded.response, one.played.response)
             shown = [_moment(theirs) for theirs, ours in pairs if _moment(ours) == one.now_ms]
             recorded_ms = max((moment for moment in shown if moment is not None), default=None)
-        if recorded_ms is not None and schedule.move(at, recorded_ms - start_ms):
-            return True
+        if recorded_ms is not None:
+            schedule.known.add(at)
+            if schedule.move(at, recorded_ms - start_ms):
+                return True
     return False
 
 
@@ -178,14 +217,13 @@ class _Replay:
         """Moves recorded times to the present of the target."""
         self._events: list[Shown] = []
         """The events of the replay that no recorded webhook has delivered yet."""
-        self._pseudonyms = Pseudonyms(b"replay")
+        self._pseudonyms = Pseudonyms.moving(0)
 
     def __iter__(self) -> Iterator[Replayed]:
         base_ms = self._player.base_ms
-        self._pseudonyms.begin(base_ms)
         for recorded, after_ms in zip(self._recording.exchanges, self._schedule.after_ms, strict=True):
             self._player.wait_until(base_ms + after_ms)
-            one = Replayed(recorded, now_ms=base_ms + after_ms)
+            one = Replayed(recorded, now_ms=self._player.now_ms)
             if recorded.direction == "webhook":
                 one.why_not = self._receive(one)
             else:
@@ -193,7 +231,7 @@ class _Replay:
                 if not one.why_not:
                     if recorded.method == "GET":
                         self._bring(recorded.response)
-                    one.played = self._call(recorded, base_ms + after_ms)
+                    one.played = self._call(recorded)
                     if recorded.status == 401 and recorded.authenticated and one.played.status != 401:
                         one.played, one.why_not = None, "the recording has no credentials"
             yield one
@@ -210,12 +248,15 @@ class _Replay:
         if not any(event.get("type") == kind for event in self._events) and self._player.cause(str(kind)):
             self._events += self._player.events()
         for event in self._events:
-            if event.get("type") == envelope.get("type") and identifier in (None, _subject(event)):
+            subject = _subject(event)
+            fits = subject == identifier if identifier else subject not in self._names.values()
+            if event.get("type") == envelope.get("type") and fits:
                 self._events.remove(event)
                 self._match(envelope, event, one.recorded.after_ms)
                 one.played = self._written(
                     Traffic(
-                        n=one.recorded.n, direction="webhook", at_ms=one.now_ms, method="POST", path="/inbox",
+                        n=one.recorded.n, direction="webhook", at_ms=self._pseudonyms.start_ms or 0,
+                        method="POST", path="/inbox",
                         body=dumps(event), status=one.recorded.status,
                     )
                 )  # fmt: skip
@@ -269,7 +310,7 @@ class _Replay:
             if isinstance(identifier, str) and isinstance(status, str) and identifier in self._names:
                 self._player.bring(self._names[identifier], status)
 
-    def _call(self, recorded: Exchange, now_ms: int) -> Exchange:
+    def _call(self, recorded: Exchange) -> Exchange:
         path, raw = self._path(recorded), self._body(recorded)
         headers = {name: str(value) for name in _SENT if (value := recorded.headers.get(name))}
         if "idempotency-key" in headers:
@@ -283,7 +324,7 @@ class _Replay:
         self._learn(recorded, answer)
         lines = [*headers.items(), *([("authorization", "")] if recorded.authenticated else [])]
         played = Traffic(
-            n=recorded.n, at_ms=now_ms, method=recorded.method, path=path.partition("?")[0],
+            n=recorded.n, at_ms=self._pseudonyms.start_ms or 0, method=recorded.method, path=path.partition("?")[0],
             query=path.partition("?")[2], headers=lines, body=b"", status=answer.status,
             response_headers=list(answer.headers), response=answer.body,
         )  # fmt: skip
