@@ -1,7 +1,7 @@
 """Models of faults, and their validation. The module `in_force` contains the active faults.
 
-Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module declares
-the fields; `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
+Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module and
+`effects` declare the fields; `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from simulator.engine.faults import mutations
+from simulator.engine.faults.effects import APART, IDLE, Effects
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
@@ -136,18 +137,11 @@ class WebhookMatch(Body):
     """Only deliveries to this endpoint."""
 
 
-class Deliver(BodyMutations):
+class Deliver(BodyMutations, Effects):
     """The effect on a delivery."""
 
-    copies: Annotated[int, Field(ge=1, le=100)] | None = None
-    """How often it is sent in total."""
     delay: Text | float | None = None
     """How long to hold it back: simulated time such as `2s`; a number means seconds."""
-    reorder: bool = False
-    """Whether to hold it until the next first attempt to the endpoint has been answered.
-
-    Attempts that are held themselves do not count; attempts during its own `delay` do.
-    """
     hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
     """Until when to hold it: a number of further first attempts that the endpoint has answered (`reorder`: 1).
 
@@ -155,40 +149,19 @@ class Deliver(BodyMutations):
     Events for an end are not held, nor are events of objects without an end. Held deliveries go out when the fault
     ends.
     """
-    before_answer: bool = False
-    """Whether to deliver it, and wait for the receiver, before the response to the API call that causes it.
-
-    It acts only on the first attempts of events that an API call itself causes.
-    """
-    two_at_once: bool = False
-    """Whether to send it twice at the same time; the second attempt is not retried."""
-    acknowledgement_lost: bool = False
-    """Whether to lose the receiver's 2xx, so that the attempt fails and is retried."""
     unknown_type: Chosen | None = None
     """Replaces its type by one that is not in the catalogue: this one, or with true a new one.
 
     The changed body is signed; the event itself stays unchanged.
     """
-    drop: bool = False
-    """Whether to lose it, without a retry."""
-    corrupt_signature: bool = False
-    """Whether to send a wrong X-Signature."""
-    stale_timestamp: bool = False
-    """Whether to send an X-Timestamp that is 10 minutes old, with a matching signature."""
-    alter_body: bool = False
-    """Whether to send a body that differs from the signed one."""
     slow: Text | float | None = None
     """How long to wait before sending it: wall time, at most one minute."""
 
 
 DESCRIBED = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
 """The fields that describe an effect, for both kinds of faults."""
-OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-"""Fields that change the order of first attempts. A resend is not a first attempt."""
 OF_NEW_NAMES = ("unknown_enum", "extra_field", "unknown_type")
 """Fields that add an unknown name to a body."""
-_APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""Fields of a delivery fault that contradict each other."""
 
 
 class WebhookFault(Body):
@@ -320,7 +293,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):
         yield wrong("deliver", f"a delivery fault has at least one of {', '.join(Deliver.model_fields)}")
-    for one, others in _APART.items():
+    for one, others in APART.items():
         both = [name for name in others if one in acting and name in acting]
         if both:
             yield wrong(f"deliver.{both[0]}", f"it cannot be combined with {one}")
@@ -328,7 +301,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
 
 def _is_idle(deliver: Deliver, name: str) -> bool:
     value = getattr(deliver, name)
-    return value == 1 if name == "copies" else name in ("delay", "slow") and parse_duration(value) == 0
+    return value == IDLE.get(name) or (name in ("delay", "slow") and parse_duration(value) == 0)
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
