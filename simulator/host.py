@@ -24,7 +24,6 @@ from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
@@ -39,6 +38,7 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.text import strict
 from simulator.engine.text.citations import DOCS_BASE
 from simulator.engine.text.masking import Masker
+from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import wall_clock_ms

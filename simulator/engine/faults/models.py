@@ -14,12 +14,12 @@ from pydantic import Field
 from simulator.engine.faults import mutations
 from simulator.engine.faults.effects import APART, IDLE, Effects
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.engine.text.globs import can_match, meant_path
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Meanings
 from simulator.engine.text.strict import did_you_mean, members, refuse_names, refuse_unknown
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS

@@ -16,9 +16,9 @@ from simulator.engine.records import traces
 from simulator.engine.records.indexes import Unindexed
 from simulator.engine.records.listing import ListRequest
 from simulator.engine.records.origins import RequestOrigin
-from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation, Probe
+from simulator.engine.server import pipeline
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.http import answers
 from simulator.engine.server.http.messages import Outgoing

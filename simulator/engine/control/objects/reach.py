@@ -19,8 +19,6 @@ from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.scenario.play import held_steps
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
@@ -28,8 +26,10 @@ from simulator.engine.scenario.play.rules import bind
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
 from simulator.engine.scenario.run.paths import factory_for, paths_to
 from simulator.engine.scenario.run.triggers import Setup, triggers_of
+from simulator.engine.server.pipeline import perform
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, dumps, loads
+from simulator.engine.vocabulary.vocabulary import identity_of, vocabulary_of
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp

@@ -14,12 +14,12 @@ from simulator.engine.rows.error import invalid
 from simulator.engine.rows.event import emit
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, collected
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.text.fields import Amount, Body
 from simulator.engine.text.texts import json_text
+from simulator.engine.vocabulary.vocabulary import Vocabulary, collected
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
