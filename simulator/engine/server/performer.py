@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
-from simulator.engine.records import traces
-from simulator.engine.records.indexes import Unindexed
+from simulator.engine.records import indexes, traces
 from simulator.engine.records.listing import ListRequest
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError
@@ -158,7 +157,7 @@ class Performer:
         request: Request,
         call: Call,
         operation: Operation,
-        pending: Probe | Unindexed,
+        pending: Probe | indexes.Unindexed,
         bind: Callable[[Outgoing], None],
         cause: Cause,
         origin: RequestOrigin,
@@ -188,10 +187,10 @@ class Performer:
                         outgoing = answers.refused(request, error)
                     bind(outgoing)
                     return outgoing
-            except Unindexed as missing:  # the list needs a further part of the index
+            except indexes.Unindexed as missing:  # the list needs a further part of the index
                 pending = missing
 
-    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:
         """Return the response of a scenario or of the operation. A refusal undoes only the operation's changes."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -206,7 +205,7 @@ class Performer:
                 if isinstance(answer, Probe):
                     return answer
                 return answers.answered(request, operation, answer)
-        except Unindexed as missing:
+        except indexes.Unindexed as missing:
             return missing
 
     def require_living(self, world: World) -> None:
