@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.field_sets import FieldSet
@@ -17,6 +16,7 @@ from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.play.matching import CARRIED, number_of, passes, strings_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _FEW = 8
 """The maximum number of names or values to list if none resembles the given one."""

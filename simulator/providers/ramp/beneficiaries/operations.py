@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import create, new_fields, remove
-from simulator.engine.rows.handlers import by_id, page
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes

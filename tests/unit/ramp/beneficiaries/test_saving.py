@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.engine.records.records import find
-from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
+from simulator.engine.server import pipeline
 from simulator.kernel.world import World
 from simulator.providers.ramp import beneficiaries, reference
 from simulator.providers.ramp.beneficiaries import beneficiary

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
+from simulator.engine.server.pipeline import perform
 from simulator.kernel.journal import Cause
 from tests.support import act, find_operation
 from tests.unit.ramp.recurring.world import (

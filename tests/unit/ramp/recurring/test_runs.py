@@ -10,7 +10,7 @@ from simulator.engine.records.origins import RequestOrigin, origin_of
 from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
+from simulator.engine.server.pipeline import perform
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available, held
