@@ -257,7 +257,7 @@ def test_a_429_is_retried(origin: str) -> None:
     [
         (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
         (("--target", "nowhere", *KEYS), 2, "not an http or https URL"),
-        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
+        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server responds"),
         (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "not an http or https URL"),
         (("--max-examples", "0"), 2, "--max-examples"),
         (("--json", "nowhere/report.json"), 2, "the directory does not exist"),
@@ -275,7 +275,7 @@ def test_an_impossible_run_exits_with_the_documented_code(arguments: tuple[str, 
 def test_an_invalid_key_pair_is_refused(origin: str) -> None:
     result = conform("--target", f"{origin}/v1", "--public-key", "pk_test_other", "--secret-key", "sk_test_other")
     assert result.exit_code == 1
-    assert "answers 401 to the key pair" in result.output
+    assert "returns 401 for the key pair" in result.output
 
 
 def test_an_unknown_operation_is_wrong_usage(origin: str) -> None:
