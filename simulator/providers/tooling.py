@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simulator.engine.worlds.alternatives import Alternatives
     from simulator.evidence.provided import Probing
     from simulator.exploration.arming import FaultClass
+    from simulator.testing.flow_row import Flow
 
 
 @dataclass(frozen=True)
@@ -79,5 +80,7 @@ class Tooling:
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
     """The test values, which select an outcome, for the documentation and the agent tools."""
+    flows: Callable[[], Mapping[str, Flow]]
+    """The orders that the test kit's `world.flow` creates, by name."""
     rules: Path
     """The rules of the specification, in YAML."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, messages
@@ -212,6 +212,27 @@ class World(SeenWorld):
             answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
         finally:
             self._follow_clock()
+        return answer
+
+    def flow(self, name: str, status: str = "completed", **fields: object) -> dict[str, Any]:
+        """Create an order by API calls and bring it to a status by outside events.
+
+        `world.flow("onramp")` returns a completed transaction, `world.flow("offramp", "refunded", fiat_currency="NGN")`
+        a refunded one. `fields` are fields of the quote and of its confirmation. Default values match them. Raises
+        ValueError or TypeError for an unknown flow, status or field, SimulatorError if the API refuses a call.
+        """
+        from simulator.testing import flows
+
+        return flows.play(self.client, self.trigger, name, status, fields)
+
+    def add_history(self, days: int = 90, per_day: int = 40, mix: str = "typical") -> dict[str, Any]:
+        """Create orders on each of the next simulated days, and bring them to an end with outside events.
+
+        The clock advances by `days`. `mix`: `"typical"` or `"failures"`. The same seed gives the same history. Return
+        `{from, now, orders, refused, events}`.
+        """
+        answer: dict[str, Any] = self.control("POST", "/seed", {"days": days, "per_day": per_day, "mix": mix})
+        self._report_advanced(answer["now"])
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:

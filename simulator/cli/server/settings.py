@@ -257,6 +257,12 @@ SERVE = (
         metavar="FILE",
     ),
     Setting(
+        "--detach",
+        "Start the server in the background, print its address, and exit. `rampsim stop` stops it.",
+        sort="switch",
+        keyed=False,
+    ),
+    Setting(
         "--end-with-stdin",
         "Stop when standard input ends, for example because the parent process ended.",
         sort="switch",

@@ -165,6 +165,23 @@ def trigger(client: clients.ControlClient, event: str, target: str | None) -> No
 
 
 @click.command()
+@click.option("--days", type=click.IntRange(1), default=90, show_default=True, help="Number of simulated days.")
+@click.option("--per-day", type=click.IntRange(0), default=40, show_default=True, help="Orders on each day.")
+@click.option("--mix", type=click.Choice(["typical", "failures"]), default="typical", show_default=True,
+              help="Outcomes: most orders are completed, or most are not.")  # fmt: skip
+@remote
+def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> None:
+    """Give the world a history of orders, through simulated time.
+
+    Real API calls and outside events happen on each day, and the clock advances. The same seed gives the same
+    history.
+    """
+    with shown(client):
+        answer = client.post("/seed?wait=true", {"days": days, "per_day": per_day, "mix": mix})
+    show(answer)
+
+
+@click.command()
 @remote
 def reset(client: clients.ControlClient) -> None:
     """Reset the world to its initial state.

@@ -52,6 +52,8 @@ class ControlClient:
             raise Unreachable(str(error)) from None
         self.url = url.rstrip("/")
         self.world = world
+        self.environment = environment
+        self.token = token
         self.last_event_id = ""
         """The id of the newest event that `stream` has yielded. `/stream?last_event_id=` continues after this event."""
         self._timeout_seconds = timeout_seconds

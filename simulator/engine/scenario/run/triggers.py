@@ -10,6 +10,7 @@ from typing import Any
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import Drive
+from simulator.engine.scenario.run.histories import History
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -57,6 +58,8 @@ class Triggers:
 
     If () is returned, an API call is used.
     """
+    history: History | None = None
+    """The orders that `POST /_simulator/seed` creates, if the service has any."""
 
 
 def triggers_of(world: World) -> Triggers:

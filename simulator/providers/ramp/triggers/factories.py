@@ -29,6 +29,7 @@ from simulator.providers.ramp.reference import (
 )
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import holder
+from simulator.providers.ramp.triggers.history import HISTORY
 from simulator.providers.ramp.triggers.recurring_runs import schedule_from, steps, without_funds
 
 PAYER = "+254722000000"
@@ -237,4 +238,4 @@ def _parameters(record: Any, move: Move) -> JsonObject:
     return {}
 
 
-TRIGGERS = Triggers(without_funds, _FACTORIES, _incoming, _parameters, {"recurring_payment": steps})
+TRIGGERS = Triggers(without_funds, _FACTORIES, _incoming, _parameters, {"recurring_payment": steps}, HISTORY)
