@@ -46,7 +46,7 @@ def test_a_short_run_passes_and_writes_reports(tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert report.read_text() == result.output
-    assert "| specified rules |" in result.output
+    assert "| promises (specified rules) |" in result.output
     assert result.output.endswith("Conforms.\n")
     names = {case.get("name") for case in ElementTree.parse(junit).iter("testcase")}
     assert "POST /quotes" in names
@@ -82,7 +82,7 @@ def test_the_laws_hold_on_the_simulator_and_reach_every_operation(tmp_path: Path
 def test_the_same_seed_sends_the_same_calls() -> None:
     arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "create_webhook", "--seed", "7")
     first, second = conform(*arguments), conform(*arguments)
-    kept = [result.output.partition("## What came back")[2] for result in (first, second)]
+    kept = [result.output.partition("## Responses")[2] for result in (first, second)]
     assert kept[0] == kept[1]
     assert "POST /webhooks" in kept[0]
 
