@@ -21,12 +21,8 @@ from simulator.kernel.world import TimerRow
 from tests.library import Simulator, library_with
 from tests.toy import PROVIDER
 from tests.toy.lending import BOOKS
-from tests.unit.engine.rows.toy import LAMPS
+from tests.unit.engine.rows.lamps import EVENTS, LAMPS
 
-EVENTS = tuple(
-    EventType(name, "a lamp changed", "lamp")
-    for name in ("wallet.created", "deposit.detected", "deposit.confirmed", "deposit.failed", "beneficiary.deleted")
-)
 CIRCLE = (EventType("lamp.made", "", "lamp", after="lamp.done"), EventType("lamp.done", "", "lamp"))
 HUNG = replace(LAMPS, machine=Machine("lamp", (Move("hang", "off", ("lamp.hung",)),), {"off": ()}))
 MORE = ("lamp_burnt", "lamp_dark")
