@@ -201,7 +201,9 @@ def _happened(timeline: Timeline) -> Iterator[str]:
     for entry in timeline["data"]:
         if entry["what"] in ("call", "control"):
             call = entry["text"]
-        elif entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in entry["text"]:
+        elif (
+            entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in entry["text"]
+        ):
             continue  # the call above says so
         date, _, now = entry["at"].removesuffix("Z").partition("T")
         if date != day:
