@@ -66,7 +66,7 @@ class Simulator(AnySimulator):
 def control_rows(
     extra: tuple[operation.ControlOperation, ...] = (), provider: Provider = PROVIDER
 ) -> tuple[operation.ControlOperation, ...]:
-    """Return all operations of the control API. Those in `extra` come last."""
+    """Return all operations of the control API. The operations in `extra` come last."""
     return rows.control_rows(provider.alternatives, service.TOOLING.control_rows(), extra)
 
 

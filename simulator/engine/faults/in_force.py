@@ -109,7 +109,7 @@ class DeliveryPlan(Effects):
 
     @property
     def named(self) -> str:
-        """The fault, for people. A plan without an id belongs to a resend and was never active."""
+        """A readable name of the fault. A plan without an id belongs to a resend and was never active."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod

@@ -143,7 +143,10 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Bring the world of a call up to date. If another world replaces it meanwhile, continue with the new one."""
+        """Bring the world of a call up to date.
+
+        If another world replaces it in the meantime, continue with the new one.
+        """
         while True:
             world = request.world
             with self._runtime.holding(world.id):

@@ -234,7 +234,7 @@ class WhereChecker:
         self._document.warn(place, f"`{name}` never passes these tests; its values are {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
-        """Warn of tests that no value can pass, whatever the field."""
+        """Warn of tests that no value can pass, for any field."""
         for name, wanted in where.items():
             if wanted == []:
                 self._document.warn((*path, name), f"no value can match, because the list of `{name}` is empty")

@@ -155,7 +155,7 @@ def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
 
 
 def searched(record: Beneficiary) -> Iterator[str]:
-    """Yield the strings that `search` looks at: name, phone number, account number, bank name, wallet address."""
+    """Yield the strings that `search` matches: name, phone number, account number, bank name, wallet address."""
     yield record.name
     details = record.details
     if "bank_name" in details:

@@ -312,7 +312,7 @@ def test_every_refusal_is_declared_by_the_operation() -> None:
     ("body", "method", "network"),
     [(BANK, "bank_transfer", None), (PHONE, "mobile_money", None), (WALLET, None, "stellar")],
 )
-def test_other_rooms_find_a_beneficiary_with_its_payment_method(
+def test_other_packages_find_a_beneficiary_with_its_payment_method(
     world: World, body: dict[str, Any], method: str | None, network: str | None
 ) -> None:
     saved = invoke(world, CREATE, body)
