@@ -17,29 +17,30 @@ class Effects:
     """The effects on a delivery that need no conversion. A field here is a member of faults and of plans."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
-    """How often it is sent in total."""
+    """The total number of times that the event is sent."""
     reorder: bool = False
-    """Whether to hold it until the next first attempt to the endpoint has been answered.
+    """Whether to hold the delivery until the next first attempt to the endpoint has been completed.
 
-    Attempts that are held themselves do not count; attempts during its own `delay` do.
+    Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
     """
     before_answer: bool = False
-    """Whether to deliver it, and wait for the receiver, before the response to the API call that causes it.
+    """Whether to send the delivery and wait for the receiver before the response to the API call that causes it is
+    sent.
 
-    It acts only on the first attempts of events that an API call itself causes.
+    This applies only to the first attempts of events that an API call itself causes.
     """
     two_at_once: bool = False
-    """Whether to send it twice at the same time; the second attempt is not retried."""
+    """Whether to send the delivery twice at the same time. The second attempt is not retried."""
     acknowledgement_lost: bool = False
-    """Whether to lose the receiver's 2xx, so that the attempt fails and is retried."""
+    """Whether to lose the receiver's 2xx response, so that the attempt fails and is retried."""
     drop: bool = False
-    """Whether to lose it, without a retry."""
+    """Whether to drop the delivery without a retry."""
     corrupt_signature: bool = False
     """Whether to send a wrong X-Signature."""
     stale_timestamp: bool = False
-    """Whether to send an X-Timestamp that is 10 minutes old, with a matching signature."""
+    """Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it."""
     alter_body: bool = False
-    """Whether to send a body that differs from the signed one."""
+    """Whether to send a body that differs from the signed body."""
 
 
 OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
