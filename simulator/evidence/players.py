@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.text.json import Shown, dumps, loads
