@@ -58,7 +58,7 @@ class Planter:
         forms: list[Callable[[], str]] = [
             lambda: f"{self._name()} {self._name()}",
             lambda: f"{self._name()}.{self._name()}@{self._name()}.co.ke".lower(),
-            lambda: f"+2547{self.chance.randrange(10**8):08}",
+            lambda: f"+25479{self.chance.randrange(10**7):07}",
             lambda: str(UUID(int=self.chance.getrandbits(128))),
             lambda: f"{self.chance.getrandbits(128):032x}",
             lambda: f"sk_live_{self.chance.getrandbits(80):020x}",

@@ -29,7 +29,8 @@ class Tap:
     def __init__(self, simulators: Simulators, world: LocalWorld, account: Mapping[str, str]) -> None:
         self._simulators, self._world, self.account = simulators, world, account
         self._pseudonyms = Pseudonyms(b"k" * 32)
-        self._token = ""
+        signed = self._simulators.send("POST", "/v1/auth/token", self._world.keys, {})
+        self._token = signed.body["access_token"]  # now, because a flow may use up the limit of calls
         self.exchanges: list[Exchange] = []
 
     def _now_ms(self) -> int:
@@ -41,8 +42,6 @@ class Tap:
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
-        if not self._token:
-            self._token = self._simulators.send("POST", "/v1/auth/token", self._world.keys, {}).body["access_token"]
         given = {
             **({"content-type": "application/json"} if raw else {}),
             "authorization": f"Bearer {self._token}",

@@ -73,13 +73,17 @@ class Driver(ExitStack):
     def play(self, steps: list[dict[str, Any]]) -> None:
         for step in steps:
             if "advance" in step:
-                self._control.post("/clock/advance", json={"by": step["advance"]}).raise_for_status()
+                self._steer("/clock/advance", {"by": step["advance"]})
             elif "action" in step:
                 given = self._filled({key: value for key, value in step.items() if key != "action"})
-                self._control.post(f"/actions/{step['action']}", json=given).raise_for_status()
+                self._steer(f"/actions/{step['action']}", given)
             else:
                 name, call = ("", step) if METHODS & step.keys() else next(iter(step.items()))
                 self.seen[name] = self.call(call)
+
+    def _steer(self, path: str, body: dict[str, Any]) -> None:
+        reply = self._control.post(path, json=body, timeout=60)
+        assert reply.status_code < 300, (path, reply.text)
 
     def call(self, call: dict[str, Any]) -> Any:
         method = next(name for name in METHODS if name in call)
