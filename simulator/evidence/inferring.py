@@ -18,7 +18,7 @@ from simulator.evidence.corpus.known import known
 from simulator.evidence.features import ABSENT, Features, features_of
 from simulator.evidence.flow import Exchange as Seen
 from simulator.evidence.flow import Reply, Step
-from simulator.evidence.local import Simulators, recorded
+from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
@@ -97,7 +97,7 @@ class Case:
         key = (tuple(sorted(assumed.items())), data)
         if key not in self._runs:
             schedule = self._schedule
-            consulted = recorded()
+            self._simulators.consulted.clear()
             played = self._play(assumed, data, schedule)
             if not key[0] and data < 0:
                 self.replay = played
@@ -105,7 +105,7 @@ class Case:
             self._runs[key] = Run(
                 features_in(exchanges, self._probing),
                 {one.n: str(one.status) for one in exchanges},
-                frozenset(consulted),
+                frozenset(self._simulators.consulted),
             )
         return self._runs[key]
 
