@@ -22,7 +22,8 @@ from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
-from simulator.evidence.replaying import Replayed, Schedule, replay, scheduled
+from simulator.evidence.replaying import replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
 from simulator.evidence.search import AS_ASSUMED, combination
 from simulator.kernel.dataclass import dataclass
 
@@ -56,7 +57,7 @@ class Evidence:
 
 
 class Found(NamedTuple):
-    """What the recordings say about an assumption."""
+    """The result of the recordings for one assumption."""
 
     sides: set[str]
     """The sides that nothing excludes."""
