@@ -12,22 +12,25 @@ from collections.abc import Callable, Mapping
 import click
 
 from simulator.cli.output import EXIT_USAGE, fail
-from simulator.cli.server import serve, waiting
+from simulator.cli.server import detaching, doctor, serve, waiting
 from simulator.cli.tools import (
     agents,
     assuming,
+    capturing,
     certifying,
     comparing,
     completing,
     conforming,
     docs,
     exploring,
+    inferring,
     probing,
     recipes,
     scenarios,
 )
 from simulator.cli.worlds import (
     advising,
+    calling,
     faults,
     inboxes,
     inspecting,
@@ -45,8 +48,11 @@ __all__ = ["main"]
 SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     "Run": {
         "serve": lambda: serve.serve,
+        "stop": lambda: detaching.stop,
         "wait": lambda: waiting.wait,
         "open": lambda: waiting.open_dashboard,
+        "env": lambda: calling.env,
+        "doctor": lambda: doctor.doctor,
         "mcp": lambda: agents.mcp,
     },
     "Inspect": {
@@ -59,10 +65,12 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "inbox": lambda: inboxes.inbox,
     },
     "Control": {
+        "call": lambda: calling.call,
         "clock": lambda: steering.clock,
         "action": lambda: steering.action,
         "actions": lambda: steering.actions,
         "trigger": lambda: steering.trigger,
+        "seed": lambda: steering.seed,
         "faults": lambda: faults.faults,
         "scenario": lambda: scenarios.scenario,
         "record": lambda: inspecting.record,
@@ -80,6 +88,8 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "conform": lambda: conforming.conform,
         "compare": lambda: comparing.compare,
         "probe": lambda: probing.probe,
+        "capture": lambda: capturing.capture,
+        "infer": lambda: inferring.infer,
     },
     "Help": {
         "docs": lambda: docs.docs,

@@ -2,7 +2,7 @@
 
 The clock in the replay follows the recording. Outside events are not recorded, so scenarios replace them. The default
 scenario is the autopilot. Before a call that returns an object, actions change the object to its recorded status if
-that is possible. Only an unreachable status is reported as a difference in state.
+possible. Only a status that cannot be reached is reported as a difference in state.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import asdict, field
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
@@ -26,6 +25,7 @@ from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.reports import counted
+from simulator.evidence.corpus.har import LIVE, RecordedCall
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -85,7 +85,7 @@ class _Replay:
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
-            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver does not exist here")
+            self.result.skipped.append(f"#{entry.number} POST /webhooks: the receiver does not exist during a replay")
             return
         unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
         if unknown and entry.status != 404:
@@ -119,7 +119,9 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """Replace a recorded key pair with the simulator's key pair, if the recorded one was accepted."""
+        """Replace a recorded key pair with the simulator's key pair, if the real service accepted the recorded key
+        pair.
+        """
         given = body.get("public_key")
         if isinstance(given, str):
             self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]
@@ -189,7 +191,7 @@ class _Replay:
 
     def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
         if status != entry.status:
-            theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
+            theirs, ours = with_code(entry.status, entry.answer), with_code(status, simulated)
             self._differs(entry, status, ("status", "", theirs, ours))
             return
         for found in compare_answers(entry.answer, simulated, values=self._values):
@@ -201,7 +203,7 @@ class _Replay:
         self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
 
 
-def _with_code(status: int, answer: object) -> str:
+def with_code(status: int, answer: object) -> str:
     error = error_of(answer)
     return str(status) if error is None else f"{status} {error['code']}"
 

@@ -37,8 +37,8 @@ def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
 
 def _marked(line: bytes, note: str) -> bytes:
     """Return the line, and before it the note on the same indent."""
-    quote = b'"' if line.lstrip(b" -").startswith(b'"') else b""
-    beginning = line[: line.index(b"x-provenance") - len(quote)]
-    said = beginning + quote + b"x-observed" + quote + b': "' + note.encode() + b'"' + (b"," if quote else b"")
+    mark = b'"' if line.lstrip(b" -").startswith(b'"') else b""
+    beginning = line[: line.index(b"x-provenance") - len(mark)]
+    said = beginning + mark + b"x-observed" + mark + b': "' + note.encode() + b'"' + (b"," if mark else b"")
     rest = b" " * len(beginning) + line[len(beginning) :]
     return said + b"\n" + rest.replace(b"assumed", b"observed", 1)

@@ -14,10 +14,12 @@ from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.operations import TEST_EVENT
 from simulator.engine.worlds import settings
+from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
 from simulator.service import TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
+from simulator.testing.receiving.loopback import Answer
 
 START = "2026-01-05T08:00:00.000Z"
 HOOK = "http://localhost/probe-hook"
@@ -60,19 +62,27 @@ class Simulators:
 
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
-        given = {"host": "localhost", **({"content-type": "application/json"} if raw else {})}
-        given |= {name.lower(): value for name, value in headers.items()}
-        path, _, query = path.partition("?")
-        lines = [(name.encode(), value.encode()) for name, value in given.items()]
-        talk = Conversation(raw)
-        self._loop.run_until_complete(
-            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
-        )
-        answer = talk.answer()
+        given = {"content-type": "application/json"} if raw else {}
+        answer = self.exchange(method, path, raw, given | {name.lower(): value for name, value in headers.items()})
         parsed = None
         with suppress(ValueError):
             parsed = json.loads(answer.body)
         return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
+
+    def exchange(self, method: str, path: str, raw: bytes, headers: Mapping[str, str]) -> Answer:
+        """Send a request as it is. Header names are in lower case."""
+        path, _, query = path.partition("?")
+        lines = [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()]
+        talk = Conversation(raw)
+        self._loop.run_until_complete(
+            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
+        )
+        return talk.answer()
+
+    @property
+    def simulator(self) -> Simulator:
+        """The simulator with the worlds."""
+        return self._app.runtime.simulator
 
     def close(self) -> None:
         self._loop.run_until_complete(asyncio.sleep(0))
@@ -89,7 +99,7 @@ class LocalWorld:
     def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
         self._environment, keys = next(iter(created["credentials"].items()))
-        self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        self.keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
         self._token = ""
         self._seen = 0
         self.account = {
@@ -115,7 +125,7 @@ class LocalWorld:
 
     def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if not self._token and path != "/auth/token":
-            signed = self._simulators.send("POST", "/v1/auth/token", self._keys, {})
+            signed = self._simulators.send("POST", "/v1/auth/token", self.keys, {})
             self._token = signed.body["access_token"]
         return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
 

@@ -36,8 +36,12 @@ def write(
     exchanges: Sequence[Any],
     facts: Shown = MappingProxyType({}),
     name: str = "target",
+    date: datetime.date | None = None,
 ) -> None:
-    """Write the verdicts that are decided, and the facts. The file has the host of the target as a hash only."""
+    """Write the verdicts that are decided, and the facts. The file has the host of the target as a hash only.
+
+    `date` is the date of the observation, by default today.
+    """
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -53,7 +57,7 @@ def write(
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
             "environment": environment,
         },
-        "observed_at": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
         "facts": dict(facts),

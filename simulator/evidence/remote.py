@@ -25,7 +25,7 @@ MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
 _CLOCK_SECONDS = 2.0
 _LEAST_RATE = 3.0
-"""Lower rates cannot be told from 1 with timestamps in whole seconds."""
+"""With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
 _RATE_MARGIN = 1.05
 _COLLECTION = re.compile(r"(/[a-z-]+)+")
 _ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
@@ -90,10 +90,13 @@ class RemoteService:
             raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
         self._token = token
 
-    def prepare(self) -> None:
-        """Read the account for the next flow, whose references are new."""
+    def ensure_signed_in(self) -> None:
         if not self._token:
             self.sign_in()
+
+    def prepare(self) -> None:
+        """Read the account for the next flow, whose references are new."""
+        self.ensure_signed_in()
         self._run += 1
         if not self.account:
             self.account.update(TOOLING.probing().surroundings(self.read))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, calls_under, one_of
 from simulator.engine.control.pages import HTML, apart, page_rows
@@ -15,11 +17,12 @@ from simulator.engine.insight import page
 from simulator.engine.insight.advice import findings_in_slices, of_world
 from simulator.engine.insight.counting import Counts, count_some, count_world, merged
 from simulator.engine.insight.coverage import EVERY_WORLD, coverage_of
-from simulator.engine.insight.shapes import AdviceList, CoverageReport, Finding
+from simulator.engine.insight.shapes import AdviceList, CoverageReport, Finding, RestsOn
 from simulator.engine.records.advice import SEVERITIES, SEVERITY_MEANINGS
 from simulator.engine.records.requests import requests_of
+from simulator.engine.text.citations import assumptions_in
 from simulator.engine.text.json import JsonObject
-from simulator.engine.worlds.observations import date_observed
+from simulator.engine.worlds.observations import Observed, date_observed
 from simulator.engine.worlds.settings import all_settings
 from simulator.kernel.world import World
 
@@ -57,20 +60,26 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _findings(call: ControlCall, world: World) -> list[Finding]:
-    """Return the findings of a world. Each assumption that they rest on is marked if it was observed."""
+    """Return the findings of a world. With observed files, each names the assumptions that it rests on."""
     found = await findings_in_slices(world, call.simulator.operations)
     if files := observed_by(call.simulator, world):
         chosen = all_settings(world)["assumptions"]
-        for one in (row for finding in found for row in finding["rests_on"]):
-            if date := date_observed(one["id"], chosen.get(one["id"]), files):
-                one["standing"], one["observed_at"] = "observed", date
+        for finding in found:
+            if rows := [_rests_on(one, chosen, files) for one in assumptions_in(finding["clause"])]:
+                finding["rests_on"] = rows
     return found
+
+
+def _rests_on(identifier: str, chosen: Mapping[str, str], files: Iterable[Observed]) -> RestsOn:
+    date = date_observed(identifier, chosen.get(identifier), files)
+    return {"id": identifier, "standing": "observed" if date else "assumed", "observed_at": date}
 
 
 async def _worlds(call: ControlCall) -> list[World]:
     """Return the worlds to evaluate, after firing their due timers.
 
-    These are all existing worlds for `world=*`, otherwise the world in the query parameter `world` or in the header.
+    For `world=*`, these are all existing worlds. Otherwise it is the world in the query parameter `world` or in the
+    header.
     """
     runtime, name = call.runtime, call.given("world")
     if name is None:
@@ -84,7 +93,10 @@ async def _worlds(call: ControlCall) -> list[World]:
         await call.wake(name)
         found = [world for world in [call.find_world(name)] if world is not None]
     if not found:
-        raise invalid_parameter("world", f"there is no world {name!r}; for all worlds, use {EVERY_WORLD}")
+        raise invalid_parameter(
+            "world",
+            f"there is no world {name!r}; list the worlds with GET {CONTROL_BASE}/worlds, or use {EVERY_WORLD} for all",
+        )
     for world in found:
         await runtime.driver.bring_up_to_date(world)
     return found

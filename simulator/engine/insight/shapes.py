@@ -45,9 +45,9 @@ class Finding(TypedDict):
     subject: str
     """The subject of the finding."""
     message: str
-    """A description of what was seen."""
+    """A description of the observed problem."""
     what_to_do: str
-    """The recommended action for the integrator."""
+    """The recommended change."""
     clause: str
     """The clause of the specification."""
     why: str
@@ -56,12 +56,12 @@ class Finding(TypedDict):
     """The code to change, in Python and as HTTP. Empty if the code is not the cause."""
     clause_links: list[str]
     """Paths of pages on this server that document the clause."""
-    rests_on: list[RestsOn]
-    """The assumptions that the clause cites. Empty if the specification decides."""
+    rests_on: NotRequired[list[RestsOn]]
+    """The assumptions that the clause cites. Absent if there are none, or no observed file is used."""
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""
     count: Count
-    """How often this was seen."""
+    """The number of times that this was seen."""
     requests: list[str]
     """The ids of the API requests that are evidence of the finding."""
     evidence: list[str]
@@ -105,7 +105,7 @@ class OperationItem(CoverageItem):
     called: Count
     """How often the operation was called."""
     succeeded: Count
-    """How often its response was 2xx."""
+    """The number of calls with a 2xx response."""
 
 
 class ErrorItem(CoverageItem):

@@ -56,11 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for option in OPTIONS:
         value = config.getini(option.name)
         if option.choices and value not in (*option.choices, option.default):
-            raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
+            raise pytest.UsageError(f"{option.name} is {value!r}; it must be one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
-        raise pytest.UsageError(
-            "--simulator-url names a running server, and --simulator=inprocess needs none: use one of them"
-        )
+        raise pytest.UsageError("--simulator-url and --simulator=inprocess cannot be combined; use one of them")
     if files := observed_files(config):
         server = import_module("simulator.testing.servers.server")
         try:
@@ -151,6 +149,18 @@ def simulator(request: pytest.FixtureRequest) -> Server:
     return _run_of(request).server()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("against") is not None:
+        import_module("simulator.testing.against").parametrize(metafunc)
+
+
+@pytest.fixture
+def rampsim_side(request: pytest.FixtureRequest) -> str:
+    """The side on which a test with the marker `against` runs: `simulator` or `target`."""
+    side: str = request.param
+    return side
+
+
 @pytest.fixture
 def world(request: pytest.FixtureRequest, simulator: Server) -> World:
     """A fresh world for this test: authenticated clients, clock, actions, faults, events, deliveries, ledger.
@@ -158,7 +168,10 @@ def world(request: pytest.FixtureRequest, simulator: Server) -> World:
     The markers `scenario`, `clock`, `seed` and `world` configure the world. It is deleted after the test, unless the
     test fails.
     """
-    return _run_of(request).new_world(request.node, simulator)
+    run = _run_of(request)
+    if request.node.get_closest_marker("against") is not None:
+        return run.world_of_side(request.node, simulator)
+    return run.new_world(request.node, simulator)
 
 
 @pytest.fixture

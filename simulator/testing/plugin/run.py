@@ -29,6 +29,8 @@ from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
+EXCHANGES: pytest.StashKey[tuple[str, list[dict[str, Any]]]] = pytest.StashKey()
+"""The side of a test with the marker `against`, and its exchanges."""
 _TITLE = "rampsim: what happened in the simulator"
 
 
@@ -98,16 +100,26 @@ class Run:
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
         """Create a world as a test's markers specify. It is deleted after the test."""
-        body = plugin_markers.body_of(item)
+        body, history = plugin_markers.body_of(item), plugin_markers.history_of(item)
         if not explored.run():
             body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
+            if history is not None:
+                world.add_history(**history)
         except (SimulatorError, ValueError) as error:
             raise _failure(f"The world of this test cannot be created. {self._why_dead() or error}") from None
         if world.id not in self._open:  # it is in a server that the tests have started themselves
             self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
+        return world
+
+    def world_of_side(self, item: pytest.Item, server: Server) -> World:
+        """Return the world or the service on which a test with the marker `against` runs."""
+        against = import_module("simulator.testing.against")
+        side = against.side_of(item)
+        world: World = against.target_world(item) if side == "target" else self.new_world(item, server)
+        item.stash[EXCHANGES] = side, against.record(world)
         return world
 
     def _why_dead(self) -> str:
@@ -131,6 +143,8 @@ class Run:
             item.stash[FAILED] = True
             report.sections += self._sections(item)
         if report.when == "teardown":
+            if recorded := item.stash.get(EXCHANGES, None):
+                self._notes.take_exchanges(item.nodeid.replace(f"[{recorded[0]}", "[", 1), *recorded)
             self._end_worlds(item)
             attach(report, self._notes.collect())
         return report
@@ -145,7 +159,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
-        """Print where to inspect the world before the debugger opens (--pdb)."""
+        """Print how to inspect the world before the debugger opens (--pdb)."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
             for _, world in self._worlds_of(node.nodeid):

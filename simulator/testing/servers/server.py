@@ -66,9 +66,9 @@ class Server:
         """Create a world with no active scenario, a manual clock at 2026-01-05T08:00:00Z and seed 1.
 
         The fields of `POST /_simulator/worlds` override these defaults: `id`, `seed`, `clock`, `scenarios`,
-        `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` may be just a time, as a
-        string, `date` or `datetime`. `scenarios` may contain paths of files. `observed` may be the path of an observed
-        file or a list of paths. Raises SimulatorError if the server refuses the request or a file is invalid.
+        `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` can also be a time (a
+        string, `date` or `datetime`), `scenarios` can contain paths of files, and `observed` can be the path of an
+        observed file, or a list of paths. Raises SimulatorError if the server refuses the request or a file is invalid.
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)

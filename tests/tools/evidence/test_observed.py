@@ -73,9 +73,10 @@ def test_read_files_refuses_two_files_that_disagree(tmp_path: Path) -> None:
 
 def test_read_files_refuses_facts_that_disagree(tmp_path: Path) -> None:
     one, other = written(tmp_path / "a.yaml"), written(tmp_path / "b.yaml")
-    one.write_text(one.read_text().replace("facts: {}", "facts: {limits: {daily: '1'}}"))
-    observed.read_files([one, other], SWITCHES)
-    other.write_text(other.read_text().replace("facts: {}", "facts: {limits: {daily: '2'}}"))
+    facts = "facts: {limits: {daily: '7', currency: KES}}"
+    one.write_text(one.read_text().replace("facts: {}", facts))
+    assert observed.read_files([one, other], SWITCHES)[0].facts["limits"]["daily"] == "7"
+    other.write_text(other.read_text().replace("facts: {}", facts.replace("7", "8")))
     with pytest.raises(observed.BadObserved, match=r"a\.yaml.*b\.yaml.*facts\.limits"):
         observed.read_files([one, other], SWITCHES)
 

@@ -27,17 +27,20 @@ VERDICTS = {
 """Verdicts on an assumption."""
 
 
-class SwitchEntry(ShownSwitch):
+class SeenVerdict(TypedDict, total=False):
+    verdict: Annotated[Literal["holds", "differs", "neither"], Meanings(VERDICTS)]
+    """The verdict in the observed file. Absent if there is none."""
+    seen: str
+    """The behaviour of the service, if it is neither as assumed nor an alternative."""
+
+
+class SwitchEntry(ShownSwitch, SeenVerdict):
     in_force: str | None
     """The alternative chosen for this world; null for the default."""
     standing: Standing
     """`observed` if the real service was observed to use this alternative, otherwise `assumed`."""
     observed_at: str | None
     """The date of the observation; null if the alternative was not observed."""
-    verdict: Annotated[Literal["holds", "differs", "neither"], Meanings(VERDICTS)] | None
-    """The verdict in the observed file; null if there is none."""
-    seen: str | None
-    """The behaviour of the service if it is neither as assumed nor an alternative; otherwise null."""
 
 
 class SwitchList(TypedDict):
@@ -84,11 +87,15 @@ def _entry(switch: Switch, in_force: str | None, files: Sequence[Observed]) -> S
     rows = (file.verdicts[switch.id] for file in files if switch.id in file.verdicts)
     row = next((row for row in rows if row["verdict"] != "undecided"), {})
     date = date_observed(switch.id, in_force, files)
+    verdict: SeenVerdict = {}
+    if row:
+        verdict["verdict"] = row["verdict"]
+    if row and row["verdict"] == "neither":
+        verdict["seen"] = str(row.get("seen") or "")
     return {
         **shown(switch),
         "in_force": in_force,
         "standing": "observed" if date else "assumed",
         "observed_at": date,
-        "verdict": row.get("verdict"),
-        "seen": row.get("seen"),
+        **verdict,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypeAliasType, TypedDict
 
@@ -70,8 +70,8 @@ class WorldObject(TypedDict):
     """The names of the active scenarios. Later ones take precedence."""
     settings: AllSettings
     """The settings."""
-    observed: list[ObservedSource]
-    """The observed files that the world is based on. Empty if all of its assumptions are assumed."""
+    observed: NotRequired[list[ObservedSource]]
+    """The observed files that the world is based on. Absent without such a file."""
     created_at: Timestamp
     """The simulated time at which the world was created."""
 
@@ -90,7 +90,8 @@ def show_world(call: ControlCall, world: World) -> WorldObject:
 
 def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject:
     """Return the world object. `origin` is the server's address, which its URLs start with."""
-    return {
+    files = observed_by(simulator, world)
+    shown: WorldObject = {
         "id": world.id,
         "seed": world.seed,
         "clock": show_clock(world),
@@ -101,9 +102,11 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
         ],
         "scenarios": simulator.engine.active(world),
         "settings": all_settings(world),
-        "observed": [_source(one) for one in observed_by(simulator, world)],
         "created_at": format_timestamp(world.started_at_ms),
     }
+    if files:
+        shown["observed"] = [_source(one) for one in files]
+    return shown
 
 
 def observed_by(simulator: Simulator, world: World) -> tuple[Observed, ...]:

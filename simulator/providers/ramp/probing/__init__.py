@@ -17,7 +17,8 @@ _FOLDER = Path(__file__).parent
 _CENT = Decimal("0.01")
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _BEYOND = Decimal(500)
-"""How far an amount exceeds the balance, to be refused for the balance and not for a limit."""
+"""The amount by which a request exceeds the balance, so that it is refused because of the balance and not of a limit.
+"""
 
 
 def _amount(body: Any, *path: str) -> Decimal | None:
