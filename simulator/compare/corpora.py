@@ -18,7 +18,8 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.evidence.corpus import Corpus, Exchange, Recording
 from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
-from simulator.evidence.replaying import Player, Replayed, Schedule, replay, scheduled
+from simulator.evidence.replaying import Player, replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
 from simulator.kernel.dataclass import dataclass
 
 _MATCHED = ("operation", "kind", "pointer", "recorded", "simulated")
@@ -131,7 +132,7 @@ def compare_corpus(
 
 def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence[Shown]) -> list[Replayed]:
     def play(schedule: Schedule) -> list[Replayed]:
-        player = LocalPlayer(simulators, recording.exchanges[0].at, {}, observed)
+        player = LocalPlayer(simulators, schedule.begins, {}, observed)
         try:
             return replay(recording, player, schedule)
         finally:

@@ -18,8 +18,8 @@ from simulator.engine.control.operation import ControlOperation, Raw, any_text, 
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.engine.control.worlds.world_object import observed_by
 from simulator.engine.rows.service import signing_of
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.worlds.observations import observations
 from simulator.engine.worlds.settings import all_settings

@@ -7,6 +7,7 @@ if other reference data do not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -17,11 +18,12 @@ from simulator.evidence.corpus.known import known
 from simulator.evidence.features import ABSENT, Features, features_of
 from simulator.evidence.flow import Exchange as Seen
 from simulator.evidence.flow import Reply, Step
-from simulator.evidence.local import Simulators, recorded
+from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
-from simulator.evidence.replaying import Replayed, Schedule, replay, scheduled
+from simulator.evidence.replaying import replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
 from simulator.evidence.search import AS_ASSUMED, combination
 from simulator.kernel.dataclass import dataclass
 
@@ -29,7 +31,9 @@ Assumed: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_ROUNDS = 8
 _CONTEXTS = 4
 """Random combinations of undecided assumptions under which evidence must persist."""
+_MANY_FIELDS = 5
 _MOST_SEEN = 3
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 """The features that a verdict `neither` shows."""
 
 
@@ -52,6 +56,28 @@ class Evidence:
     """The number in the recording."""
 
 
+class Found(NamedTuple):
+    """The result of the recordings for one assumption."""
+
+    sides: set[str]
+    """The sides that nothing excludes."""
+    against: dict[str, list[Evidence]]
+    """The evidence that excludes a side."""
+
+    def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
+        """Exclude the sides with another value than the recording, if at least one has the same."""
+        comparable = {
+            side: run
+            for side, run in runs.items()
+            if evidence.name.endswith(" status") or run.statuses.get(evidence.exchange) == status
+        }
+        value = seen.get(evidence.name, ABSENT)
+        fitting = {side for side, run in comparable.items() if run.features.get(evidence.name, ABSENT) == value}
+        for side in comparable.keys() - fitting if fitting else ():
+            self.sides.discard(side)
+            self.against.setdefault(side, []).append(evidence)
+
+
 class Case:
     """A recording and its replays."""
 
@@ -71,7 +97,7 @@ class Case:
         key = (tuple(sorted(assumed.items())), data)
         if key not in self._runs:
             schedule = self._schedule
-            consulted = recorded()
+            self._simulators.consulted.clear()
             played = self._play(assumed, data, schedule)
             if not key[0] and data < 0:
                 self.replay = played
@@ -79,18 +105,22 @@ class Case:
             self._runs[key] = Run(
                 features_in(exchanges),
                 {one.n: str(one.status) for one in exchanges},
-                frozenset(consulted),
+                frozenset(self._simulators.consulted),
             )
         return self._runs[key]
 
     def _play(self, assumed: Mapping[str, str], data: int, schedule: Schedule) -> list[Replayed]:
-        player = LocalPlayer(self._simulators, self._recording.exchanges[0].at, assumed)
+        player = LocalPlayer(self._simulators, schedule.begins, assumed)
         try:
             if data >= 0:
                 self._probing.other_data[data](player.read, player.act)
             return replay(self._recording, player, schedule)
         finally:
             player.close()
+
+    def is_certain(self, number: int) -> bool:
+        """Return True if the time of an exchange is known."""
+        return self._schedule.is_certain(list(self.by_number).index(number))
 
     @cached_property
     def seen(self) -> Features:
@@ -126,13 +156,15 @@ def features_in(exchanges: Sequence[Exchange]) -> Features:
 
 
 def _plain(value: object, name: str = "") -> object:
-    """Replace words that the contract does not know: they are data, or pseudonyms."""
+    """Replace words that the contract does not know, and times, by others of the same form."""
     if isinstance(value, Mapping):
         return {key: _plain(one, str(key)) for key, one in value.items()}
     if isinstance(value, list):
         return [_plain(one, name) for one in value]
     if isinstance(value, str) and value.isalpha() and name != "code" and value not in known().values:
         return "X x"
+    if isinstance(value, str) and (found := _TIME.fullmatch(value)):  # a replay does not have every event at its time
+        return f"2001-01-01T00:00:00{'.000' if found[1] else ''}{found[2]}"
     return value
 
 
@@ -162,68 +194,69 @@ class Inference:
     def verdicts(self) -> list[Verdict]:
         """Return a verdict on each assumption."""
         decided: dict[str, str] = {}
-        found: dict[str, tuple[set[str], dict[str, list[Evidence]], list[Evidence]]] = {}
+        found: dict[str, Found] = {}
         for number in range(_MOST_ROUNDS):
             self._report(f"round {number + 1}")
             found = self._round(decided)
-            new = {one: next(iter(sides)) for one, (sides, _, _) in found.items() if len(sides) == 1}
+            new = {one: next(iter(row.sides)) for one, row in found.items() if len(row.sides) == 1}
             if new == decided:
                 break
             decided = new
         for one in [*decided]:
-            if not self._persists(one, decided, found[one][1]):
+            if not self._persists(one, decided, found[one].against):
                 del decided[one]
         return [self._verdict(one, decided, found.get(one)) for one in self._switches]
 
     def _world(self, decided: Mapping[str, str], **switched: str) -> dict[str, str]:
         return {one: side for one, side in {**decided, **switched}.items() if side != AS_ASSUMED}
 
-    def _round(
-        self, decided: Mapping[str, str]
-    ) -> dict[str, tuple[set[str], dict[str, list[Evidence]], list[Evidence]]]:
-        """Return by assumption the sides that remain, the evidence against the others, and what fits no side."""
+    def _round(self, decided: Mapping[str, str]) -> dict[str, Found]:
+        """Return by assumption what the recordings say, if the decided assumptions are as decided."""
         usual = self._world(decided)
-        predictions: list[dict[str, dict[str, Run]]] = []
-        for case in self.cases:
-            base = case.run(usual)
-            predictions.append(
-                {
-                    one: {side: case.run(self._world(decided, **{one: side})) for side in self._sides[one]}
-                    for one in self._switches
-                    if one in base.consulted
-                }
-            )
-        found: dict[str, tuple[set[str], dict[str, list[Evidence]], list[Evidence]]] = {}
+        predictions = [self._predictions(case, decided) for case in self.cases]
+        affects = [_affects(one) for one in predictions]
         strange = self._strange_operations(usual, predictions)
+        formal = self._formal(affects, predictions)
+        found: dict[str, Found] = {}
         for at, case in enumerate(self.cases):
             unstable = self._unstable(case, usual)
-            affects: dict[str, set[str]] = {}
-            for one, runs in predictions[at].items():
-                for name in _differing(list(runs.values())):
-                    affects.setdefault(name, set()).add(one)
-            for name, ids in affects.items():
-                number = number_of(name)
-                exchange = case.by_number.get(number)
+            for name, ids in affects[at].items():
+                exchange = case.by_number.get(number_of(name))
                 if exchange is None or name in unstable or _operation(exchange) in strange:
                     continue
+                if not case.is_certain(exchange.n):
+                    continue
                 for one in ids:
-                    if any(other != one and other not in decided for other in ids):
+                    is_shared = any(other != one and other not in decided for other in ids)
+                    if is_shared or (one not in formal and _is_weak(name, predictions[at][one])):
                         continue
-                    sides, against, unfit = found.setdefault(one, (set(self._sides[one]), {}, []))
-                    runs = {
-                        side: run for side, run in predictions[at][one].items()
-                        if name.endswith(" status") or run.statuses.get(number) == str(exchange.status)
-                    }  # fmt: skip
-                    value = case.seen.get(name, ABSENT)
-                    fitting = {side for side, run in runs.items() if run.features.get(name, ABSENT) == value}
-                    evidence = Evidence(at, name, number)
-                    if not fitting:
-                        unfit.append(evidence)
-                        continue
-                    for side in runs.keys() - fitting:
-                        sides.discard(side)
-                        against.setdefault(side, []).append(evidence)
+                    own = found.setdefault(one, Found(set(self._sides[one]), {}))
+                    own.take(Evidence(at, name, exchange.n), predictions[at][one], case.seen, str(exchange.status))
         return found
+
+    def _formal(
+        self, affects: Sequence[Mapping[str, set[str]]], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
+    ) -> set[str]:
+        """Return the assumptions that change the form of decimals only, in many fields."""
+        forms: dict[str, set[str]] = {}
+        others: set[str] = set()
+        for at, ids_by_name in enumerate(affects):
+            for name, ids in ids_by_name.items():
+                for one in ids:
+                    if _is_weak(name, predictions[at][one]):
+                        forms.setdefault(one, set()).add(name.rpartition(".")[2])
+                    else:
+                        others.add(one)
+        return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
+
+    def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
+        """Return the runs of each assumption that a recording consults, by side."""
+        consulted = case.run(self._world(decided)).consulted
+        return {
+            one: {side: case.run(self._world(decided, **{one: side})) for side in self._sides[one]}
+            for one in self._switches
+            if one in consulted
+        }
 
     def _unstable(self, case: Case, usual: Mapping[str, str]) -> set[str]:
         """Return the features that other reference data change."""
@@ -268,24 +301,18 @@ class Inference:
         run = case.run({**more, **self._world(decided, **{one: side})}, data)
         return run.features.get(evidence.name, ABSENT) != case.seen.get(evidence.name, ABSENT)
 
-    def _verdict(
-        self,
-        one: str,
-        decided: Mapping[str, str],
-        found: tuple[set[str], dict[str, list[Evidence]], list[Evidence]] | None,
-    ) -> Verdict:
+    def _verdict(self, one: str, decided: Mapping[str, str], found: Found | None) -> Verdict:
         verdict = Verdict(one, self._switches[one].assumed)
         if found is None:
             verdict.reason = "no-evidence"
             return verdict
-        sides, against, _ = found
-        every = [evidence for rows in against.values() for evidence in rows]
+        every = [evidence for rows in found.against.values() for evidence in rows]
         verdict.exchanges = sorted({self._index(evidence) for evidence in every})
         if one in decided:
             side = decided[one]
             verdict.verdict = "holds" if side == AS_ASSUMED else "differs"
             verdict.alternative = side or None
-        elif not sides:
+        elif not found.sides:
             verdict.verdict = "neither"
             verdict.seen = "; ".join(self._shown(every))
         else:
@@ -320,6 +347,20 @@ class Inference:
 
 def _operation(exchange: Exchange) -> str:
     return exchange.operation or f"{exchange.method} {exchange.path}"
+
+
+def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]]:
+    """Return by feature the assumptions that change it."""
+    found: dict[str, set[str]] = {}
+    for one, runs in predictions.items():
+        for name in _differing(list(runs.values())):
+            found.setdefault(name, set()).add(one)
+    return found
+
+
+def _is_weak(name: str, runs: Mapping[str, Run]) -> bool:
+    """Return True if sides differ in the form of a decimal only, which depends on the number as well."""
+    return all(run.features.get(name, ABSENT).startswith("decimal") for run in runs.values())
 
 
 def _differing(runs: Sequence[Run]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +14,6 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.operations import TEST_EVENT
-from simulator.engine.worlds import settings
 from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
@@ -47,6 +47,10 @@ class Simulators:
     def __init__(self, config: Config | None = None) -> None:
         self._loop = asyncio.new_event_loop()
         self._app = create_app(config, transport=_Receivers())
+        self.consulted = set[str]()
+        """The assumptions that worlds have looked up since the set was last cleared."""
+        simulator = self._app.runtime.simulator
+        simulator.wiring = dataclasses.replace(simulator.wiring, on_assumption=self.consulted.add)
 
     def world(
         self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
@@ -175,10 +179,4 @@ def advance_body(until: str) -> dict[str, str]:
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-def recorded() -> set[str]:
-    """Begin to record the assumptions that the simulator consults, in the returned set."""
-    settings.consulted[:] = [set()]
-    return settings.consulted[-1]
-
-
-__all__ = ["LocalWorld", "Simulators", "action_path", "advance_body", "invented", "recorded"]
+__all__ = ["LocalWorld", "Simulators", "action_path", "advance_body", "invented"]

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.text.json import Shown, dumps, loads
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, Simulators
 from simulator.evidence.replaying import SIGN_IN, Answered
 from simulator.kernel.clock import format_timestamp, parse_timestamp
@@ -66,6 +66,10 @@ class LocalPlayer:
 
     def hook(self) -> str:
         return HOOK
+
+    @property
+    def now_ms(self) -> int:
+        return self._world.now_ms
 
     def wait_until(self, at_ms: int) -> None:
         if at_ms > self._world.now_ms:

@@ -44,6 +44,10 @@ class RemotePlayer:
     def hook(self) -> str:
         return ""
 
+    @property
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
     def wait_until(self, at_ms: int) -> None:
         pass
 

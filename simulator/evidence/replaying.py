@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote, unquote, urlencode
 
 from simulator.engine.clients.exchange import Headers
@@ -17,6 +17,7 @@ from simulator.engine.text.json import Shown, dumps, with_texts
 from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, read_line, sanitise
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
+from simulator.evidence.schedule import Replayed, Schedule, moment_of, pairs_of
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
@@ -26,9 +27,6 @@ _NOT_JSON = b"{"
 _SENT = ("content-type", "idempotency-key", "accept")
 _SHORTEST_ID = 6
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_TOLERANCE_MS = 5_000
-"""Times in responses that differ by less are due to the duration of the call."""
-_MOST_PASSES = 4
 _LONG_MS = 10 * 60_000
 """A service is asked about resources of a recording only if they are younger."""
 
@@ -73,6 +71,11 @@ class Player(Protocol):
         """Return the URL that replaces recorded webhook URLs, or "" if webhooks cannot be registered."""
         ...
 
+    @property
+    def now_ms(self) -> int:
+        """The time of the target."""
+        ...
+
     def wait_until(self, at_ms: int) -> None: ...
 
     def bring(self, identifier: str, status: str) -> bool:
@@ -82,83 +85,6 @@ class Player(Protocol):
     def events(self) -> list[Shown]:
         """Return the envelopes of events since the last call."""
         ...
-
-
-@dataclass
-class Replayed:
-    """One recorded exchange and its counterpart in the replay."""
-
-    recorded: Exchange
-    played: Exchange | None = None
-    why_not: str = ""
-    """Why it was not replayed."""
-    now_ms: int = 0
-
-
-class Schedule:
-    """The times at which the exchanges of a recording are replayed, in milliseconds since its begin."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.after_ms = [one.after_ms for one in recording.exchanges]
-
-    def move(self, at: int, after_ms: int) -> bool:
-        """Let an exchange and all later ones be later, if it is not a matter of the call's duration."""
-        late = after_ms - self.after_ms[at]
-        if late <= _TOLERANCE_MS:
-            return False
-        self.after_ms[at:] = [one + late for one in self.after_ms[at:]]
-        return True
-
-
-def scheduled(recording: Recording, play: Any) -> Schedule:
-    """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
-
-    A field that has the current time in the replay has it in the recording as well, so a service whose clock was
-    advanced is recognised.
-    """
-    schedule = Schedule(recording)
-    for _ in range(_MOST_PASSES):
-        if not _corrected(schedule, play(schedule)):
-            break
-    return schedule
-
-
-def _corrected(schedule: Schedule, replay: Sequence[Replayed]) -> bool:
-    if not replay or not replay[0].recorded.at:
-        return False
-    start_ms = parse_timestamp(replay[0].recorded.at)
-    for at, one in enumerate(replay):
-        recorded_ms = None
-        if one.recorded.direction == "webhook" and one.recorded.attempt == 1 and isinstance(one.recorded.request, dict):
-            recorded_ms = _moment(one.recorded.request.get("created_at"))
-        elif one.played is not None:
-            pairs = _pairs(one.recorded.response, one.played.response)
-            shown = [_moment(theirs) for theirs, ours in pairs if _moment(ours) == one.now_ms]
-            recorded_ms = max((moment for moment in shown if moment is not None), default=None)
-        if recorded_ms is not None and schedule.move(at, recorded_ms - start_ms):
-            return True
-    return False
-
-
-def _moment(value: object) -> int | None:
-    if not isinstance(value, str) or len(value) < 19 or value[10:11] != "T":
-        return None
-    try:
-        return parse_timestamp(value)
-    except ValueError:
-        return None
-
-
-def _pairs(recorded: object, played: object) -> Iterator[tuple[object, object]]:
-    """Yield the values in the same places."""
-    if isinstance(recorded, Mapping) and isinstance(played, Mapping):
-        for name in recorded.keys() & played.keys():
-            yield from _pairs(recorded[name], played[name])
-    elif isinstance(recorded, list) and isinstance(played, list):
-        for theirs, ours in zip(recorded, played, strict=False):
-            yield from _pairs(theirs, ours)
-    else:
-        yield recorded, played
 
 
 def replay(recording: Recording, player: Player, schedule: Schedule) -> list[Replayed]:
@@ -178,14 +104,13 @@ class _Replay:
         """Moves recorded times to the present of the target."""
         self._events: list[Shown] = []
         """The events of the replay that no recorded webhook has delivered yet."""
-        self._pseudonyms = Pseudonyms(b"replay")
+        self._pseudonyms = Pseudonyms.moving(0)
 
     def __iter__(self) -> Iterator[Replayed]:
         base_ms = self._player.base_ms
-        self._pseudonyms.begin(base_ms)
         for recorded, after_ms in zip(self._recording.exchanges, self._schedule.after_ms, strict=True):
             self._player.wait_until(base_ms + after_ms)
-            one = Replayed(recorded, now_ms=base_ms + after_ms)
+            one = Replayed(recorded, now_ms=self._player.now_ms)
             if recorded.direction == "webhook":
                 one.why_not = self._receive(one)
             else:
@@ -193,7 +118,7 @@ class _Replay:
                 if not one.why_not:
                     if recorded.method == "GET":
                         self._bring(recorded.response)
-                    one.played = self._call(recorded, base_ms + after_ms)
+                    one.played = self._call(recorded)
                     if recorded.status == 401 and recorded.authenticated and one.played.status != 401:
                         one.played, one.why_not = None, "the recording has no credentials"
             yield one
@@ -210,12 +135,15 @@ class _Replay:
         if not any(event.get("type") == kind for event in self._events) and self._player.cause(str(kind)):
             self._events += self._player.events()
         for event in self._events:
-            if event.get("type") == envelope.get("type") and identifier in (None, _subject(event)):
+            subject = _subject(event)
+            fits = subject == identifier if identifier else subject not in self._names.values()
+            if event.get("type") == envelope.get("type") and fits:
                 self._events.remove(event)
                 self._match(envelope, event, one.recorded.after_ms)
                 one.played = self._written(
                     Traffic(
-                        n=one.recorded.n, direction="webhook", at_ms=one.now_ms, method="POST", path="/inbox",
+                        n=one.recorded.n, direction="webhook", at_ms=self._pseudonyms.start_ms or 0,
+                        method="POST", path="/inbox",
                         body=dumps(event), status=one.recorded.status,
                     )
                 )  # fmt: skip
@@ -269,7 +197,7 @@ class _Replay:
             if isinstance(identifier, str) and isinstance(status, str) and identifier in self._names:
                 self._player.bring(self._names[identifier], status)
 
-    def _call(self, recorded: Exchange, now_ms: int) -> Exchange:
+    def _call(self, recorded: Exchange) -> Exchange:
         path, raw = self._path(recorded), self._body(recorded)
         headers = {name: str(value) for name in _SENT if (value := recorded.headers.get(name))}
         if "idempotency-key" in headers:
@@ -283,7 +211,7 @@ class _Replay:
         self._learn(recorded, answer)
         lines = [*headers.items(), *([("authorization", "")] if recorded.authenticated else [])]
         played = Traffic(
-            n=recorded.n, at_ms=now_ms, method=recorded.method, path=path.partition("?")[0],
+            n=recorded.n, at_ms=self._pseudonyms.start_ms or 0, method=recorded.method, path=path.partition("?")[0],
             query=path.partition("?")[2], headers=lines, body=b"", status=answer.status,
             response_headers=list(answer.headers), response=answer.body,
         )  # fmt: skip
@@ -333,10 +261,10 @@ class _Replay:
 
     def _match(self, recorded: object, played: object, after_ms: int) -> None:
         """Learn the ids of the replay."""
-        for theirs, ours in _pairs(recorded, played):
+        for theirs, ours in pairs_of(recorded, played):
             if (
                 isinstance(theirs, str) and isinstance(ours, str) and theirs != ours
-                and len(theirs) >= _SHORTEST_ID and theirs not in known().values and _moment(theirs) is None
+                and len(theirs) >= _SHORTEST_ID and theirs not in known().values and moment_of(theirs) is None
                 and not theirs.replace(".", "").isdecimal()
             ):  # fmt: skip
                 self._names.setdefault(theirs, ours)

@@ -57,7 +57,11 @@ OPTIONS = (
     ),
 )
 COVERAGE = "simulator_coverage"
-COVERAGE_HELP = "Show at the end which parts of the API the tests have exercised, and which not."
+ALL, USED = "all", "used"
+COVERAGE_HELPS = {
+    ALL: "Show at the end which parts of the API the tests have exercised, and which not.",
+    USED: "The same, but only for the resources that the tests use.",
+}
 
 MARKERS = (
     'scenario(*names_or_paths): the active scenarios in the `world` of this test, such as "autopilot", '
@@ -85,6 +89,18 @@ def observed_files(config: pytest.Config) -> list[Path]:
     if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
         return [config.invocation_params.dir / path for path in paths]
     return [config.rootpath / path for path in paths]
+
+
+def wanted_coverage(config: pytest.Config) -> str:
+    """Return `all`, `used`, or "" if no coverage is wanted. The command line overrides pyproject.toml."""
+    given: str = config.getoption(COVERAGE) or str(config.getini(COVERAGE)).lower()
+    words = {"true": ALL, "1": ALL, "yes": ALL, "on": ALL, "false": "", "0": "", "no": "", "off": ""}
+    wanted = words.get(given, given)
+    if wanted not in ("", ALL, USED):
+        import pytest
+
+        raise pytest.UsageError(f"{COVERAGE} is {given!r}; it must be true, false, {ALL} or {USED}")
+    return wanted
 
 
 def directory_of(run_id: str) -> Path:
