@@ -18,7 +18,8 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.evidence.corpus import Corpus, Exchange, Recording
 from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
-from simulator.evidence.replaying import Player, Replayed, Schedule, replay, scheduled
+from simulator.evidence.replaying import Player, replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
 from simulator.kernel.dataclass import dataclass
 
 _MATCHED = ("operation", "kind", "pointer", "recorded", "simulated")

@@ -22,7 +22,8 @@ from simulator.evidence.local import Simulators
 from simulator.evidence.players import LocalPlayer
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
-from simulator.evidence.replaying import Replayed, Schedule, replay, scheduled
+from simulator.evidence.replaying import replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
 from simulator.evidence.search import AS_ASSUMED, combination
 from simulator.kernel.dataclass import dataclass
 
@@ -56,7 +57,7 @@ class Evidence:
 
 
 class Found(NamedTuple):
-    """What the recordings say about an assumption."""
+    """The result of the recordings for one assumption."""
 
     sides: set[str]
     """The sides that nothing excludes."""
@@ -102,7 +103,7 @@ class Case:
                 self.replay = played
             exchanges = [one.played for one in played if one.played is not None]
             self._runs[key] = Run(
-                features_in(exchanges, self._probing),
+                features_in(exchanges),
                 {one.n: str(one.status) for one in exchanges},
                 frozenset(self._simulators.consulted),
             )
@@ -125,8 +126,7 @@ class Case:
     def seen(self) -> Features:
         """The features of the recording."""
         return features_in(
-            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None],
-            self._probing,
+            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None]
         )
 
     @cached_property
@@ -134,7 +134,7 @@ class Case:
         return {one.n: one for one in self._recording.exchanges}
 
 
-def features_in(exchanges: Sequence[Exchange], probing: Probing) -> Features:
+def features_in(exchanges: Sequence[Exchange]) -> Features:
     """Return the features of each exchange, and of each with its predecessor. Names begin with `#` and a number."""
     found: Features = {}
     last: dict[str, tuple[str, Seen]] = {}
@@ -143,13 +143,13 @@ def features_in(exchanges: Sequence[Exchange], probing: Probing) -> Features:
         step = Step(f"#{one.n}")
         if one.direction == "webhook":
             plain = _plain(one.request)
-            found |= features_of([Seen(step, events=[plain] if isinstance(plain, dict) else [])], probing.formulas)
+            found |= features_of([Seen(step, events=[plain] if isinstance(plain, dict) else [])], {})
             continue
         seen = Seen(step, Reply(one.status or 0, headers, _plain(one.response)))
-        found |= features_of([seen], probing.formulas)
+        found |= features_of([seen], {})
         key = f"{one.method} {one.path} {one.headers.get('idempotency-key')}"
         if key in last:
-            both = features_of([last[key][1], seen], probing.formulas)
+            both = features_of([last[key][1], seen], {})
             found |= {name: value for name, value in both.items() if name.endswith(f" {step.name}")}
         last[key] = step.name, seen
     return found

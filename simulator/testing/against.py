@@ -52,7 +52,7 @@ class TargetWorld:
         if name.startswith("__"):
             raise AttributeError(name)
         raise SimulatorError(
-            f"`world.{name}` is not available at the target, which is no simulator. "
+            f"`world.{name}` is not available at the target, which is not a simulator. "
             'Test `world.id == "target"`, or use `world.client` only.'
         )
 
