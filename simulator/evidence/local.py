@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +13,7 @@ from simulator.engine.clients.exchange import Headers
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.operations import TEST_EVENT
 from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
@@ -23,13 +24,18 @@ from simulator.testing.receiving.loopback import Answer
 START = "2026-01-05T08:00:00.000Z"
 HOOK = "http://localhost/probe-hook"
 DEAD_HOOK = "http://localhost/probe-dead"
+FAILING_HOOK = "http://localhost/probe-failing"
 
 
 class _Receivers:
-    """A webhook transport. Its receivers accept everything, except below `DEAD_HOOK`."""
+    """A webhook transport. Its receivers accept everything, except at `DEAD_HOOK`.
+
+    `FAILING_HOOK` accepts only the test of a new endpoint.
+    """
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        return Outcome(500 if url.startswith(DEAD_HOOK) else 200, None, 1, headers)
+        fails = url == DEAD_HOOK or (url == FAILING_HOOK and TEST_EVENT.encode() not in body)
+        return Outcome(500 if fails else 200, None, 1, headers)
 
     async def close(self) -> None:
         pass
@@ -46,12 +52,15 @@ class Simulators:
         simulator = self._app.runtime.simulator
         simulator.wiring = dataclasses.replace(simulator.wiring, on_assumption=self.consulted.add)
 
-    def world(self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Shown | None = None) -> LocalWorld:
-        """Create a world with these alternatives."""
+    def world(
+        self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
+    ) -> LocalWorld:
+        """Create a world with these alternatives. Without `scenarios`, it has the usual ones."""
         body = {
             "clock": {"mode": "manual", "now": START},
             "seed": seed,
-            "settings": {**(settings_ or {}), "assumptions": dict(assumptions)},
+            "settings": {"assumptions": dict(assumptions)},
+            **({} if scenarios is None else {"scenarios": list(scenarios)}),
         }
         return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
 
@@ -103,6 +112,7 @@ class LocalWorld:
             "user_id": created["platform_users"][0]["user_id"],
             "hook": HOOK,
             "dead_hook": DEAD_HOOK,
+            "failing_hook": FAILING_HOOK,
         }
         self.account |= TOOLING.probing().surroundings(self.read)
 
@@ -110,7 +120,7 @@ class LocalWorld:
         """Return the body of a GET."""
         return self.call("GET", path, None, {}).body
 
-    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         reply = self._once(method, path, body, headers)
         if reply.status == 401 and path != "/auth/token":
             self._token = ""
@@ -128,7 +138,7 @@ class LocalWorld:
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
-        return self.control("POST", f"/actions/{action}", body).status == 200
+        return self.control("POST", action_path(action), body).status < 300
 
     def events(self) -> list[Shown]:
         rows: list[Shown] = self.control("GET", f"/events?environment={self._environment}", None).body["data"]
@@ -159,9 +169,14 @@ def invented(now: str, run: str) -> dict[str, str]:
     }
 
 
+def action_path(action: str) -> str:
+    """Return the path of the control call for an action, or the path itself."""
+    return action if action.startswith("/") else f"/actions/{action}"
+
+
 def advance_body(until: str) -> dict[str, str]:
     """Return the body that advances a clock by a duration, or to a timestamp."""
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-__all__ = ["LocalWorld", "Simulators", "advance_body", "invented"]
+__all__ = ["LocalWorld", "Simulators", "action_path", "advance_body", "invented"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,8 @@ class Probing:
     """The effects of a step on a real account, least first."""
     free: tuple[str, ...]
     """The effects that need no permission."""
-    formulas: Mapping[str, Callable[[Mapping[str, Decimal]], tuple[Decimal, Decimal] | None]]
-    """Comparisons between computed numbers of a body, by name. A formula returns None if a number is missing."""
+    formulas: Mapping[str, Callable[[Mapping[str, Any]], str | None]]
+    """Features that are computed from the bodies by step, by name. None means that the bodies decide nothing."""
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
     """Return the values that depend on the account. The argument returns the parsed body of a GET, or None."""
     other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Shown], bool]], None], ...]
@@ -38,5 +37,7 @@ class Probing:
     """
     fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]]
     """Return the facts that differ from the shipped data, in the form that worlds accept, and what does not fit it."""
+    clock: tuple[str, str]
+    """A step that is allowed without permission, and the field of its response with the present time."""
     histories: tuple[tuple[str, ...], ...] = ()
     """Steps that an account may have made before; each tuple is a flow."""

@@ -47,13 +47,13 @@ def capture(
     """
     import asyncio
 
-    import uvloop
+    from simulator.engine.server.process import new_event_loop
 
     if Path(name).name != name or name.startswith("."):
         fail([f"--name: {name!r} is not the name of a file. Use --out for its directory"], EXIT_USAGE)
     place = _place(_with_base(upstream), "--upstream", ca)
     receiver = None if forward_webhooks is None else _place(forward_webhooks, "--forward-webhooks", ca)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_run(place, receiver, port, out, name, inbox, webhook_key, hide_amounts))
 
 
@@ -88,7 +88,9 @@ async def _run(
     import asyncio
     import signal
     import time
+    from contextlib import suppress
 
+    from simulator.engine.text.reports import counted
     from simulator.evidence.capture.messages import BUFFER_BYTES
     from simulator.evidence.capture.recorder import Recorder, Refused
     from simulator.evidence.capture.relay import BASE, INBOX, Relay
@@ -122,10 +124,13 @@ async def _run(
     say(f"Ready on {origin}")
     ended = asyncio.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(one, ended.set)
-    await ended.wait()
-    server.close()
-    await relay.end()
-    recorder.close()
-    line.clear()
-    say(f"{recorder.written} exchange{'' if recorder.written == 1 else 's'} in {recorder.path}")
+        with suppress(NotImplementedError):  # on Windows, an interrupt cancels this task
+            asyncio.get_running_loop().add_signal_handler(one, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        server.close()
+        await relay.end()
+        recorder.close()
+        line.clear()
+        say(f"{counted(recorder.written, 'exchange')} in {recorder.path}")

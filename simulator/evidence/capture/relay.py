@@ -182,23 +182,25 @@ class Relay:
         headers = seen.head.texts()
         answered = seen.answer.texts() if seen.answer is not None else []
         body = seen.request.content
-        self._recorder.write(
-            Traffic(
-                n=seen.n,
-                direction="call" if is_call else "webhook",
-                at_ms=seen.at_ms,
-                method=seen.method,
-                path=path.removeprefix(BASE) if is_call else INBOX,
-                query=query,
-                headers=headers,
-                body=decoded(body, headers),
-                status=seen.status,
-                response_headers=answered,
-                response=decoded(seen.response.content, answered),
-                is_cut=not seen.is_complete,
-                signature="absent" if is_call else self._verdict(headers, body),
-            )
+        traffic = Traffic(
+            n=seen.n,
+            direction="call" if is_call else "webhook",
+            at_ms=seen.at_ms,
+            method=seen.method,
+            path=path.removeprefix(BASE) if is_call else INBOX,
+            query=query,
+            headers=headers,
+            body=decoded(body, headers),
+            status=seen.status,
+            response_headers=answered,
+            response=decoded(seen.response.content, answered),
+            is_cut=not seen.is_complete,
+            signature="absent" if is_call else self._verdict(headers, body),
         )
+        try:
+            self._recorder.write(traffic)
+        except OSError as error:  # the traffic passes even if the disk is full
+            self.problem(f"{self._recorder.path}: cannot be written ({error.strerror or error})")
         self._recorded()
         if is_call and seen.answer is not None and seen.is_complete:
             self._check_kind(seen)

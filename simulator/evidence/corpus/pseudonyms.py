@@ -152,15 +152,16 @@ class Pseudonyms:
         )
 
     def digits(self, text: str) -> str:
-        """Return a number of the same form. Zero and a leading zero stay."""
-        stream = self._bytes(text, len(text))
-        first = next((at for at, one in enumerate(text) if one in "123456789"), -1)
-        return "".join(
-            one if not one.isdecimal() or (one == "0" and at < first) or first < 0
-            else str(1 + stream[at] % 9) if at == first
-            else str(stream[at] % 10)
-            for at, one in enumerate(text)
-        )  # fmt: skip
+        """Return a number of the same form. Zero, leading zeros and the exponent stay."""
+        mantissa, mark, exponent = text.upper().partition("E")
+        rest = mantissa.lstrip("-+0.")
+        if not rest:
+            return text
+        drawn = self._bytes(text, len(rest))
+        shown = str(1 + drawn[0] % 9) + "".join(
+            [str(byte % 10) if one.isdecimal() else one for one, byte in zip(rest[1:], drawn[1:], strict=True)]
+        )
+        return mantissa[: len(mantissa) - len(rest)] + shown + mark + exponent
 
 
 def _of_no_class(one: str) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
-
-import orjson
 
 from simulator.engine.text.json import JsonObject
 from simulator.evidence.corpus.exchange import (
@@ -106,8 +105,8 @@ def read_corpus(directory: Path, base: str | None = None) -> Corpus:
 def read_line(line: bytes) -> Exchange | str:
     """Return the exchange of a line, or the reason why it is not one."""
     try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
+        row = json.loads(line)  # orjson refuses numbers beyond the range of a double
+    except (ValueError, RecursionError):
         return "is not JSON: the line is damaged or incomplete"
     if not isinstance(row, dict):
         return "is not an object"

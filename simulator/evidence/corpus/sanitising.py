@@ -44,6 +44,8 @@ _LONGEST_NAME = 40
 _DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{0,18})?", re.ASCII)
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 _VERSION = re.compile(r"[0-9]{1,3}", re.ASCII)
+_INT64_DIGITS = 18
+"""The writer of JSON takes longer integers as `Decimal` only."""
 _HARMLESS_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -176,7 +178,7 @@ def _number(name: str, value: int | float | Decimal, pseudonyms: Pseudonyms) -> 
     if _keeps_numbers(name, pseudonyms):
         return value if isinstance(value, int) else Decimal(str(value))
     shown = pseudonyms.digits(str(value))
-    return int(shown) if isinstance(value, int) else Decimal(shown)
+    return int(shown) if isinstance(value, int) and len(shown) <= _INT64_DIGITS else Decimal(shown)
 
 
 @lru_cache(maxsize=4096)

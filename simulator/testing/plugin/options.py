@@ -83,14 +83,6 @@ def chosen(config: pytest.Config, name: str) -> str:
     return value
 
 
-def observed_files(config: pytest.Config) -> list[Path]:
-    """Return the paths of the observed files. In pyproject.toml they are relative to the root directory."""
-    paths = map(Path, chosen(config, "simulator_observed").split())
-    if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
-        return [config.invocation_params.dir / path for path in paths]
-    return [config.rootpath / path for path in paths]
-
-
 def wanted_coverage(config: pytest.Config) -> str:
     """Return `all`, `used`, or "" if no coverage is wanted. The command line overrides pyproject.toml."""
     given: str = config.getoption(COVERAGE) or str(config.getini(COVERAGE)).lower()
@@ -101,6 +93,14 @@ def wanted_coverage(config: pytest.Config) -> str:
 
         raise pytest.UsageError(f"{COVERAGE} is {given!r}; it must be true, false, {ALL} or {USED}")
     return wanted
+
+
+def observed_files(config: pytest.Config) -> list[Path]:
+    """Return the paths of the observed files. In pyproject.toml they are relative to the root directory."""
+    paths = map(Path, chosen(config, "simulator_observed").split())
+    if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
+        return [config.invocation_params.dir / path for path in paths]
+    return [config.rootpath / path for path in paths]
 
 
 def directory_of(run_id: str) -> Path:

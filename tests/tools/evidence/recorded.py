@@ -39,7 +39,7 @@ class Tap:
         traffic = Traffic(n=len(self.exchanges) + 1, at_ms=self._now_ms(), **seen)
         self.exchanges.append(sanitise(traffic, self._pseudonyms))
 
-    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
         if not self._token:
             self._token = self._simulators.send("POST", "/v1/auth/token", self._world.keys, {}).body["access_token"]

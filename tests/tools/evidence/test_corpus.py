@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from simulator.evidence.corpus import BadCorpus, Exchange, Pseudonyms, Traffic, read_corpus, sanitise
+from simulator.evidence.corpus.reading import read_line
 from simulator.providers.ramp.reference import is_address, is_phone
 from tests.support import CELO
 
@@ -198,3 +201,31 @@ def test_har_files_are_sanitised_when_read(tmp_path: Path) -> None:
     assert exchange.request["amount"] == "5"
     assert not any(secret in exchange.line() for secret in (b"Jane", b"tok_live_x", b"secretsecret", b"acme"))
     assert read_corpus(tmp_path).exchanges == [exchange]
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+HEADER = st.tuples(st.text(max_size=12), st.text(max_size=40))
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    body=JSON_VALUES.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=60),
+    path=st.text(max_size=30),
+    query=st.text(max_size=30),
+    headers=st.lists(HEADER, max_size=4),
+    method=st.sampled_from(["GET", "POST", "BREW"]),
+)
+def test_any_traffic_becomes_a_readable_line(
+    body: bytes, path: str, query: str, headers: list[tuple[str, str]], method: str
+) -> None:
+    exchange = sanitise(
+        traffic(body=body, response=body, path=f"/{path}", query=query, headers=headers, method=method),
+        Pseudonyms(KEY, hide_amounts=method == "BREW"),
+    )
+    read = read_line(exchange.line())
+    assert isinstance(read, Exchange), read
+    assert type(read.request) is type(exchange.request) or isinstance(read.request, int | float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,3 +121,40 @@ def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simula
         assert world.control("PUT", "/state", document).status == 200
     finally:
         other.close()
+
+
+JUNK: list[Any] = [None, True, 0, -1, "x", "", [], {}, [1], {"a": 1}, "1e400", "NaN", float("nan"), "9" * 50, ["KES"]]
+
+
+def mutated(value: Any, chance: random.Random) -> Any:
+    """Return JSON in which something is junk or missing."""
+    if chance.random() < 0.15 or not isinstance(value, dict | list) or not value:
+        return copy.deepcopy(chance.choice(JUNK))
+    value = copy.copy(value)
+    key = chance.choice(list(value)) if isinstance(value, dict) else chance.randrange(len(value))
+    if chance.random() < 0.15:
+        del value[key]
+    else:
+        value[key] = mutated(value[key], chance)
+    return value
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> None:
+    """A file may be edited by hand, and a target may return anything."""
+    chance = random.Random(seed)
+    world = simulators.world({})
+    facts = facts_of(world)
+    for _ in range(100):
+        broken = mutated(mutated(facts, chance), chance)
+        if isinstance(broken, dict):
+            PROBING.fit_facts(broken)
+    strange = dict(
+        PROBING.read_facts(
+            lambda path: mutated(world.read(path), chance) if chance.random() < 0.3 else world.read(path),
+            lambda path, body: mutated({"id": "qt_1"}, chance),
+        )
+    )
+    fitted = with_facts(strange)
+    fitted.world({})
+    fitted.close()

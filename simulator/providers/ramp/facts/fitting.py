@@ -32,7 +32,7 @@ ID_PREFIXES = {
     "/wallet/swap": "txn_",
     "/wallet/buy": "txn_",
     "/wallet/withdraw": "txn_",
-    "/wallets": "dw_",
+    "/wallets": "wal_",
     "/beneficiaries": "ben_",
     "/webhooks": "wh_",
     "/recurring-payments": "rp_",
@@ -63,7 +63,7 @@ def _number(value: object) -> Decimal | None:
         number = Decimal(str(value))
     except InvalidOperation:
         return None
-    return number if number.is_finite() and number > 0 else None
+    return number if number.is_finite() and 0 < number <= reference.LARGEST_RATE else None
 
 
 def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
@@ -108,14 +108,14 @@ def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dic
 def _limits(limits: object, unfit: list[str]) -> JsonObject:
     if not isinstance(limits, Mapping):
         return {}
-    currency = limits.get("currency")
+    currency = str(limits.get("currency"))
     if currency not in reference.FIATS:
         unfit.append(f"limits: the currency is {currency!r}")
         return {}
     found: JsonObject = {}
     for at, period in enumerate(profile.PERIODS):
         amount = _number(limits.get(period))
-        if amount is None or reference.FIATS[str(currency)].round_down(amount) != amount:
+        if amount is None or reference.FIATS[currency].round_down(amount) != amount:
             unfit.append(f"limits: {period} is {limits.get(period)!r}")
         elif currency != profile.LEVEL_CURRENCY or amount != profile.LEVEL_MAXIMA[2][at]:
             found[period] = {"amount": str(amount), "currency": currency}
@@ -153,7 +153,7 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
                 raise ValueError(str(wrong))
             base = old or template(str(_name(row)), _OWN, wanted.product)
             new = fees.changed_product(base, wanted)
-        except (ValidationError, ApiError, ValueError, LookupError, TypeError) as error:
+        except (ValidationError, ApiError, ValueError, LookupError, TypeError, ArithmeticError) as error:
             unfit.append(f"fee_products: {_name(row)}: {_said(error)}")
             continue
         if old is None or new != old or wanted.status != old.status:
@@ -240,9 +240,10 @@ def _currencies(facts: Shown) -> Iterator[str]:
     for code, row in given.items() if isinstance(given, Mapping) else ():
         shipped = reference.FIAT_FACTS.get(code)
         methods = row.get("methods") if isinstance(row, Mapping) else None
+        methods = [str(one) for one in methods] if isinstance(methods, list) else None
         if shipped is None:
             yield f"currencies: {code} is not in the shipped form"
-        elif isinstance(methods, list) and set(methods) != set(shipped.methods):
+        elif methods is not None and set(methods) != set(shipped.methods):
             yield f"currencies: {code} has {', '.join(methods) or 'no method'}; shipped: {', '.join(shipped.methods)}"
 
 

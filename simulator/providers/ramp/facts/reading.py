@@ -40,7 +40,7 @@ def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
     pairs = [
         (str(row.get("network")), str(asset), currency)
         for row in networks or ()
-        for asset in row.get("assets") or ()
+        for asset in (row["assets"] if isinstance(row.get("assets"), list) else ())
         for currency in currencies
     ]
     rates = [rate for pair in pairs for rate in _rates_of(read, *pair)]
@@ -109,7 +109,7 @@ def _methods(create: Create, network: str, asset: str, currency: str, products: 
     found = []
     for method, paid_by in _METHODS.items():
         least = [
-            row["limits"]["min_amount"]
+            row["limits"].get("min_amount")
             for row in products
             if (row.get("product"), row.get("fiat_currency"), row.get("status")) == ("onramp", currency, "active")
             and row.get("payment_method") in (None, paid_by)
