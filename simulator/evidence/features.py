@@ -170,7 +170,7 @@ def _across(
 
 
 class ReplyForm(NamedTuple):
-    """What the responses to a step have in common."""
+    """The form of the responses to a step."""
 
     answers: frozenset[str]
     """The possible statuses, with the code of a refusal."""

@@ -103,7 +103,7 @@ class Case:
                 self.replay = played
             exchanges = [one.played for one in played if one.played is not None]
             self._runs[key] = Run(
-                features_in(exchanges, self._probing),
+                features_in(exchanges),
                 {one.n: str(one.status) for one in exchanges},
                 frozenset(self._simulators.consulted),
             )
@@ -126,8 +126,7 @@ class Case:
     def seen(self) -> Features:
         """The features of the recording."""
         return features_in(
-            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None],
-            self._probing,
+            [one for one in self._recording.exchanges if one.direction == "webhook" or one.status is not None]
         )
 
     @cached_property
@@ -135,7 +134,7 @@ class Case:
         return {one.n: one for one in self._recording.exchanges}
 
 
-def features_in(exchanges: Sequence[Exchange], probing: Probing) -> Features:
+def features_in(exchanges: Sequence[Exchange]) -> Features:
     """Return the features of each exchange, and of each with its predecessor. Names begin with `#` and a number."""
     found: Features = {}
     last: dict[str, tuple[str, Seen]] = {}
@@ -144,13 +143,13 @@ def features_in(exchanges: Sequence[Exchange], probing: Probing) -> Features:
         step = Step(f"#{one.n}")
         if one.direction == "webhook":
             plain = _plain(one.request)
-            found |= features_of([Seen(step, events=[plain] if isinstance(plain, dict) else [])], probing.formulas)
+            found |= features_of([Seen(step, events=[plain] if isinstance(plain, dict) else [])], {})
             continue
         seen = Seen(step, Reply(one.status or 0, headers, _plain(one.response)))
-        found |= features_of([seen], probing.formulas)
+        found |= features_of([seen], {})
         key = f"{one.method} {one.path} {one.headers.get('idempotency-key')}"
         if key in last:
-            both = features_of([last[key][1], seen], probing.formulas)
+            both = features_of([last[key][1], seen], {})
             found |= {name: value for name, value in both.items() if name.endswith(f" {step.name}")}
         last[key] = step.name, seen
     return found

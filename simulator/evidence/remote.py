@@ -25,7 +25,7 @@ MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
 _CLOCK_SECONDS = 2.0
 _LEAST_RATE = 3.0
-"""Lower rates cannot be told from 1 with timestamps in whole seconds."""
+"""With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
 _RATE_MARGIN = 1.05
 _COLLECTION = re.compile(r"(/[a-z-]+)+")
 _ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")

@@ -36,7 +36,7 @@ TOOLS: Mapping[str, tuple[int, str]] = {
     "simulator/cli/server/settings.py": (1, "the help of --environment"),
     "simulator/cli/tools/certifying.py": (1, "the help of --order"),
     "simulator/cli/tools/inferring.py": (1, "the environment that an observed file names"),
-    "simulator/cli/tools/probing.py": (5, "published choices of --spend, and the environment that a file names"),
+    "simulator/cli/tools/probing.py": (7, "published choices of --spend, and the environment that a file names"),
     "simulator/cli/worlds/worlds.py": (1, "the keys that a made world prints"),
     "simulator/docs/llms.py": (1, "the page for language models says what the reference data are"),
     "simulator/host.py": (1, "the composition root names the provider"),
