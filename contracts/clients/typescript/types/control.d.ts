@@ -3955,14 +3955,23 @@ export interface components {
         };
         /** SeedAnswer */
         SeedAnswer: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The simulated time before.
+             */
             from: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The simulated time afterwards.
+             */
             now: string;
+            /** @description The number of orders that were created. */
             orders: number;
+            /** @description The number of orders and actions that were refused, by error code. */
             refused: {
                 [key: string]: number;
             };
+            /** @description The number of events that were emitted. */
             events: number;
         };
         /** SeedBody */
