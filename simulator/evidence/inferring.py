@@ -29,8 +29,12 @@ from simulator.kernel.dataclass import dataclass
 
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_ROUNDS = 8
-_CONTEXTS = 4
-"""Random combinations of undecided assumptions under which evidence must persist."""
+_CONTEXTS = 8
+"""Random combinations of undecided assumptions under which evidence in a long recording must persist."""
+_LONG = 80
+"""A recording with more exchanges is long."""
+_MOST_TRIED = 4
+"""The evidence against a side that is examined, from the shortest recordings."""
 _MANY_FIELDS = 5
 _MOST_SEEN = 3
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
@@ -203,7 +207,8 @@ class Inference:
                 break
             decided = new
         for one in [*decided]:
-            if not self._persists(one, decided, found[one].against):
+            others = set(self._sides[one]) - {decided[one]}
+            if not all(self._is_excluded(one, side, decided, found[one]) for side in others):
                 del decided[one]
         return [self._verdict(one, decided, found.get(one)) for one in self._switches]
 
@@ -275,24 +280,33 @@ class Inference:
                     found.add(_operation(exchange))
         return found
 
-    def _persists(self, one: str, decided: Mapping[str, str], against: Mapping[str, Sequence[Evidence]]) -> bool:
-        """Return True if evidence excludes each other side even if undecided assumptions or the data are different."""
-        open_ = {other: switch for other, switch in self._switches.items() if other not in decided}
-        contexts: list[tuple[Mapping[str, str], int]] = [
-            (combination(open_, f"{one} {number}"), -1) for number in range(_CONTEXTS)
-        ]
-        contexts += [({}, data) for data in range(len(self._probing.other_data))]
-        for side in self._sides[one]:
-            if side == decided[one]:
-                continue
-            remaining = list(against.get(side, ()))
-            for more, data in contexts:
-                remaining = [
-                    evidence for evidence in remaining if self._tells(one, side, decided, evidence, more, data)
-                ]
-            if not remaining:
-                return False
-        return True
+    def _is_excluded(self, one: str, side: str, decided: Mapping[str, str], found: Found) -> bool:
+        """Return True if evidence against a side persists whatever the undecided assumptions and the data are."""
+        rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
+        return any(
+            all(
+                self._tells(one, side, decided, evidence, more, data)
+                for more, data in self._contexts(one, side, decided, self.cases[evidence.case])
+            )
+            for evidence in rows[:_MOST_TRIED]
+        )
+
+    def _contexts(
+        self, one: str, side: str, decided: Mapping[str, str], case: Case
+    ) -> Iterator[tuple[Mapping[str, str], int]]:
+        """Yield other reference data and undecided assumptions: one at a time, or together in a long recording."""
+        for data in range(len(self._probing.other_data)):
+            yield {}, data
+        consulted = case.run(self._world(decided, **{one: side})).consulted
+        open_ = {
+            other: switch
+            for other, switch in self._switches.items()
+            if other not in decided and other != one and other in consulted
+        }
+        if len(case.by_number) <= _LONG:
+            yield from (({other: name}, -1) for other, switch in open_.items() for name in switch.alternatives)
+        else:
+            yield from ((combination(open_, f"{one} {number}", share=0.5), -1) for number in range(_CONTEXTS))
 
     def _tells(
         self, one: str, side: str, decided: Mapping[str, str], evidence: Evidence, more: Mapping[str, str], data: int
@@ -312,7 +326,7 @@ class Inference:
             side = decided[one]
             verdict.verdict = "holds" if side == AS_ASSUMED else "differs"
             verdict.alternative = side or None
-        elif not found.sides:
+        elif not found.sides and all(self._is_excluded(one, side, decided, found) for side in self._sides[one]):
             verdict.verdict = "neither"
             verdict.seen = "; ".join(self._shown(every))
         else:
