@@ -35,3 +35,24 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
     if unfit:
         facts["unfit"] = unfit
     return facts, ended
+
+
+def count_calls(probing: Probing) -> int:
+    """Return how many calls the facts need with the shipped reference data."""
+    from simulator.evidence.local import Simulators  # loads the server, so only on use
+
+    simulators = Simulators()
+    try:
+        world = simulators.world({})
+        calls = 0
+
+        def called(method: str, path: str, body: object) -> Any:
+            nonlocal calls
+            calls += 1
+            return world.call(method, path, body, {}).body
+
+        for _ in probing.read_facts(lambda path: called("GET", path, None), lambda *given: called("POST", *given)):
+            pass
+        return calls
+    finally:
+        simulators.close()

@@ -21,7 +21,7 @@ ACCOUNT = "account"
 """The name under which steps refer to the account."""
 
 _MOST_REPEATS = 40
-"""The calls after which a step with `until` gives up."""
+"""The repeats after which a step with `until` gives up."""
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
 
 
@@ -63,6 +63,11 @@ class Step:
         said = repr((self.call, self.body, self.headers, self.wait, self.target, self.parameters))
         referred = [name for name, _ in _REFERENCE.findall(said) if name != ACCOUNT]
         return tuple(dict.fromkeys([*referred, *self.after]))
+
+    @property
+    def most_calls(self) -> int:
+        """The maximum number of calls that it makes, with its repeats and the call that undoes it."""
+        return bool(self.call) + (_MOST_REPEATS if self.until else 0) + bool(self.undo)
 
 
 Steps: TypeAlias = Mapping[str, Step]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
@@ -23,6 +24,8 @@ _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
 )  # fmt: skip
 """In order of priority."""
+_EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
+"""The name of the feature that says whether an event came with a step."""
 _MOST_FAILURES = 3
 """So many flows in a row that the target does not respond to end the run."""
 
@@ -66,6 +69,8 @@ class Planned:
     name: str
     flow: tuple[str, ...]
     calls: int
+    most_calls: int
+    """With repeated calls, and those that delete what the flow created."""
     probes: tuple[Shown, ...]
 
 
@@ -99,12 +104,14 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
     rows = []
     for name, probes in by_flow.items():
         flow = tuple(document["flows"][name])
-        calls = sum(bool(steps[one.rstrip(AGAIN)].call) for one in flow)
-        rows.append(Planned(name, flow, calls, tuple(probes)))
+        played = [steps[one.rstrip(AGAIN)] for one in flow]
+        calls, most = sum(bool(one.call) for one in played), sum(one.most_calls for one in played)
+        rows.append(Planned(name, flow, calls, most, tuple(probes)))
 
-    def rank(row: Planned) -> tuple[bool, float, str]:
+    def rank(row: Planned) -> tuple[bool, bool, float, str]:
         assumptions = {probe["assumption"] for probe in row.probes}
-        return not assumptions & set(options.first), row.calls / len(assumptions), row.name
+        listens = all(probe["needs_webhook"] for probe in row.probes)  # these wait after each step
+        return not assumptions & set(options.first), listens, row.calls / len(assumptions), row.name
 
     return sorted(rows, key=rank)
 
@@ -178,8 +185,13 @@ class Decisions:
         trace: Sequence[Exchange],
         features: Features,
         at: list[int],
+        *,
+        by_listener: bool = False,
     ) -> None:
-        """Narrow the sides of an assumption by a probe that was played."""
+        """Narrow the sides of an assumption by a probe that was played.
+
+        `by_listener`: its events came over a network, and may have come too early or too late.
+        """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
             self.failed(identifier, reason)
@@ -194,6 +206,9 @@ class Decisions:
             if all(value in predictions[side][name] for name, value in seen.items())
         }
         strange = _strange(probe, features)
+        if by_listener and misplaced(seen, features):
+            self.failed(identifier, "inconclusive")
+            return
         if not matching or strange:
             if reason := self._no_behaviour(flow, trace, seen):
                 self.failed(identifier, reason)
@@ -248,6 +263,17 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> 
     return ""
 
 
+def misplaced(seen: Features, features: Features) -> bool:
+    """Return True if an event is absent at its step but came with another, or if the event of an absent field is."""
+    came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
+    types = {name.split()[2] for name in came}
+    for name, value in seen.items():
+        event = _EVENT.match(name)
+        if value == ABSENT and event and event[0] not in came and (event[0] != name or name.split()[2] in types):
+            return True
+    return False
+
+
 def _strange(probe: Shown, features: Features) -> Features:
     """Return the responses of a form that no side of a probe knows."""
     found = {}
@@ -283,6 +309,14 @@ def decide(
             for probe in probes:
                 decisions.failed(probe["assumption"], "budget" if failures == 0 else "unreachable")
             continue
+        if not target.can_listen(len(row.flow)):
+            for probe in probes:
+                if probe["needs_webhook"]:
+                    decisions.failed(probe["assumption"], "needs-time")
+            probes = [probe for probe in probes if not probe["needs_webhook"]]
+            if not probes:
+                continue
+        target.listens = any(probe["needs_webhook"] for probe in probes)
         report(f"{row.name}: {' '.join(row.flow)}")
         before = len(target.exchanges)
         try:
@@ -302,7 +336,8 @@ def decide(
         failures = 0
         features = features_of(trace, probing.formulas)
         for probe in probes:
-            decisions.judge(probe, row.flow, trace, features, list(range(before, len(target.exchanges))))
+            at = list(range(before, len(target.exchanges)))
+            decisions.judge(probe, row.flow, trace, features, at, by_listener=target.is_slow)
         decided()
     return ended
 
@@ -310,7 +345,6 @@ def decide(
 def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Exchange]:
     target.prepare()
     target.saved()
-    target.listens = any(probe["needs_webhook"] for probe in row.probes)
     try:
         trace = play(steps_in(row.flow, steps), target)
         with suppress(SpentBudget, NotTheService):  # what was seen counts all the same

@@ -16,7 +16,7 @@ from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.flow import Reply, Step
-from simulator.evidence.listener import Listener
+from simulator.evidence.listener import QUIET_SECONDS, Listener
 from simulator.evidence.local import action_path, advance_body, invented
 from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.service import TOOLING
@@ -252,6 +252,15 @@ class RemoteService:
         new = [row for row in rows if row["id"] not in self._seen]
         self._seen |= {row["id"] for row in new}
         return new
+
+    @property
+    def is_slow(self) -> bool:
+        """True if its events come over a network, at any time."""
+        return self._control is None
+
+    def can_listen(self, steps: int) -> bool:
+        """Return True if enough time is left to wait for events after each of so many steps."""
+        return not self.is_slow or self.wait_left >= steps * QUIET_SECONDS
 
     def register(self) -> str:
         """Register the listener for all events. Return why no events will be seen, or ""."""

@@ -245,9 +245,8 @@ class Search:
             for name in names:
                 for side in sides:
                     value = runs[side].features.get(name, ABSENT)
-                    if value != ABSENT or name not in self.probing.formulas:  # an absent formula decides nothing
-                        values[side][name].add(value)
-            names = {name for name in names if is_robust([values[side][name] for side in sides])}
+                    values[side][name].add(value)
+            names = {name for name in names if self._is_robust(name, [values[side][name] for side in sides])}
             if not names:
                 return None
         if played < contexts * _LEAST_SHARE_PLAYED:
@@ -266,7 +265,8 @@ class Search:
             "flow": list(flow),
             "spend": self.probing.spends[max(self.probing.spends.index(step.spend) for step in steps)],
             "wait_seconds": max(one.waited_seconds for one in first.values()),
-            "needs_event": any(step.act and not step.optional for step in steps),
+            "needs_event": any(step.act and not step.optional for step in steps)
+            or self._is_exact([name for name in chosen if any(ABSENT in one[name] for one in predictions.values())]),
             "needs_webhook": any(map(is_of_event, chosen)),
             "needs_hook": any(_HOOK in repr(step) for step in steps),
             "unless": dict(unless),
@@ -279,6 +279,14 @@ class Search:
             "states": {name: sorted(found) for name, found in sorted(states.items())},
             "predictions": {side: {name: predictions[side][name] for name in chosen} for side in sides},
         }
+
+    def _is_exact(self, absent: Sequence[str]) -> bool:
+        """Return True if an event decides by being absent at a point in time, which only a steered clock meets."""
+        return any(is_of_event(name) and self.steps[name.split()[1].rstrip(AGAIN)].wait[:1] == "$" for name in absent)
+
+    def _is_robust(self, name: str, values: Sequence[set[str]]) -> bool:
+        """Return True if a feature tells sides apart. An absent formula decides nothing, so it must always be there."""
+        return is_robust(values) and not (name in self.probing.formulas and any(ABSENT in one for one in values))
 
     def _contexts(
         self, flow: Flow, identifier: str, first: Mapping[str, Run]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
+_PREPARING = 6
+"""The calls of a run that are part of no probe: sign-in, balances, clock (2), and the webhook endpoint (2)."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -107,7 +109,8 @@ def probe(
     )
     document, steps = read_probes(probing), read_steps(probing.steps)
     if plan_only:
-        _print_plan(plan(document, switches, steps, options), document, options)
+        reads_facts = not only and (out is None or not out.exists())
+        _print_plan(plan(document, switches, steps, options), document, options, calls, reads_facts=reads_facts)
         return
     if target is None or not is_address(target):
         fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
@@ -238,7 +241,8 @@ def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool)
         fail(["--allow-live needs --spend none: live keys move real money"], EXIT_USAGE)
 
 
-def _print_plan(planned: list[Planned], document: Any, options: Options) -> None:
+def _print_plan(planned: list[Planned], document: Any, options: Options, calls: int, *, reads_facts: bool) -> None:
+    from simulator.evidence.facts import count_calls
     from simulator.evidence.probing import blocked
     from simulator.service import TOOLING
 
@@ -248,9 +252,12 @@ def _print_plan(planned: list[Planned], document: Any, options: Options) -> None
         waits = f", waits {wait} s" if wait else ""
         say(f"{ids}: {row.calls} call{'' if row.calls == 1 else 's'}, creates: {row.probes[0]['spend']}{waits}")
         say(f"    {' -> '.join(row.flow)}")
-    open_ = blocked(document, TOOLING.alternatives(), options)
-    say(f"\n{sum(row.calls for row in planned)} calls at most. Not fully decidable with these options:")
-    for identifier, reasons in open_.items():
+    probes, facts = sum(row.most_calls for row in planned), count_calls(TOOLING.probing()) if reads_facts else 0
+    needed = _PREPARING + probes + facts
+    parts = [f"{_PREPARING} to prepare", f"{probes} for probes", *([f"about {facts} for facts"] if facts else [])]
+    bound = f"; --calls allows {calls}" if calls < needed else ""
+    say(f"\n{needed} calls at most: {', '.join(parts)}{bound}. Not fully decidable with these options:")
+    for identifier, reasons in blocked(document, TOOLING.alternatives(), options).items():
         say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,23 @@ def test_probe_without_control_says_what_it_needs(origin: str) -> None:
     assert wrong == []
     assert counts["needs-spend"] > 0
     assert all(row["reason"] for row in report["assumptions"] if row["verdict"] == "undecided")
+    assert report["calls"] <= planned_calls() <= report["calls"] + 25
+
+
+def planned_calls(*options: str) -> int:
+    """Return the number of calls that a plan announces."""
+    found = re.search(r"^(\d+) calls at most: ", run("--plan", *options).output, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def test_plan_counts_facts_only_where_they_are_read(tmp_path: Path) -> None:
+    out = tmp_path / "observed.yaml"
+    everything = planned_calls("--out", str(out))
+    out.write_text("version: 1\n")
+    assert planned_calls("--out", str(out)) < everything - 50
+    assert planned_calls("--only", "H3") < 10
+    assert "--calls allows 20" in run("--plan", "--calls", "20").output
 
 
 def test_probe_out_is_written_and_continued(origin: str, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ _Act: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
 _FOLDER = Path(__file__).parent
 _CENT = Decimal("0.01")
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_USED_TODAY = ("limits", "daily", "used")
 _BEYOND = Decimal(500)
 """The amount by which a request exceeds the balance, so that it is refused because of the balance and not of a limit.
 """
@@ -52,6 +53,20 @@ def _held_only(bodies: Mapping[str, Any]) -> str | None:
     if any(_amount(row, "balance") == 0 for row in held.values()):
         return "everything"
     return "held" if held.keys() < listed.keys() else None
+
+
+def _given_back(bodies: Mapping[str, Any]) -> str | None:
+    """Return whether the used daily limit is the same, `yes` or `no`.
+
+    A new day, or an earlier transaction that fails in between, decides nothing.
+    """
+    first, last = bodies.get("limits"), bodies.get("limits'")
+    before, after = _amount(first, *_USED_TODAY), _amount(last, *_USED_TODAY)
+    if first is None or last is None or before is None or after is None or after < before:
+        return None
+    if first.get("resets_at") != last.get("resets_at"):
+        return None
+    return "yes" if after == before else "no"
 
 
 def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
@@ -103,7 +118,7 @@ PROBING = Probing(
     probes=_FOLDER.parent / "probes.json",
     spends=("nothing", "quote", "resource", "money"),
     free=("nothing", "quote"),
-    formulas={"rounding of fiat": _rounding, "listed balances": _held_only},
+    formulas={"rounding of fiat": _rounding, "listed balances": _held_only, "limits given back": _given_back},
     surroundings=_surroundings,
     other_data=(
         _actions(("move_rates", {"percent": 7})),
