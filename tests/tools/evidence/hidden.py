@@ -14,7 +14,9 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -25,7 +27,6 @@ from tests.tools.evidence import free_port
 from tests.tools.evidence.liar import Answer, Lie, liar
 
 KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
-PLATFORM_USER = "--user-id"
 
 
 def chosen(seed: str, least: int = 1, most: int = 20) -> dict[str, str]:
@@ -57,7 +58,7 @@ def hidden_service(assumed: Mapping[str, str], *more: str) -> Iterator[str]:
 
 
 def _await(origin: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 90
     while True:
         try:
             with urlopen(f"{origin}/_simulator/health", timeout=5):
@@ -130,6 +131,8 @@ class Mode:
     check: Callable[[str], list[str]] = lambda origin: []
     """Returns what is wrong with the service after the run."""
     lies: bool = False
+    at_once: int = 1
+    """The services that are probed at the same time, for probes that mostly wait."""
 
 
 def only_quotes(origin: str) -> list[str]:
@@ -175,11 +178,11 @@ def mutation(seed: str) -> Lie:
 
 _SANDBOX = ("--spend", "sandbox")
 MODES = {
-    "steered": Mode((*_SANDBOX, "--calls", "2000"), steers=True),
-    "waiting": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900")),
-    "listening": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900"), listens=True),
+    "steered": Mode(_SANDBOX, steers=True),
+    "waiting": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900"), at_once=4),
+    "listening": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900"), listens=True, at_once=4),
     "none": Mode(("--spend", "none"), check=only_quotes),
-    "other": Mode((*_SANDBOX, "--calls", "2000"), lies=True),
+    "other": Mode(_SANDBOX, lies=True),
 }
 """By name. Half of the services have other reference data."""
 
@@ -196,7 +199,9 @@ def one_run(name: str, seed: int) -> tuple[Counter[str], list[str], dict[str, An
         if mode.listens:
             port = free_port()
             options += ["--webhook-url", f"http://127.0.0.1:{port}", "--listen", f"127.0.0.1:{port}"]
-            options += ["--webhook-key", "whk_test_simulator", PLATFORM_USER, _other_user(origin)]
+            options += ["--webhook-key", "whk_test_simulator"]
+        if "sandbox" in options:
+            options += ["--user-id", _other_user(origin)]
         target = origin
         if mode.lies:
             target, _ = stack.enter_context(liar(mutation(f"lie {seed}"), origin))
@@ -215,26 +220,31 @@ def _other_user(origin: str) -> str:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    write = sys.stdout.write
     for name in sys.argv[2:] or MODES:
         totals: Counter[str] = Counter()
         calls, seconds, decided = [], [], []
-        for seed in range(20 if name == "other" and count > 20 else count):
-            counts, wrong, report = one_run(name, seed)
-            totals += counts
-            totals["wrong"] += len(wrong)
-            calls.append(report["calls"])
-            seconds.append(report["seconds"])
-            decided.append(counts["decided"])
-            for line in wrong:
-                write(f"    {name} {seed}: {line}\n")
-            sys.stdout.flush()
+        seeds = range(20 if name == "other" and count > 20 else count)
+        with ThreadPoolExecutor(MODES[name].at_once) as pool:
+            for seed, (counts, wrong, report) in zip(seeds, pool.map(partial(one_run, name), seeds), strict=True):
+                totals += counts
+                totals["wrong"] += len(wrong)
+                calls.append(report["calls"])
+                seconds.append(report["seconds"])
+                decided.append(counts["decided"])
+                open_ = [f"{row['id']} {row['reason']}" for row in report["assumptions"] if row["reason"]]
+                _say(f"{name} {seed}: {counts['decided']} decided, {report['calls']} calls, open: {', '.join(open_)}")
+                for line in wrong:
+                    _say(f"    {name} {seed} is wrong: {line}")
         shown = ", ".join(f"{number} {reason}" for reason, number in sorted(totals.items()))
-        write(
+        _say(
             f"{name}: {len(calls)} services; {shown}; decided {min(decided)} to {max(decided)}, "
-            f"calls {min(calls)} to {max(calls)}, seconds {min(seconds)} to {max(seconds)}\n"
+            f"calls {min(calls)} to {max(calls)}, seconds {min(seconds)} to {max(seconds)}"
         )
-        sys.stdout.flush()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
