@@ -100,6 +100,8 @@ class Playbook:
     standing: Standing | None = None
     flows: tuple[Flow, ...] = ()
     """The flows of exhaustive runs."""
+    room: tuple[str, JsonObject] | None = None
+    """The action, with its parameters, that makes thousands of orders possible."""
 
     @property
     def unknown_event(self) -> str:

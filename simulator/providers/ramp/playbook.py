@@ -119,4 +119,5 @@ PLAYBOOK = Playbook(
         lambda shown: str(shown["run"]["transaction_id"]),
     ),
     flows=_FLOWS,
+    room=("set_limits", {"daily": "1000000000", "monthly": "10000000000"}),
 )

@@ -1,0 +1,87 @@
+"""Paths played from the start, each with an order of its own. The application needs no reset.
+
+All orders of a batch are under way at the same time, so the records are read and settled once for the whole batch.
+This relies on deliveries of different orders not affecting each other, which `unlike` checks for some paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
+from random import Random
+
+from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
+from simulator.certification.exhaustive.judging import Books, Names, canonical, wrong_with
+from simulator.certification.exhaustive.orders import Case, Tracked
+from simulator.certification.exhaustive.search import Outcome
+from simulator.certification.sources import Line
+from simulator.kernel.dataclass import dataclass
+
+_BATCH = 128
+_CHECKED = 6
+
+
+@dataclass
+class Replaying:
+    """Plays paths by replaying their prefixes."""
+
+    case: Case
+    books: Books
+    workers: int
+    batch: int = _BATCH
+    """The number of paths to play between two looks at the clock."""
+
+    def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
+        """Play paths. Raise the same exceptions as `certify`."""
+        early = {path: self._played(path) for path in paths if path and path[0].name == BEFORE_ANSWER}
+        with ThreadPoolExecutor(self.workers) as pool:
+            orders = list(pool.map(lambda path: early.get(path) or self._played(path), paths))
+            before = self.books.calm()
+            list(pool.map(Tracked.end, orders))
+        return self._judged(orders, before)
+
+    def _played(self, path: Path) -> Tracked:
+        order, rest = self.case.early(path)
+        for move in rest:
+            order.deliver(move)
+        return order
+
+    def _judged(self, orders: Sequence[Tracked], before: Sequence[Line]) -> list[Outcome]:
+        self.books.settle()
+        after = self.books.calm()
+        return [judged(order, before, after) for order in orders]
+
+    def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
+        """Play some paths again: alone, and with their deliveries alternating with those of another order.
+
+        Return a description of a path whose records differ from its outcome, or "" if there is none.
+        """
+        paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
+        chosen = Random(seed).sample(paths, min(_CHECKED, len(paths)))
+        groups = [[path] for path in chosen[: len(chosen) // 2]]
+        groups += [[one, other] for one, other in zip(chosen[::2], chosen[1::2], strict=False)]
+        for group in groups:
+            orders = [self.case.order() for _ in group]
+            for moves in zip_longest(*group):
+                for order, move in zip(orders, moves, strict=True):
+                    if move is not None:
+                        order.deliver(move)
+            before = self.books.calm()
+            for order in orders:
+                order.end()
+            for path, outcome in zip(group, self._judged(orders, before), strict=True):
+                if (outcome.books, outcome.settled) != (known[path].books, known[path].settled):
+                    events = self.case.bounds.events
+                    moves_shown = ", ".join(move.shown(events) for move in path)
+                    how = "alone" if len(group) == 1 else "beside another order"
+                    return f"{moves_shown}, {how}: {outcome.settled or 'nothing'}, not {known[path].settled or 'nothing'}"
+        return ""
+
+
+def judged(order: Tracked, before: Sequence[Line], after: Sequence[Line]) -> Outcome:
+    """Return the outcome of a path, given the records before and after settling."""
+    row = order.row()
+    names: Names = (row["reference"], row["id"])
+    problems = dict([*reversed(wrong_with(row, after, names)), *reversed(order.problems)])
+    return Outcome(canonical(before, names), canonical(after, names), order.at_last_delivery, tuple(problems.items()))
