@@ -100,6 +100,8 @@ class Playbook:
     standing: Standing | None = None
     flows: tuple[Flow, ...] = ()
     """The flows of exhaustive runs."""
+    retry_delays_ms: tuple[int, ...] = (60_000,)
+    """The time between the attempts to deliver an event, in milliseconds."""
     room: tuple[str, JsonObject] | None = None
     """The action, with its parameters, that makes thousands of orders possible."""
 

@@ -199,4 +199,3 @@ class Tracked:
             "currency": currency,
             "holds": False,
         }
-

@@ -75,7 +75,9 @@ class Replaying:
                     events = self.case.bounds.events
                     moves_shown = ", ".join(move.shown(events) for move in path)
                     how = "alone" if len(group) == 1 else "beside another order"
-                    return f"{moves_shown}, {how}: {outcome.settled or 'nothing'}, not {known[path].settled or 'nothing'}"
+                    return (
+                        f"{moves_shown}, {how}: {outcome.settled or 'nothing'}, not {known[path].settled or 'nothing'}"
+                    )
         return ""
 
 

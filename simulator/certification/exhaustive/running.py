@@ -86,9 +86,7 @@ def run(
     return reports
 
 
-def _searched(
-    bound: Bound, case: Case, books: Books, deadline: float, noted: Callable[[str], None]
-) -> FlowReport:
+def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Callable[[str], None]) -> FlowReport:
     started = time.monotonic()
     saved = State.of(bound.state, bound.snapshot, bound.restore, case.stage.variables)
     player = Replaying(case, books, bound.workers) if saved is None else Saving(case, books, saved)

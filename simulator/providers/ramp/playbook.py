@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from simulator.certification.service import Ask, Flow, Playbook, Standing, Step
 from simulator.engine.clients.control import ControlClient
-from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
+from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 
 _QUOTE = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
@@ -119,5 +119,6 @@ PLAYBOOK = Playbook(
         lambda shown: str(shown["run"]["transaction_id"]),
     ),
     flows=_FLOWS,
+    retry_delays_ms=RETRY_DELAYS_MS,
     room=("set_limits", {"daily": "1000000000", "monthly": "10000000000"}),
 )

@@ -1,39 +1,40 @@
-"""The recommended handler: verify, store, acknowledge; read the order from the API; never go back in time."""
+"""The recommended handler: verify, read the order from the API, book it unless the books are newer, acknowledge."""
 
-import hashlib, hmac, json, sqlite3, time
+import hashlib
+import hmac
+import json
+import sqlite3
+import time
+from typing import Any
 
-TABLES = """CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY, body BLOB);
-CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, reference, state, amount, currency, updated_at)"""
-BOOK = """INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state,
-amount = excluded.amount, updated_at = excluded.updated_at WHERE excluded.updated_at >= updated_at"""
+TABLE = "CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, reference, state, amount, currency, updated_at)"
+BOOK = """INSERT INTO orders VALUES (:id, :reference, :status, :amount, :currency, :updated_at) ON CONFLICT DO UPDATE
+SET state = excluded.state, amount = excluded.amount, updated_at = excluded.updated_at
+WHERE excluded.updated_at >= updated_at"""
 
 
 class Handler:
-    def __init__(self, file, key, api):
-        self.key, self.api, self.db = key, api, sqlite3.connect(file, check_same_thread=False)
-        self.db.executescript(TABLES)
+    def __init__(self, file: str, key: str, api: Any) -> None:
+        self.key, self.api, self.db = key, api, sqlite3.connect(file, check_same_thread=False, isolation_level=None)
+        self.db.execute(TABLE)
 
-    def receive(self, timestamp, signature, body):
-        """Return the status of the response. It is 200 as soon as the event is stored."""
+    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
         expected = hmac.new(self.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
         is_recent = timestamp.isdecimal() and abs(time.time() * 1000 - int(timestamp)) <= 300_000
         if not is_recent or not hmac.compare_digest(expected.encode(), signature.encode()):
             return 401
-        event = json.loads(body)
-        with self.db:
-            self.db.execute("INSERT OR IGNORE INTO events VALUES (?, ?)", (event["id"], body))
-        if event["type"].startswith("transaction."):
-            self.book(self.api.transaction(event["data"]["object"]["id"]))
+        self.take(json.loads(body))
         return 200
 
-    def book(self, order):
+    def take(self, event: dict[str, Any]) -> None:
+        if event["type"].startswith("transaction."):
+            self.book(self.api.transaction(event["data"]["object"]["id"]))
+
+    def book(self, order: dict[str, Any]) -> None:
         amount = order["destination_amount"] if order["status"] == "completed" else "0"
         currency = order["asset" if order["type"] == "onramp" else "fiat_currency"]
-        row = order["id"], order["reference"], order["status"], amount, currency, order["updated_at"]
-        with self.db:
-            self.db.execute(BOOK, row)
+        self.db.execute(BOOK, {**order, "amount": amount, "currency": currency})
 
-    def settle(self):
-        """Book every order, finished or not. Run this regularly."""
+    def settle(self) -> None:  # regularly, including finished orders, because a refund may come later
         for order in self.api.transactions():
             self.book(order)

@@ -1,6 +1,6 @@
 """An application around a handler: POST /webhooks, GET /books, POST /settle.
 
-    python -m tests.tools.certification.exhaustive.serving recommended --port 5000 --file shop.db
+python -m tests.tools.certification.exhaustive.serving recommended --port 5000 --file shop.db
 """
 
 from __future__ import annotations
