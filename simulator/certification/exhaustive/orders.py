@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import field
 from decimal import Decimal
@@ -19,14 +19,10 @@ from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.webhooks import Outcome, signed_headers
 from simulator.kernel.dataclass import dataclass
 
-_ANSWER_SECONDS = 1.0
-"""How long the response to a call is held back so that an event can arrive before it."""
+_ANSWER_SECONDS = (0.4, 2.0, 10.0)
+"""How long the response to a call is held back so that an event can arrive before it. Longer for slow receivers."""
 _POLL_SECONDS = 0.01
 _EARLY_SECONDS = 10.0
-
-
-class NotEarly(Exception):
-    """The response to the call arrived before the event was handled."""
 
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
@@ -60,6 +56,11 @@ class Case:
     """The numbers of the orders."""
     answered: bool = False
 
+    def step(self, event: int) -> int:
+        """Return the index of the step that causes an event, or 0 if the flow does not cause it."""
+        name = self.bounds.events[event]
+        return next((place for place, step in enumerate(self.flow.steps) if step.event == name), 0)
+
     def order(self) -> Tracked:
         """Create an order."""
         return Tracked(self, self.stage.order(self._label(), self.flow))
@@ -75,10 +76,20 @@ class Case:
         early = [move for move in path if move.name == BEFORE_ANSWER]
         if not early:
             return self.order(), path
+        for seconds in _ANSWER_SECONDS:
+            tracked = self._early(early, seconds)
+            if tracked is not None:
+                return tracked, path[len(early) :]
+        raise NoStage(
+            f"the receiver does not answer within {_ANSWER_SECONDS[-1]:g} s, before the call {self.flow.path}"
+        )
+
+    def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
+        """Create an order, and deliver events before its response. Return None if the response was faster."""
         first = self.bounds.events[self.bounds.by_call[0]]
         known = {row["id"] for row in self.stage.control.get("/events", type=first, limit=1000)["data"]}
         made: Future[Order] = Future()
-        held = {"match": {"method": "POST", "path": self.flow.path}, "answer_delay": _ANSWER_SECONDS, "times": 1}
+        held = {"match": {"method": "POST", "path": self.flow.path}, "answer_delay": seconds, "times": 1}
         with self.stage.fault(held):
             label = self._label()
             threading.Thread(target=_settled, args=(made, lambda: self.stage.order(label, self.flow))).start()
@@ -86,10 +97,9 @@ class Case:
             tracked = Tracked(self, Order(self.stage, "", about, Decimal(0), ""))  # its reference is not known yet
             for move in early:
                 tracked.deliver(move)
-            if made.done() and made.exception() is None:
-                raise NotEarly
+            is_late = made.done()
             tracked.order = made.result()
-        return tracked, path[len(early) :]
+        return None if is_late else tracked
 
     def _new(self, first: str, known: set[str], made: Future[Order]) -> str:
         """Wait for the event of a new order. Return the order's id."""
@@ -131,7 +141,7 @@ class Tracked:
     refused: dict[int, str] = field(default_factory=dict)
     """The events whose last delivery was not acknowledged, with the response."""
     problems: list[tuple[str, str]] = field(default_factory=list)
-    _events: dict[int, JsonObject] = field(default_factory=dict)
+    events: dict[int, JsonObject] = field(default_factory=dict)
 
     def deliver(self, move: Move) -> None:
         """Deliver an event as the move describes."""
@@ -155,15 +165,14 @@ class Tracked:
 
     def event(self, number: int) -> JsonObject:
         """Return an event. Its steps happen before, if they have not happened yet."""
-        steps = [step.event for step in self.case.flow.steps]
         name = self.name(number)
-        self.live(steps.index(name) if name in steps else 0)
-        if number not in self._events:
-            if name in steps:
-                self._events[number] = self.order.event(name)
+        self.live(self.case.step(number))
+        if number not in self.events:
+            if any(step.event == name for step in self.case.flow.steps):
+                self.events[number] = self.order.event(name)
             else:
-                self._events[number] = self.case.stage.envelope(name, self._shown())
-        return self._events[number]
+                self.events[number] = self.case.stage.envelope(name, self._shown())
+        return self.events[number]
 
     def live(self, phase: int) -> None:
         """Let the steps up to an index happen."""

@@ -6,8 +6,9 @@ This relies on deliveries of different orders not affecting each other, which `u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import zip_longest
 from random import Random
 
@@ -16,6 +17,7 @@ from simulator.certification.exhaustive.judging import Books, Names, canonical, 
 from simulator.certification.exhaustive.orders import Case, Tracked
 from simulator.certification.exhaustive.search import Outcome
 from simulator.certification.sources import Line
+from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
 _BATCH = 128
@@ -31,6 +33,11 @@ class Replaying:
     workers: int
     batch: int = _BATCH
     """The number of paths to play between two looks at the clock."""
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Nothing is saved, because each path has an order of its own."""
+        yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
         """Play paths. Raise the same exceptions as `certify`."""
@@ -50,7 +57,7 @@ class Replaying:
     def _judged(self, orders: Sequence[Tracked], before: Sequence[Line]) -> list[Outcome]:
         self.books.settle()
         after = self.books.calm()
-        return [judged(order, before, after) for order in orders]
+        return [judged(order, order.row(), before, after) for order in orders]
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
         """Play some paths again: alone, and with their deliveries alternating with those of another order.
@@ -71,19 +78,23 @@ class Replaying:
             for order in orders:
                 order.end()
             for path, outcome in zip(group, self._judged(orders, before), strict=True):
-                if (outcome.books, outcome.settled) != (known[path].books, known[path].settled):
-                    events = self.case.bounds.events
-                    moves_shown = ", ".join(move.shown(events) for move in path)
-                    how = "alone" if len(group) == 1 else "beside another order"
-                    return (
-                        f"{moves_shown}, {how}: {outcome.settled or 'nothing'}, not {known[path].settled or 'nothing'}"
-                    )
+                found = difference(self.case, path, outcome, known[path])
+                if found:
+                    return f"{found} {'alone' if len(group) == 1 else 'beside another order'}"
         return ""
 
 
-def judged(order: Tracked, before: Sequence[Line], after: Sequence[Line]) -> Outcome:
-    """Return the outcome of a path, given the records before and after settling."""
-    row = order.row()
+def difference(case: Case, path: Path, outcome: Outcome, known: Outcome) -> str:
+    """Return how the records after a path differ from a known outcome, or ""."""
+    if (outcome.books, outcome.settled) == (known.books, known.settled):
+        return ""
+    moves = ", ".join(move.shown(case.bounds.events) for move in path)
+    now, then = (f"{one.books or 'nothing'}, then {one.settled or 'nothing'}" for one in (outcome, known))
+    return f"{moves} leaves {then}, but {now}"
+
+
+def judged(order: Tracked, row: JsonObject, before: Sequence[Line], after: Sequence[Line]) -> Outcome:
+    """Return the outcome of a path, given the order and the records before and after settling."""
     names: Names = (row["reference"], row["id"])
     problems = dict([*reversed(wrong_with(row, after, names)), *reversed(order.problems)])
     return Outcome(canonical(before, names), canonical(after, names), order.at_last_delivery, tuple(problems.items()))

@@ -11,7 +11,7 @@ from simulator.certification.exhaustive.bounds import Path
 from simulator.certification.exhaustive.judging import Books
 from simulator.certification.exhaustive.orders import Case, bounds_of
 from simulator.certification.exhaustive.replaying import Replaying
-from simulator.certification.exhaustive.saving import Saving, State
+from simulator.certification.exhaustive.saving import Saving, opened
 from simulator.certification.exhaustive.search import Outcome, Result, Search
 from simulator.certification.service import Flow
 from simulator.certification.session import Post
@@ -88,17 +88,19 @@ def run(
 
 def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Callable[[str], None]) -> FlowReport:
     started = time.monotonic()
-    saved = State.of(bound.state, bound.snapshot, bound.restore, case.stage.variables)
-    player = Replaying(case, books, bound.workers) if saved is None else Saving(case, books, saved)
     search, known = Search(case.bounds), dict[Path, Outcome]()
-    while plays := search.level():
-        outcomes: list[Outcome] = []
-        while len(outcomes) < len(plays) and time.monotonic() < deadline:
-            paths = [play.path for play in plays[len(outcomes) : len(outcomes) + player.batch]]
-            noted(f"{case.flow.name}: {len(plays[0].path)} of {case.bounds.longest} deliveries, {len(known)} paths")
-            found = player.outcomes(paths)
-            known.update(zip(paths, found, strict=True))
-            outcomes += found
-        search.take(outcomes)
-    unsound = player.unlike(known, bound.seed)
+    with opened(bound.state, bound.snapshot, bound.restore, case.stage.variables) as application:
+        player = Saving(case, books, application) if application else Replaying(case, books, bound.workers)
+        with player.begun():
+            while plays := search.level():
+                outcomes: list[Outcome] = []
+                while len(outcomes) < len(plays) and time.monotonic() < deadline:
+                    paths = [play.path for play in plays[len(outcomes) : len(outcomes) + player.batch]]
+                    depth = f"{len(paths[0])} of {case.bounds.longest} deliveries"
+                    noted(f"{case.flow.name}: {depth}, {len(known)} paths")
+                    found = player.outcomes(paths)
+                    known.update(zip(paths, found, strict=True))
+                    outcomes += found
+                search.take(outcomes)
+            unsound = player.unlike(known, bound.seed)
     return FlowReport(case.flow, search.result(), time.monotonic() - started, unsound)

@@ -22,8 +22,6 @@ from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, LOST, MOVES
 from simulator.kernel.dataclass import dataclass
 
 ORDER_DEPENDENT = "order-dependent"
-_MISSING = ("lost", "stuck")
-"""The verdicts for which a trace lists the events that never came."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,10 @@ class Result:
     def trace(self, path: Path, verdict: str = "") -> list[str]:
         """Return the moves of a path as strings, up to `settle`.
 
-        Events that a trace does not name never came. For `lost` and `stuck`, it names them.
+        Events that a trace does not name never came. For the verdict `lost`, it names them.
         """
         counts, events = self.bounds.counts(path), self.bounds.events
-        lost = [Move(LOST, event) for event, count in enumerate(counts) if not count and verdict in _MISSING]
+        lost = [Move(LOST, event) for event, count in enumerate(counts) if not count and verdict == LOST]
         return [move.shown(events) for move in (*path, *lost, Move(SETTLE))]
 
 
