@@ -80,9 +80,7 @@ class Case:
             tracked = self._early(early, seconds)
             if tracked is not None:
                 return tracked, path[len(early) :]
-        raise NoStage(
-            f"the receiver does not answer within {_ANSWER_SECONDS[-1]:g} s, before the call {self.flow.path}"
-        )
+        raise NoStage(f"the receiver does not answer within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
         """Create an order, and deliver events before its response. Return None if the response was faster."""

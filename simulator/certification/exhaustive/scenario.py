@@ -33,11 +33,13 @@ class Trace:
 
     @property
     def _gap_s(self) -> int:
-        most = max((2 * self._attempts(event) for event in range(len(self.bounds.events))), default=0)
+        """The time between two deliveries, which is longer than any delay before a retry on the path."""
+        most = max((self._retries(event) for event in range(len(self.bounds.events))), default=0)
         return max((*self.retries_s[:most], 0)) + _SLACK_S
 
-    def _attempts(self, event: int) -> int:
-        return sum(move.event == event for move in self.path)
+    def _retries(self, event: int) -> int:
+        names = [move.name for move in self.path if move.event == event]
+        return max(len(names) - 1 + names.count(BEYOND_AGE), 0)
 
     def _due_s(self, place: int) -> int:
         """Return the time of a delivery on the path."""
@@ -82,6 +84,9 @@ class Trace:
     def _faults(self) -> Iterator[JsonObject]:
         """Yield a fault for each delivery attempt that differs from an ordinary one."""
         happens = self._happens_s()
+        for step in self.flow.steps:
+            if step.event not in self.bounds.events:
+                yield {"webhook": {"event": step.event}, "deliver": {"drop": True}}
         for event, name in enumerate(self.bounds.events):
             if self._is_unknown(event):
                 continue
