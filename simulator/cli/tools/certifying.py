@@ -92,7 +92,9 @@ def certify(
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
     bound = None
-    if exhaustive:
+    if not exhaustive:
+        _refuse_without_exhaustive()
+    else:
         _refuse_exhaustive_usage(flow, books, snapshot, restore, state)
         seconds = seconds_of("--budget", budget)
         bound = Bound(str(books), flow, events, copies, settle, snapshot, restore, state, seconds)
@@ -156,6 +158,13 @@ def seconds_of(option: str, given: str) -> float:
     if seconds <= 0:
         fail([f"{option}: {given!r} is not a positive duration"], EXIT_USAGE)
     return seconds
+
+
+def _refuse_without_exhaustive() -> None:
+    context = click.get_current_context()
+    for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
 
 
 def _refuse_exhaustive_usage(
