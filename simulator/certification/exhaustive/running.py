@@ -35,6 +35,8 @@ class Bound:
     restore: str | None = None
     state: FilePath | None = None
     budget_seconds: float = 300.0
+    depth: int | None = None
+    """The largest number of deliveries to cover, or None for all that the bounds allow."""
     seed: int = 1
     """Chooses the paths that are played again to check that orders do not affect each other."""
     workers: int = 2
@@ -48,6 +50,8 @@ class FlowReport:
     flow: Flow
     result: Result
     seconds: float
+    outcomes: dict[Path, Outcome]
+    """The outcomes of all paths that were played."""
     unsound: str = ""
     """The path that shows that the claim does not hold for the application, or ""."""
     scenarios: dict[str, str] = field(default_factory=dict)
@@ -93,6 +97,9 @@ def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Ca
         player = Saving(case, books, application) if application else Replaying(case, books, bound.workers)
         with player.begun():
             while plays := search.level():
+                if bound.depth is not None and len(plays[0].path) > bound.depth:
+                    search.end()
+                    break
                 outcomes: list[Outcome] = []
                 while len(outcomes) < len(plays) and time.monotonic() < deadline:
                     paths = [play.path for play in plays[len(outcomes) : len(outcomes) + player.batch]]
@@ -103,4 +110,4 @@ def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Ca
                     outcomes += found
                 search.take(outcomes)
             unsound = player.unlike(known, bound.seed)
-    return FlowReport(case.flow, search.result(), time.monotonic() - started, unsound)
+    return FlowReport(case.flow, search.result(), time.monotonic() - started, known, unsound)

@@ -44,7 +44,7 @@ BOOKS = (
               help="Deliver the events of whole flows in every order and compare the books at the end of each. Needs "
               "--books. Rules are then tested only if --only names them.")  # fmt: skip
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
-              help="onramp, offramp-refunded, completed-refunded or all.")  # fmt: skip
+              help="An order from creation to its end, or all of them. A wrong name lists them.")  # fmt: skip
 @click.option("--events", metavar="N", type=click.IntRange(1, 9), default=5, show_default=True,
               help="The number of events of a flow. One more than the flow has adds an unknown type.")  # fmt: skip
 @click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,

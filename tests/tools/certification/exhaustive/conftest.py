@@ -58,7 +58,11 @@ def job_of(app: str) -> str:
     return f"{sys.executable} -S -c \"import urllib.request as r; r.urlopen(r.Request('{app}/settle', b''))\""
 
 
-def searched(bound: Bound, origin: str, key: str, url: str, service: Service | None = None) -> list[FlowReport]:
+def searched(
+    bound: Bound, origin: str, key: str, url: str, service: Service | None = None, order: str | None = None
+) -> list[FlowReport]:
+    """Search flows without the command line. `order`: the command that makes an order."""
+
     async def work() -> list[FlowReport]:
         loop, transport = asyncio.get_running_loop(), HttpTransport()
 
@@ -66,6 +70,7 @@ def searched(bound: Bound, origin: str, key: str, url: str, service: Service | N
             return asyncio.run_coroutine_threadsafe(transport.post(url, headers, body, 10, "any"), loop)
 
         stage = running_stage(origin, key, None, service or Service())
+        stage.ordering = order
         return await asyncio.to_thread(lambda: run(bound, stage, url, post))
 
     return asyncio.run(work())

@@ -81,8 +81,8 @@ class AcknowledgesBeforeStoring(SettlesOpenOrdersOnly):
 
 
 class TrustsThePayload(SettlesOpenOrdersOnly):
-    """A `transaction.completed` is money for the customer, a `transaction.refunded` takes it back. The API is not
-    asked, so a payload that comes late is taken for news.
+    """A payload is booked without asking the API, once for each event id. A payload that comes late is old news, but it
+    is booked as if it were new.
     """
 
     def take(self, event: Document) -> None:
@@ -113,8 +113,8 @@ class LastWriteWins(SettlesOpenOrdersOnly):
 
 
 class ExpectsTheOrderOfEvents(SettlesOpenOrdersOnly):
-    """An event about an unknown order raises an error until the first event has come. If that one is lost, the service
-    retries for days in vain, and then disables the endpoint.
+    """An event about an unknown order raises an error until the first event has come. If the first event is lost, the
+    error never ends.
     """
 
     def take(self, event: Document) -> None:
