@@ -71,3 +71,4 @@ def serving_shop(keys: Mapping[str, str], file: Path, *mistakes: str) -> Iterato
             server.should_exit = True
             thread.join()
             till.shop.books.close()
+            till.shop.service.close()

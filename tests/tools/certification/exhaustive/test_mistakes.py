@@ -32,8 +32,8 @@ FALLS = {
 }
 HEALED = {
     "early-event-is-gone": "its job asks about every order whose transaction it knows",
-    "acknowledges-before-storing": "its job asks about every order, so nothing has to be stored; it needs a failing call",
-    "trusts-the-payload": "a state only goes forward, so an old payload changes nothing; it needs a forged payload",
+    "acknowledges-before-storing": "its job asks about every order; it needs a call that fails",
+    "trusts-the-payload": "a state only goes forward; it needs a forged payload",
     "stops-polling-early": "its job runs only at the end, when every order is finished",
     "processing-is-done": "its job learns of the refund at the end",
 }
