@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from typing_extensions import TypedDict
 
+from contracts.generator import control
 from contracts.generator.diagrams import pages
 from simulator import host
 from simulator.engine.clients.asynchronous import AsgiClient
@@ -37,7 +38,7 @@ from simulator.engine.text.json import Shown
 from simulator.engine.worlds.settings import ASSUMED
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.exploration.plans import runs_of
-from simulator.host import Simulator, application_of, vocabulary
+from simulator.host import Simulator, application_of, control_rows, vocabulary
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
@@ -49,6 +50,7 @@ from tests.measures import nodes_of, sources
 from tests.places import ROOT
 from tests.run_evidence import EVERYTHING, call
 from tests.support import ramp_with
+from tests.unit.engine.control.test_places import GREET
 
 PACKAGE = ROOT / "simulator"
 
@@ -192,6 +194,19 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
     assert wording.subject(world, ROW.name, {"id": "lamp_1", "colour": "red"}) == {"id": "lamp_1"}
     covered = catalogue(host.vocabulary().operations, (), host.vocabulary())
     assert operation.name in [row.name for row in covered["operations"]]
+
+
+def test_row_alone_adds_a_call_to_the_contract() -> None:
+    document = control.build(control_rows((GREET,)), Simulator().actions)
+    shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
+    assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
+    answer = shown["responses"]["201"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/Greeting"}
+    assert document["components"]["schemas"]["Greeting"]["required"] == ["greeting", "world"]
+    assert document["components"]["schemas"]["Greeting"]["additionalProperties"] is False
+    assert shown["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Wish"}
+    named = [parameter.get("name", parameter.get("$ref", "").rpartition("/")[2]) for parameter in shown["parameters"]]
+    assert named == ["name", "tone", "World"]
 
 
 def _names(path: Path) -> Iterator[str]:

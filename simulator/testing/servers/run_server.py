@@ -13,7 +13,6 @@ lock. When a process is killed, its locks are released, so the server stops even
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sys
 import time
@@ -21,6 +20,14 @@ from pathlib import Path
 from typing import IO
 
 from simulator.testing.errors import SimulatorError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+IS_AVAILABLE = fcntl is not None
+"""Whether processes can share a server. Otherwise each process starts its own."""
 
 READY = "Ready on "
 _FILES = ("server", "door", "life")
@@ -36,7 +43,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """A process's use of the run's server, between `join` and `leave`."""
+    """The use of the run's server by one process, from `join` to `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -118,7 +125,10 @@ class RunServer:
 
 
 def _is_shared(path: Path) -> bool:
-    """Return True if other processes hold a shared lock. If so, a shared lock succeeds and an exclusive one fails."""
+    """Return True if other processes hold a shared lock.
+
+    In that case, a shared lock succeeds and an exclusive lock fails.
+    """
     try:
         with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Each mistake of the careless shop that concerns deliveries falls, with a shortest trace. The careful shop does not."""
+"""Each mistake of the careless shop that concerns deliveries falls with a shortest trace. The careful shop passes."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import pytest
 from simulator.certification.exhaustive.report import document, exit_code
 from simulator.certification.exhaustive.running import Bound
 from simulator.certification.stage import Service
-from tests.library import running_library
 from tests.remote import new_client
+from tests.served_library import running_library
 from tests.tools.certification.exhaustive.conftest import Search, searched
 from tests.tools.certification.exhaustive.handler import Handler
 from tests.tools.certification.exhaustive.shortcuts import HANDLERS

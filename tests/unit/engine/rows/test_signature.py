@@ -11,7 +11,7 @@ SIGNATURE = Signature(
     timestamp_header="Sent-At",
     signature_header="Proof",
     signed_string=lambda timestamp, raw: raw + b"|" + timestamp.encode(),
-    key_prefixes={"sandbox": "hook-test-", "production": "hook-real-"},
+    key_prefixes={"practice": "hook-test-", "open": "hook-real-"},
     tolerance_ms=60_000,
 )
 NOT_SIGNED = "Proof is not the HMAC-SHA256 of `<raw body>|<Sent-At>` under the webhook key"
@@ -31,12 +31,12 @@ def test_problem_of_a_genuine_request_within_the_tolerance_is_empty(now_ms: int)
 @pytest.mark.parametrize(
     ("headers", "raw", "now_ms", "problem"),
     [
-        ({}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
-        ({**HEADERS, "sent-at": "soon"}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
-        ({**HEADERS, "sent-at": "٥"}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
+        ({}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
+        ({**HEADERS, "sent-at": "soon"}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
+        ({**HEADERS, "sent-at": "٥"}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
         (HEADERS, b"{ }", 5_000, NOT_SIGNED),
         ({**HEADERS, "proof": "é"}, b"{}", 5_000, NOT_SIGNED),
-        (HEADERS, b"{}", 65_001, "Sent-At is more than 1m from when it came"),
+        (HEADERS, b"{}", 65_001, "Sent-At is more than 1m before or after the time of receipt"),
     ],
 )  # fmt: skip
 def test_problem_names_the_header_that_is_wrong(headers: dict[str, str], raw: bytes, now_ms: int, problem: str) -> None:
@@ -45,5 +45,5 @@ def test_problem_names_the_header_that_is_wrong(headers: dict[str, str], raw: by
 
 def test_environment_of_a_key_is_found_by_its_prefix() -> None:
     assert [SIGNATURE.environment_of(key) for key in (KEY, "hook-real-1", "whk_test_1")] == [
-        "sandbox", "production", None,
+        "practice", "open", None,
     ]  # fmt: skip

@@ -10,8 +10,10 @@ import pytest
 from simulator.engine.records.records import move
 from simulator.engine.rows.action import Performed
 from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.scenario.play.slowing import networks_of
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import PROVIDER
 from simulator.providers.ramp.reference import NETWORK_ASSETS, NETWORKS, ROOM, network_status, require_network
 from simulator.providers.ramp.reference.networks import latest_block, network
 from simulator.providers.ramp.reference.states import NETWORK, STATUSES
@@ -163,3 +165,9 @@ class TestStats:
 
     def test_a_world_long_before_the_chains_has_a_first_block(self) -> None:
         assert latest_block("celo", 0) == 1
+
+
+def test_a_scenario_finds_the_networks_of_an_object_in_any_spelling() -> None:
+    subject = {"network": "nowhere", "from": {"network": "Stellar"}, "to": {"network": "BITCOIN"}}
+    assert networks_of(subject, PROVIDER.outages.spellings) == ["stellar", "bitcoin"]
+    assert networks_of({"network": "CELO"}, PROVIDER.outages.spellings) == ["celo"]
