@@ -75,14 +75,17 @@ def run(
     bound: Bound, stage: Stage, url: str, post: Post, noted: Callable[[str], None] = lambda note: None
 ) -> list[FlowReport]:
     """Search each flow. Raise the same exceptions as `certify`."""
-    deadline = time.monotonic() + bound.budget_seconds
+    end = time.monotonic() + bound.budget_seconds
     playbook = stage.service.playbook
+    flows = chosen(playbook.flows, bound.flow)
     reports = []
     if playbook.room is not None:
         action, parameters = playbook.room
         stage.control.post(f"/actions/{action}", parameters)
     with stage.quiet(url):
-        for flow in chosen(playbook.flows, bound.flow):
+        for number, flow in enumerate(flows):
+            # The flows that are left share the time that is left.
+            deadline = time.monotonic() + (end - time.monotonic()) / (len(flows) - number)
             bounds = bounds_of(flow, playbook.unknown_event, bound.events, bound.copies)
             case = Case(stage, flow, bounds, url, post)
             books = Books(bound.books, bound.settle, stage.variables, bound.books_seconds)
@@ -101,7 +104,7 @@ def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Ca
                     search.end()
                     break
                 outcomes: list[Outcome] = []
-                while len(outcomes) < len(plays) and time.monotonic() < deadline:
+                while len(outcomes) < len(plays) and (not known or time.monotonic() < deadline):
                     paths = [play.path for play in plays[len(outcomes) : len(outcomes) + player.batch]]
                     depth = f"{len(paths[0])} of {case.bounds.longest} deliveries"
                     noted(f"{case.flow.name}: {depth}, {len(known)} paths")

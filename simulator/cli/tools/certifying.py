@@ -36,7 +36,8 @@ BOOKS = (
 @click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
 @click.option("--order", metavar="COMMAND",
               help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
-              "books contain only the application's own orders.")  # fmt: skip
+              "books contain only the application's own orders. An exhaustive run passes the kind in "
+              "SIMULATOR_ORDER_KIND.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
               help="Reconciliation job to run before the books are read.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulator.certification.exhaustive.claims import claim
+from tests.support import whole
 from tests.tools.certification.exhaustive.conftest import Search
 from tests.tools.certification.exhaustive.counterexamples import CHOSEN, FILE, PAGE, example_of, page
 from tests.tools.certification.exhaustive.shortcuts import SHORTCUTS
@@ -45,6 +46,17 @@ def test_the_recommended_handler_is_covered(flow: str, search: Search) -> None:
     assert (result.states, result.edges, result.sequences) == (243, 810, 326_011)
     assert all(result.moves.values())
     assert claim(result, has_job=True).endswith("your books equal the ledger. 243 states, 810 edges.")
+
+
+@pytest.mark.long
+@pytest.mark.farm
+@pytest.mark.parametrize("flow", FLOWS[1:])
+def test_the_recommended_handler_is_covered_with_six_events(flow: str, search: Search) -> None:
+    """Six events have 2,916 edges, the short form with two events has 12."""
+    events = whole(6, short=2)
+    result = search("recommended", flow, events=events, budget_seconds=900).result
+    assert result.findings == ()
+    assert (result.complete, result.states, result.edges) == (True, 3**events, 2 * events * 3 ** (events - 1))
 
 
 @pytest.mark.farm
