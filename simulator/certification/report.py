@@ -175,7 +175,7 @@ class Report:
 
     def junit(self) -> str:
         """Return a JUnit report with a test case for each rule and each flow."""
-        cases = [*(one.case() for one in self.results), *exhaustive.cases(self.flows or ())]
+        cases = [*(one.case() for one in self.results), *exhaustive.cases(self.flows or (), has_job=self.has_job)]
         return junit(Suite("rampsim certify", cases, self.seconds))
 
 

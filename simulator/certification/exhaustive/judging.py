@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from simulator.certification.sources import Line, read_books, settle
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement.judging import Orders, books_disagree
 from simulator.kernel.dataclass import dataclass
 
-_APART_SECONDS = 0.1
+APART_SECONDS = 0.2
 """The records are final if two reads with this time between them are equal. Background work has finished by then."""
 Names = tuple[str, ...]
 """The names of an order in the records: its reference and its id."""
@@ -28,10 +27,8 @@ class Books:
     """How long to wait for the records to stop changing."""
     is_prompt: bool = False
     """Whether the application has finished its work when it responds, so that one read is enough."""
-    reads: int = field(default=0)
 
     def read(self) -> list[Line]:
-        self.reads += 1
         return read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
@@ -41,7 +38,7 @@ class Books:
             return found
         deadline = time.monotonic() + self.seconds
         while time.monotonic() < deadline:
-            time.sleep(_APART_SECONDS)
+            time.sleep(APART_SECONDS)
             before, found = found, self.read()
             if found == before:
                 break

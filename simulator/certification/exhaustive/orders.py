@@ -10,7 +10,8 @@ from dataclasses import field
 from decimal import Decimal
 from itertools import count
 
-from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, BEYOND_AGE, Bounds, Move, Path
+from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, BEYOND_AGE, DELIVER, Bounds, Move, Path
+from simulator.certification.exhaustive.judging import APART_SECONDS, Books
 from simulator.certification.service import Flow
 from simulator.certification.session import SLACK_MS, Post, refuse_unreachable
 from simulator.certification.signing import Headers
@@ -117,6 +118,17 @@ class Case:
             refuse_unreachable(outcome.status, outcome.error)
             self.answered = True
         return outcome
+
+
+def is_prompt(order: Tracked, books: Books) -> bool:
+    """Deliver each event of an order. Return True if the records do not change any more after the responses."""
+    for event in range(len(order.case.bounds.events)):
+        order.deliver(Move(DELIVER, event))
+        at_once = books.read()
+        time.sleep(APART_SECONDS)
+        if books.read() != at_once:
+            return False
+    return True
 
 
 def _settled(future: Future[Order], work: Callable[[], Order]) -> None:

@@ -103,11 +103,11 @@ def _lines(report: FlowReport, *, has_job: bool) -> list[str]:
     return [*lines, f"  Not complete: {note}."] if note else lines
 
 
-def cases(reports: Sequence[FlowReport]) -> list[Case]:
+def cases(reports: Sequence[FlowReport], *, has_job: bool) -> list[Case]:
     """Return a JUnit case for each flow."""
     found = []
     for report in reports:
-        text = "\n".join(_lines(report, has_job=True)[1:])
+        text = "\n".join(_lines(report, has_job=has_job)[1:])
         failure = None
         if report.result.findings:
             verdicts = ", ".join(one.verdict for one in report.result.findings)

@@ -89,6 +89,7 @@ def run(
             bounds = bounds_of(flow, playbook.unknown_event, bound.events, bound.copies)
             case = Case(stage, flow, bounds, url, post)
             books = Books(bound.books, bound.settle, stage.variables, bound.books_seconds)
+            books.read()  # report unreadable books before any request is sent
             reports.append(_searched(bound, case, books, deadline, noted))
     return reports
 

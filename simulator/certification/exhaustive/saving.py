@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import field, replace
@@ -20,7 +19,7 @@ from typing import Protocol
 
 from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
 from simulator.certification.exhaustive.judging import Books
-from simulator.certification.exhaustive.orders import Case, Tracked
+from simulator.certification.exhaustive.orders import Case, Tracked, is_prompt
 from simulator.certification.exhaustive.replaying import difference, judged
 from simulator.certification.exhaustive.search import Outcome
 from simulator.certification.sources import Line, Unusable, printed
@@ -28,7 +27,6 @@ from simulator.engine.clients.control import segment
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
-_PROBE_SECONDS = 0.3
 _CHECKED = 4
 
 
@@ -191,17 +189,8 @@ class Saving:
             self.start = self.application.save()
             stack.callback(lambda: self.world.restore(0, 0))
             stack.callback(lambda: self.application.restore(self.start))
-            self.books.is_prompt = self._is_prompt()
+            self.books.is_prompt = is_prompt(self._fresh(()), self.books)
             yield
-
-    def _is_prompt(self) -> bool:
-        """Return True if the records do not change any more after a response."""
-        order = self._fresh(())
-        for move in self.case.bounds.moves(self.case.bounds.nothing):
-            order.deliver(move)
-        at_once = self.books.read()
-        time.sleep(_PROBE_SECONDS)
-        return self.books.read() == at_once
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
         """Play paths. Raise the same exceptions as `certify`."""
@@ -271,6 +260,8 @@ class Saving:
             self.world.restore(order.number, order.phase)
             for move in path:
                 order.deliver(move)
+                if not self.books.is_prompt:
+                    self.books.calm()
             before = self.books.calm()
             order.end()
             self.books.settle()

@@ -10,7 +10,7 @@ from typing import Any
 TABLE = "CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, reference, state, amount, currency, updated_at)"
 BOOK = """INSERT INTO orders VALUES (:id, :reference, :status, :amount, :currency, :updated_at) ON CONFLICT DO UPDATE
 SET state = excluded.state, amount = excluded.amount, updated_at = excluded.updated_at
-WHERE excluded.updated_at >= updated_at"""
+WHERE excluded.updated_at >= updated_at AND excluded.state != state"""
 
 
 class Handler:

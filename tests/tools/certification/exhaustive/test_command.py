@@ -70,6 +70,22 @@ def test_a_covered_flow_exits_with_0_and_states_its_claim(start: Any) -> None:
     )
 
 
+def test_rules_are_tested_only_if_they_are_named(start: Any) -> None:
+    app = start("recommended")
+    file = app.file.with_suffix(".json")
+    result = app.certify(*SMALL, "--state", str(app.file), "--only", "valid-event", "--json", str(file))
+    assert result.exit_code == 0, result.output
+    assert "Certified: 1 of 1 rules hold" in result.output
+    assert [one["verdict"] for one in json.loads(file.read_text())["rules"]] == ["pass"]
+
+
+def test_unreadable_books_are_reported_at_once(origin: str, keys: dict[str, str]) -> None:
+    at = ("http://127.0.0.1:1/webhooks", "--simulator", origin, "--webhook-key", keys["webhook_key"])
+    result = certify(*at, "--exhaustive", "--books", "exit 5", *SMALL)
+    assert result.exit_code == 2
+    assert "--books: `exit 5` failed with exit code 5" in result.output
+
+
 def test_the_report_has_the_fixed_members(start: Any) -> None:
     app = start("recommended")
     code, found = app.report(*SMALL, "--state", str(app.file))

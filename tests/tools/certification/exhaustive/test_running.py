@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from simulator.certification.exhaustive import orders
+from simulator.certification.exhaustive.bounds import Bounds
 from simulator.certification.exhaustive.report import document, exit_code
 from simulator.certification.exhaustive.running import Bound
 from simulator.certification.stage import Service
@@ -83,6 +86,17 @@ def test_state_outside_the_saved_file_makes_a_run_incomplete(search: Search, mon
     report = search("forgetful", "onramp", events=2, copies=1)
     assert "without restoring in between" in report.unsound
     assert not report.complete
+
+
+@pytest.mark.parametrize(("reads", "is_found"), [([1, 1, 2, 2], True), ([1, 1, 1, 2], False), ([0, 1], False)], ids=str)
+def test_work_after_a_response_is_found_by_a_second_read(
+    reads: list[int], is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An order of two events, and the records at each read: at once and after a while."""
+    monkeypatch.setattr(orders.time, "sleep", lambda seconds: None)
+    order = SimpleNamespace(case=SimpleNamespace(bounds=Bounds(("made", "done"), 1, 1)), deliver=lambda move: None)
+    books = SimpleNamespace(read=iter(reads).__next__)
+    assert orders.is_prompt(order, books) is is_found  # type: ignore[arg-type]  # only what the function needs
 
 
 def test_a_flow_of_the_toy_service_is_covered() -> None:
