@@ -93,7 +93,7 @@ def test_work_after_a_response_is_found_by_a_second_read(
     reads: list[int], is_found: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An order of two events, and the records at each read: at once and after a while."""
-    monkeypatch.setattr(orders.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("simulator.certification.exhaustive.orders.time.sleep", lambda seconds: None)
     order = SimpleNamespace(case=SimpleNamespace(bounds=Bounds(("made", "done"), 1, 1)), deliver=lambda move: None)
     books = SimpleNamespace(read=iter(reads).__next__)
     assert orders.is_prompt(order, books) is is_found  # type: ignore[arg-type]  # only what the function needs
