@@ -12,10 +12,10 @@ from typing import Any
 
 from simulator.engine.rows.action import ActionTable, Performed
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.rows.pipeline import perform
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of, wiring_of
+from simulator.engine.server.pipeline import perform
+from simulator.engine.vocabulary.vocabulary import Vocabulary, vocabulary_of, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World

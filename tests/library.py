@@ -9,10 +9,10 @@ from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, collected
 from simulator.engine.scenario.files.library import Library as Scenarios
 from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.vocabulary.vocabulary import Vocabulary, collected
 from simulator.engine.worlds.simulator import Inherited
 from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from tests.toy import PROVIDER

@@ -122,7 +122,7 @@ def test_it_has_no_assumption_to_switch_and_says_so() -> None:
         assert (await library.call("GET", "/_simulator/assumptions"))["data"] == []
         given = {"assumptions": {"H14": "lapses_after_1h"}}
         refused = await library.call("PATCH", "/_simulator/settings", given, status=400)
-        assert refused["error"]["message"] == "There is no field `assumptions.H14` (there are none)."
+        assert refused["error"]["message"] == "There is no field `assumptions.H14`. No field is possible."
         await library.call("POST", "/_simulator/worlds", {"settings": given}, status=400)
         document = await library.call("GET", "/_simulator/state")
         document["tables"]["assumptions"] = [["H14", "lapses_after_1h"]]

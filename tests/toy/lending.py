@@ -6,11 +6,11 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from simulator.engine.records.handlers import by_id
 from simulator.engine.records.records import create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ErrorCode
 from simulator.engine.rows.event import EventType
-from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.rows.room import Room

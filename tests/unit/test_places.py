@@ -273,6 +273,6 @@ def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -
     found = places()
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
-    expected = {"action": 0, "event": 1, "timer": 1, "room": 2, "control call": 1, "fault member": 3}
+    expected = {"action": 0, "event": 1, "timer": 1, "room": 2, "control call": 1, "fault member": 2}
     expected |= {"operation that spends": 2, "fault member of calls": 2}
     assert found == expected

@@ -36,8 +36,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="COMMAND",
     help="Your reconciliation job: a command, or a function MODULE:FUNCTION.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
+@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the worlds.")
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]"
+)
 @click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
                                               "[default: 15s plus "
               "five times its duration without faults]")  # fmt: skip

@@ -7,7 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import click
 
@@ -169,11 +169,7 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
     from simulator.engine.faults import models as models
 
     model = models.WebhookFault if is_webhook else models.InterfaceFault
-    parts: Mapping[str, Any] = (
-        {"webhook": models.WebhookMatch, "deliver": models.Deliver}
-        if is_webhook
-        else {"match": models.Match, "respond": models.Respond, "act": models.Happening}
-    )
+    parts = dict(_nested(model))
     document = model.model_json_schema()
     found: dict[str, _Member] = {}
     for within, part in parts.items():
@@ -183,17 +179,28 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
     return {name: member for name, member in found.items() if name != "event"}
 
 
+def _nested(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields whose value is an object with fields of its own, each with the model of that object."""
+    for name, field in model.model_fields.items():
+        for part in (field.annotation, *get_args(field.annotation)):
+            if hasattr(part, "model_fields"):
+                yield name, part
+
+
 def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tuple[str, _Member]]:
     meanings = _meanings(model)
     for name, schema in properties.items():
         yield name, _Member(within, schema, meanings.get(name, ""))
 
 
+_FAULTS = "simulator.engine.faults."
+
+
 @cache
 def _meanings(model: type) -> Mapping[str, str]:
     """Return the first paragraph of each field's docstring, by name."""
     found: dict[str, str] = {}
-    for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):
+    for cls in reversed([one for one in model.__mro__ if one.__module__.startswith(_FAULTS)]):
         (defined,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
         assert isinstance(defined, ast.ClassDef)
         for node, below in zip(defined.body, defined.body[1:], strict=False):

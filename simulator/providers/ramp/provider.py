@@ -15,6 +15,7 @@ from simulator.providers.ramp import (
     balance,
     beneficiaries,
     deposit_wallets,
+    facts,
     fees,
     history,
     profile,
@@ -77,11 +78,12 @@ PROVIDER = Provider(
         "late_confirmation": AdviceKind(
             "warning",
             "{subject} was called in the last seconds of its quote ({detail} left).",
-            "Confirm quotes early, or fetch a fresh one when little of the 30 minutes is left.",
+            "Confirm quotes early, or create a new quote if little of the 30 minutes is left.",
             "Limits, quote validity",
         )
     },
     triggers=lambda: factories.TRIGGERS,
     wording=WORDING,
+    put_facts=lambda world, found: facts.put_facts(world, found),
     money=MONEY,
 )

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.providers.ramp.profile import operations, shapes
 from simulator.providers.ramp.profile.limits import (
+    LEVEL_CURRENCY,
+    LEVEL_MAXIMA,
     LIMITS,
+    PERIODS,
     USAGE,
     LimitCharge,
     charge_limits,
     check_amount,
+    put_limit,
     release_limits,
     verify,
     would_exceed_monthly,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.providers.ramp.reference import operations, shapes
 from simulator.providers.ramp.reference.addresses import (
     checksummed,
@@ -31,8 +31,14 @@ from simulator.providers.ramp.reference.phones import is_phone
 from simulator.providers.ramp.reference.rates import (
     BEFORE,
     CHANGES,
+    FIXED,
+    LARGEST_RATE,
     RATES,
+    SMALLEST_RATE,
+    USD,
     convert_mid,
+    cross_rates,
+    put_rates,
     ramp_rate,
     rates_over_time,
     swap_rate,
@@ -44,8 +50,11 @@ from simulator.providers.ramp.reference.records import (
     BANKS,
     COUNTRIES,
     COUNTRY_OF,
+    FIAT_FACTS,
     FIATS,
+    LISTINGS,
     NETWORK_ASSETS,
+    NETWORK_FACTS,
     NETWORKS,
     PROVIDER_CODES,
     PROVIDERS,

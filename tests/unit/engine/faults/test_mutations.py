@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 from simulator.engine.faults.mutations import NEW_WORD, Mutation, impossible, mutated, places_of, places_of_event
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.json import dumps
 from simulator.engine.text.shapes import Number, OneOf
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from tests.library import vocabulary
 
 

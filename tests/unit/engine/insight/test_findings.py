@@ -15,9 +15,9 @@ from simulator.engine.insight.shapes import Finding
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.engine.worlds.simulator import Blueprint

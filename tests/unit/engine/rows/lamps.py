@@ -9,8 +9,8 @@ from simulator.engine.records.records import create, new_fields
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event

@@ -239,8 +239,8 @@ def test_an_unknown_parameter_is_refused_and_the_known_ones_are_named() -> None:
     world = lamps.make()
     error = refusal(world, "paint", lamps.mount(world).id, colour="red", color="blue")
     assert (error.status, error.code, error.param) == (400, "invalid_parameter", "color")
-    assert error.message == "There is no parameter `color`; did you mean `colour`? (there are colour, coats)."
-    assert refusal(world, "silence", colour="red").message.endswith("(there are none).")
+    assert error.message == "There is no parameter `color`; did you mean `colour`? Possible parameters: colour, coats."
+    assert refusal(world, "silence", colour="red").message.endswith("No parameter is possible.")
 
 
 def test_refusals_come_in_their_order() -> None:

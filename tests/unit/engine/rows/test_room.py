@@ -13,7 +13,7 @@ from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary, wiring_of
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

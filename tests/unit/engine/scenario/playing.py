@@ -6,11 +6,11 @@ from typing import Any
 
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.records.records import create, new_fields
-from simulator.engine.rows.vocabulary import collected, wiring_of
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.text.texts import json_text
+from simulator.engine.vocabulary.vocabulary import collected, wiring_of
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.loader import ScenarioError
 from simulator.engine.scenario.language import field_sets
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from tests.unit.engine.scenario.playing import LOADER, VOCABULARY
 from tests.unit.engine.scenario.shop import KINDS
 

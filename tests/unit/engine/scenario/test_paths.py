@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.vocabulary import collected
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
 from simulator.engine.scenario.run.paths import Path, factory_for, paths_to, paths_where
 from simulator.engine.scenario.run.triggers import Factory, Setup, Triggers
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from tests.calls import world_of

@@ -317,8 +317,8 @@ expect: [{delivery: order.failed, times: 1}]
     )
     assert [(line.kind, line.text) for line in result.timeline] == [
         ("call", "POST /webhooks → 200 made"),
-        ("fault", "the fault faults[1] (drop, line 5) acted on GET /v1/profile: the connection was cut"),
-        ("fault", "the fault flt_3 (respond, of the scenario below) acted on GET /v1/profile: 503 busy"),
+        ("fault", "the fault faults[1] (drop, line 5) applied to GET /v1/profile: the connection was cut"),
+        ("fault", "the fault flt_3 (respond, of the scenario below) applied to GET /v1/profile: 503 busy"),
         ("event", "order.failed t"),
         ("call", "GET /profile → 200 made"),
         (

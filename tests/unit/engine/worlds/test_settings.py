@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import parse
 from simulator.engine.worlds.setting_model import Settings
-from simulator.engine.worlds.settings import DEFAULTS, change_settings, settings_of, shown
+from simulator.engine.worlds.settings import DEFAULTS, assumes, assumes_anything, change_settings, settings_of, shown
 from tests.unit.engine.rows import lamps
 
 FRESH = {
@@ -128,3 +129,12 @@ def test_a_setting_with_another_value_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ApiError) as caught:
         parse(Settings, {name: value}, patch=True)
     assert (caught.value.code, caught.value.param) == ("invalid_parameter", name)
+
+
+def test_a_wiring_records_the_assumptions_that_its_worlds_look_up() -> None:
+    world, other, looked_up = lamps.make(), lamps.make(), list[str]()
+    world.wiring = dataclasses.replace(world.wiring, on_assumption=looked_up.append)
+    assert (assumes_anything(world), assumes_anything(other)) == (True, False)
+    assert not assumes(world, "H1", "other")
+    assert not assumes(other, "H2", "other")
+    assert looked_up == ["H1"]

@@ -10,7 +10,7 @@ from simulator.engine.records.listing import Listing, ListRequest, by_field
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.rows.pipeline import admit, no_gates, perform, validate
+from simulator.engine.server.pipeline import admit, no_gates, perform, validate
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
