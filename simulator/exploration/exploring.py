@@ -34,7 +34,7 @@ from simulator.exploration.runs.running import (
     is_pytest,
 )
 from simulator.exploration.runs.tasks import Document, Result, Task
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import every_site, sites_of
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.servers.server import Server, serve
 
@@ -163,9 +163,8 @@ def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
     """Return a run with its `Arming`. If only the site is known, arm the fault class at that site again."""
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
-    made = CLASSES[run.fault]
-    for site in sites_of(baselines[run.test].evidence):
-        if (site.kind, site.name) == (made.kind, run.site) and (arming := made.arm(site)) is not None:
+    for site, arming in CLASSES[run.fault].placed(every_site(baselines[run.test].evidence)):
+        if site.name == run.site:
             return plans.run_at(run.test, run.fault, site, arming)
     raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} where {run.fault} can happen")
 

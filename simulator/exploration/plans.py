@@ -9,7 +9,7 @@ from dataclasses import asdict
 from simulator.exploration.arming import Arming, Site
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import every_site
 from simulator.kernel.dataclass import dataclass
 
 PLANS = ("quick", "pair", "full")
@@ -32,27 +32,29 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
     `quick`: run each class once for each operation, event type or transaction type, in the first test that contains
     it. `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that
     they react to, because the read after the final event matters more often than the first one. `full`: use every
-    occurrence. In a `pair` plan, a class that takes real time is planned as in `quick`, unless classes are specified.
+    occurrence. In a `pair` plan, a class that takes real time or has many sites or forms is planned as in `quick`,
+    unless classes are specified.
     """
     found: list[Run] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     all_classes = set(classes) == set(CLASSES)
     for test, evidence in baselines.items():
-        sites = sites_of(evidence)
+        sites = every_site(evidence)
         for name in classes:
             made = CLASSES[name]
-            fitting = [(site, made.arm(site)) for site in sites if site.kind == made.kind]
-            armed = [(site, arming) for site, arming in fitting if arming is not None]
-            if plan == "quick" or (plan == "pair" and all_classes and made.seconds):
+            armed = made.placed(sites)
+            if plan == "quick" or (plan == "pair" and all_classes and made.is_planned_once):
                 firsts = {
-                    site.what: (site, arming) for site, arming in reversed(armed) if (name, site.what) not in seen
+                    (site.what, site.variant): (site, arming)
+                    for site, arming in reversed(armed)
+                    if (name, site.what, site.variant) not in seen
                 }
-                seen.update((name, what) for what in firsts)
+                seen.update((name, *what) for what in firsts)
                 armed = [one for one in armed if one in firsts.values()]
             elif plan == "pair":
-                ends: dict[tuple[str, str], list[str]] = {}
+                ends: dict[tuple[str, ...], list[str]] = {}
                 for site, _ in armed:
-                    ends.setdefault((site.what, site.cause), []).append(site.name)
+                    ends.setdefault((site.what, site.cause, site.variant), []).append(site.name)
                 chosen = {name for names in ends.values() for name in (names[0], names[-1])}
                 armed = [(site, arming) for site, arming in armed if site.name in chosen]
             found += (run_at(test, name, site, arming) for site, arming in armed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from simulator.exploration.arming import Site
@@ -15,6 +15,26 @@ from simulator.host import vocabulary
 def sites_of(evidence: Document) -> list[Site]:
     """Return all sites of a test: calls, then deliveries, then transactions."""
     return [*_calls(evidence["calls"]), *_deliveries(evidence["deliveries"]), *_transactions(evidence["transactions"])]
+
+
+def every_site(evidence: Document) -> list[Site]:
+    """Return all sites of a test, its beginning and the lines at which an application may die included."""
+    sites = sites_of(evidence)
+    return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ()))]
+
+
+def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
+    """Yield the beginning of a test that uses the service."""
+    if sites:
+        yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
+
+
+def _lines(lines: Sequence[Document]) -> Iterator[Site]:
+    """Yield the places where an application may die, recorded as `runs.crashing` describes."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts[line["what"]] += 1
+        yield Site("line", line["what"], counts[line["what"]], {**line, "world": ""})
 
 
 def _calls(calls: list[Document]) -> Iterator[Site]:
@@ -47,10 +67,13 @@ def _deliveries(deliveries: list[Document]) -> Iterator[Site]:
     counts: Counter[str] = Counter()
     there: Counter[tuple[str, str]] = Counter()
     early: Counter[tuple[str, str]] = Counter()
-    for delivery in deliveries:
+    for place, delivery in enumerate(deliveries):
         what = delivery["type"]
         here = (delivery["world"], what)
-        yield Site("delivery", what, counts[what] + 1, {**delivery, "skip": there[here], "skip_early": early[here]})
+        later = sorted({row["type"] for row in deliveries[place:] if row["world"] == delivery["world"]})
+        from_here = {event: there[delivery["world"], event] for event in later}
+        facts = {**delivery, "skip": there[here], "skip_early": early[here], "from_here": from_here}
+        yield Site("delivery", what, counts[what] + 1, facts)
         counts[what] += 1
         there[here] += 1
         early[here] += bool(delivery["by_call"])

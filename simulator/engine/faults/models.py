@@ -111,6 +111,8 @@ class CallMembers(BodyMutations):
     """How many matching calls are let through first: 2 for the third."""
     times: Annotated[int, Field(ge=1)] | None = None
     """How many calls it acts on; without a limit if left out."""
+    lasts: Text | float | None = None
+    """How long it acts, in simulated time from its first hit: `1h`; a number means seconds."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed."""
 
@@ -122,7 +124,7 @@ class InterfaceFault(CallMembers):
     """Which calls: all given fields must match."""
 
 
-_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
+_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "lasts", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
 """The fields of which a request fault needs at least one."""
 
@@ -243,6 +245,7 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
     yield from wrong_delay
+    yield from _wrong_delay(fault.lasts, "lasts")
     delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
     others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
     if not delays and not wrong_delay and not any(others):

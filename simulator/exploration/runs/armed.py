@@ -71,6 +71,8 @@ class ArmedWorld:
     @property
     def hits(self) -> int:
         """Return how often the fault happened. The number is complete only after `lift`."""
+        if self.plan.get("clock"):
+            return int(any(not row["path"].startswith("/_simulator") for row in self.world.requests()))
         if not self.plan.get("rules"):
             return self._hits
         return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
@@ -82,7 +84,7 @@ class ArmedWorld:
         """
         rows = self.world.control("GET", "/faults")["data"]
         self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
-        if rows:
+        if rows and not self.plan.get("stays"):
             self.world.control("DELETE", "/faults")
         for step in (*self.plan.get("mend", ()), *self._refill()):
             with suppress(SimulatorError):
@@ -113,9 +115,17 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved."""
-    flipped = (plan or {}).get("assumptions")
-    if not flipped or "from_snapshot" in body:  # a snapshot has it already
+    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved.
+
+    A fault can begin the world at another time. The mode of the clock remains.
+    """
+    flipped, begins = (plan or {}).get("assumptions"), (plan or {}).get("clock")
+    if "from_snapshot" in body:  # a snapshot has both already
+        return dict(body)
+    if begins:
+        clock = body.get("clock")
+        body = {**body, "clock": {"mode": "manual", **(clock if isinstance(clock, dict) else {}), "now": begins}}
+    if not flipped:
         return dict(body)
     settings = body.get("settings") or {}
     return {**body, "settings": {**settings, "assumptions": {**flipped, **settings.get("assumptions", {})}}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -12,6 +13,7 @@ from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.exploration.arming import Arming, FaultClass, Site, Step, answered, happens, match, rule
 from simulator.exploration.runs.tasks import Document
 from simulator.providers.ramp.provider import PROVIDER
+from simulator.providers.ramp.recurring.schedule import zone
 
 
 @cache
@@ -202,6 +204,36 @@ def _runs_fail(site: Site) -> Arming | None:
     return Arming(({"match": match(site), "act": drained, "skip": site.facts["skip"], "times": 1},))
 
 
+_ZONES = {
+    "KES": "Africa/Nairobi", "TZS": "Africa/Dar_es_Salaam", "NGN": "Africa/Lagos", "ZAR": "Africa/Johannesburg",
+    "ZMW": "Africa/Lusaka",
+}  # fmt: skip
+"""The time zone of each fiat currency's country."""
+_MIDNIGHT = date(2026, 1, 6)
+_BEFORE = timedelta(seconds=30)
+_MOMENTS = {
+    "before midnight UTC": f"{datetime.combine(_MIDNIGHT, time(), UTC) - _BEFORE:%FT%TZ}",
+    "on the 31st": "2026-01-31T08:00:00Z",
+    "before a clock change": "2026-03-29T00:59:30Z",
+}
+"""Times at which a world can begin. In Europe, clocks change on 29 March 2026 at 01:00 UTC; no fiat country does."""
+
+
+def _moments(site: Site) -> list[str]:
+    """Return names for the times at which the world can begin."""
+    values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
+    zones = dict.fromkeys(zone for fiat, zone in _ZONES.items() if fiat in values)
+    return [*_MOMENTS, *(f"before midnight in {zone}" for zone in zones)]
+
+
+def _starts_at(site: Site) -> Arming:
+    moment = _MOMENTS.get(site.variant)
+    if moment is None:
+        local = datetime.combine(_MIDNIGHT, time(), zone(site.variant.rpartition(" in ")[2]))
+        moment = f"{local.astimezone(UTC) - _BEFORE:%FT%TZ}"
+    return Arming(clock=moment)
+
+
 FAULTS: tuple[FaultClass, ...] = (
     FaultClass("webhook-untrue", "transaction", _untrue, strikes=False),
     FaultClass("payment-declined", "transaction", _declined, strikes=False),
@@ -242,4 +274,5 @@ FAULTS: tuple[FaultClass, ...] = (
     ),
     FaultClass("key-revoked", "call", _key_revoked, strikes=False),
     FaultClass("runs-fail", "call", _runs_fail, strikes=False),
+    FaultClass("starts-at", "start", _starts_at, strikes=False, variants=_moments),
 )
