@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.worlds.alternatives import Switch, chosen
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
+from simulator.exploration.baselines import Baseline, baselines_of, sites_in
+from simulator.exploration.exploring import Settings, crew_of
 from simulator.exploration.runs.running import Crew, StopExploring
 from simulator.exploration.runs.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass

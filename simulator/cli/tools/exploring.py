@@ -17,6 +17,7 @@ from simulator.engine.text.reports import counted
 
 if TYPE_CHECKING:
     from simulator.exploration.judgement.causes import Judged
+    from simulator.exploration.runs.aftermath import Hooks
 
 EXIT_SUITE_FAILS = 4
 EXIT_BY_SIGNAL = 128
@@ -33,8 +34,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
 @click.option(
     "--settle",
-    metavar="COMMAND",
-    help="Your reconciliation job: a command, or a function MODULE:FUNCTION.",
+    "settles",
+    metavar="COMMAND|none|before|after",
+    multiple=True,
+    help="Your reconciliation job: a command, or a function MODULE:FUNCTION. May be given twice, the second time with "
+    "`none` (the job never runs), `before` (judge before and after it) or `after` (the default).",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
@@ -62,7 +66,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
-    plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
+    plan: str, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...], seed: int,
     workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
@@ -84,7 +88,6 @@ def explore(
     from simulator.exploration.exploring import explore as run
     from simulator.exploration.proving import prove as try_out
     from simulator.exploration.reports import questions, report
-    from simulator.exploration.runs.aftermath import Hooks
     from simulator.exploration.runs.running import StopExploring, SuiteBroken
 
     if assumptions:
@@ -101,7 +104,7 @@ def explore(
         plan,
         _classes(faults, tuple(CLASSES)),
         _seconds("--budget", budget),
-        Hooks(settle, books),
+        _hooks(settles, books),
         seed,
         workers or os.cpu_count() or 1,
         found,
@@ -198,7 +201,7 @@ class _FlipProgress(ProgressListener[None]):
 
 
 _OF_FINDINGS = ("faults", "baseline", "replay", "prove")
-_OF_FAULTS = ("plan", "books", "settle")
+_OF_FAULTS = ("plan", "books", "settles")
 
 
 def _nothing_about_faults() -> None:
@@ -215,7 +218,21 @@ def _nothing_about_faults() -> None:
                  EXIT_USAGE)  # fmt: skip
     for name in given:
         if name in _OF_FAULTS:
-            say(f"--{name} has no effect with --assumptions.", err=True)
+            option = "settle" if name == "settles" else name
+            say(f"--{option} has no effect with --assumptions.", err=True)
+
+
+def _hooks(settles: tuple[str, ...], books: str | None) -> Hooks:
+    """Return the integrator's hooks. A value of `--settle` is a mode if it is the name of one, or the job."""
+    from simulator.exploration.runs.aftermath import MODES, Hooks
+
+    modes = [one for one in settles if one in MODES]
+    jobs = [one for one in settles if one not in MODES]
+    for name, given in (("modes", modes), ("commands", jobs)):
+        if len(given) > 1:
+            said = f"--settle has two {name}, {given[0]!r} and {given[1]!r}"
+            fail([f"{said}: give one command and one of {', '.join(MODES)}"], EXIT_USAGE)
+    return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode)
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)
 SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly"
+HIDDEN_BY_SETTLE, ORDER_DEPENDENT, LATE = "hidden-by-settle", "order-dependent", "late"
 VERDICTS = (
-    "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
+    "doubled", "lost", "forged-accepted", "disagrees", ORDER_DEPENDENT, "stuck", "hung", LATE, HIDDEN_BY_SETTLE,
+    FAILED_LOUDLY, SURVIVED, NOT_REACHED,
 )  # fmt: skip
 """Ordered by severity, most severe first."""
-NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
+NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY, HIDDEN_BY_SETTLE)
 _DELIVERED = "completed"
 
 
@@ -44,6 +46,8 @@ class Verdict:
     actual: Decimal
     currency: str
     note: str
+    before: str = ""
+    """The verdict before the integrator's job ran, or "" if it was not determined."""
 
     @property
     def is_finding(self) -> bool:

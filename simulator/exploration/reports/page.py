@@ -154,5 +154,6 @@ def _flat(receipt: JsonObject) -> Iterator[tuple[str, str]]:
     for name in ("settle", "books"):
         if receipt[name]:
             yield name.capitalize(), receipt[name]
+    yield "Settle mode", receipt["settle_mode"]
     yield "Verdicts", ", ".join(f"{name} {count}" for name, count in receipt["verdicts"].items())
     yield "Digest of the report", receipt["digest"]

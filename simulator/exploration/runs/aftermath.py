@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simulator.certification.sources import (
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 _DAYS = "4d"
 
 
+MODES = {
+    "none": "The job never runs.",
+    "before": "The money and the books are also read before the job runs, and the days pass twice.",
+    "after": "The money and the books are read after the job. The default.",
+}
+"""The values of `--settle` that are not commands."""
+
+
 class HookFailed(Exception):
     """An integrator's hook fails even without faults. The message contains its output."""
 
@@ -38,12 +47,13 @@ class HookFailed(Exception):
 class Hooks:
     """The integrator's hooks: the values of `--settle` and `--books`, or functions.
 
-    `here`: a function runs in this process, which also runs the tests.
+    `here`: a function runs in this process, which also runs the tests. `mode`: one of `MODES`.
     """
 
     settle: str | Callable[[], object] | None = None
     books: str | Callable[[], object] | None = None
     here: bool = False
+    mode: str = "after"
 
 
 def follow(
@@ -71,14 +81,21 @@ def follow(
     for one in armed:
         one.lift()
         one.world.settle()
-    _settle(hooks, environments, must_work=faultless)
+    if hooks.mode == "none":
+        hooks = replace(hooks, settle=None)
+    if hooks.mode != "before":
+        _settle(hooks, environments, must_work=faultless)
     paid = [name for one in armed if _learns(one.world, hooks) for name in _paid(one)]
-    for world in worlds:
-        world.advance(_DAYS, wait=True)
-        if _finish(world):
-            world.advance("1h", wait=True)
+    before: JsonObject = {}
+    _pass_days(worlds)
+    if hooks.mode == "before":
+        before = evidence.evidence_of(armed, paid) | _books(hooks, environments, must_work=faultless)
+        _settle(hooks, environments, must_work=faultless)
+        _pass_days(worlds)
     _settle(hooks, environments, must_work=faultless)
     found = evidence.evidence_of(armed, paid)
+    if before:
+        found["before"] = before
     if story:
         found |= evidence.history_of(armed, marks)
     if story or effects:
@@ -87,6 +104,14 @@ def follow(
     found["hits"] = sum(one.hits for one in armed)
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
+
+
+def _pass_days(worlds: Sequence[World]) -> None:
+    """Let four simulated days pass, deliveries included, and complete what a test left unfinished."""
+    for world in worlds:
+        world.advance(_DAYS, wait=True)
+        if _finish(world):
+            world.advance("1h", wait=True)
 
 
 def _forges(armed: Sequence[ArmedWorld]) -> bool:

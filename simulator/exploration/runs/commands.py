@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
 from simulator.exploration.runs.armed import ArmedWorld, assumed, beginning, variables
-from simulator.exploration.runs.running import StopExploring, interrupt, kill
+from simulator.exploration.runs.running import StopExploring, interrupt, kill, last_lines
 from simulator.exploration.runs.tasks import NOT_IN_TIME, RUN, Played, Result, Task
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
@@ -126,7 +126,7 @@ class CommandRunner:
                 output.seek(0)
                 said = output.read().decode("utf-8", "replace").strip()
                 result |= {"outcome": "failed", "failure": _failure(process.returncode, said)}
-                result["said"] = f"it {_how(process.returncode)}. Its output:\n{said[-_SAID:] or '(nothing)'}"
+                result["said"] = f"it {_how(process.returncode)}. Its output:\n{last_lines(said)}"
         return result
 
     def interrupt(self) -> None:
@@ -151,6 +151,4 @@ def _failure(code: int, said: str) -> str:
     return f"it {_how(code)}. Its last output: {lines[-1][:300] if lines else 'nothing'}"
 
 
-_SAID = 3000
-"""The maximum number of characters of command output in reports."""
 _CLOCK = {"mode": "manual", "now": START}

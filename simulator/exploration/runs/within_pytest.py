@@ -181,7 +181,8 @@ class _ExploringRun(Run):
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
         assert self._first is not None
-        hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
+        settle, books = (self._hook(name, self._first) for name in ("settle", "books"))
+        hooks = Hooks(settle, books, here=True, mode=self.task["mode"])
         return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -13,7 +13,6 @@ from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.exploration.arming import Arming, FaultClass, Site, Step, answered, happens, match, rule
 from simulator.exploration.runs.tasks import Document
 from simulator.providers.ramp.provider import PROVIDER
-from simulator.providers.ramp.recurring.schedule import zone
 
 
 @cache
@@ -204,34 +203,30 @@ def _runs_fail(site: Site) -> Arming | None:
     return Arming(({"match": match(site), "act": drained, "skip": site.facts["skip"], "times": 1},))
 
 
-_ZONES = {
-    "KES": "Africa/Nairobi", "TZS": "Africa/Dar_es_Salaam", "NGN": "Africa/Lagos", "ZAR": "Africa/Johannesburg",
-    "ZMW": "Africa/Lusaka",
+_ZONES: Mapping[str, tuple[str, int]] = {
+    "KES": ("Nairobi", 3), "TZS": ("Dar es Salaam", 3), "NGN": ("Lagos", 1), "ZAR": ("Johannesburg", 2),
+    "ZMW": ("Lusaka", 2),
 }  # fmt: skip
-"""The time zone of each fiat currency's country."""
-_MIDNIGHT = date(2026, 1, 6)
-_BEFORE = timedelta(seconds=30)
-_MOMENTS = {
-    "before midnight UTC": f"{datetime.combine(_MIDNIGHT, time(), UTC) - _BEFORE:%FT%TZ}",
-    "on the 31st": "2026-01-31T08:00:00Z",
-    "before a clock change": "2026-03-29T00:59:30Z",
+"""A city in the country of each fiat currency, and its hours ahead of UTC. Clocks do not change in any of them."""
+_MIDNIGHT = datetime(2026, 1, 6, tzinfo=UTC)
+_MOMENTS: Mapping[str, datetime] = {
+    "before midnight UTC": _MIDNIGHT - timedelta(seconds=30),
+    "on the 31st": datetime(2026, 1, 31, 8, tzinfo=UTC),
+    "before a clock change": datetime(2026, 3, 29, 0, 59, 30, tzinfo=UTC),
+    **{f"before midnight in {city}": _MIDNIGHT - timedelta(hours=ahead, seconds=30) for city, ahead in _ZONES.values()},
 }
-"""Times at which a world can begin. In Europe, clocks change on 29 March 2026 at 01:00 UTC; no fiat country does."""
+"""Times at which a world can begin. In Europe, clocks change on 29 March 2026 at 01:00 UTC."""
 
 
 def _moments(site: Site) -> list[str]:
-    """Return names for the times at which the world can begin."""
+    """Return the names of the times that matter to a test. Local times depend on the currencies of its orders."""
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
-    zones = dict.fromkeys(zone for fiat, zone in _ZONES.items() if fiat in values)
-    return [*_MOMENTS, *(f"before midnight in {zone}" for zone in zones)]
+    foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
+    return [name for name in _MOMENTS if name not in foreign]
 
 
 def _starts_at(site: Site) -> Arming:
-    moment = _MOMENTS.get(site.variant)
-    if moment is None:
-        local = datetime.combine(_MIDNIGHT, time(), zone(site.variant.rpartition(" in ")[2]))
-        moment = f"{local.astimezone(UTC) - _BEFORE:%FT%TZ}"
-    return Arming(clock=moment)
+    return Arming(clock=f"{_MOMENTS[site.variant]:%Y-%m-%dT%H:%M:%SZ}")
 
 
 FAULTS: tuple[FaultClass, ...] = (
