@@ -13,6 +13,8 @@ from simulator.exploration.sites import sites_of
 
 _LIMIT_SECONDS = 15.0
 """The minimum time after which a test counts as hung."""
+_TRACED = 4.0
+"""How many times as long as usual a test may take while its lines are followed."""
 _SLOWER = 5.0
 """A test counts as hung when it takes this many times as long as without faults."""
 
@@ -58,6 +60,19 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
     if not found:
         raise SuiteBroken("all tests are skipped; nothing to explore")
     return found
+
+
+def with_lines(baselines: Mapping[str, Baseline], crew: Crew, name: str) -> dict[str, Baseline]:
+    """Run each test once more, and record the places where an application in its process can die."""
+    tasks = [
+        Task(test, f"{name}-l{number}", None, _TRACED * one.limit, records=True)
+        for number, (test, one) in enumerate(baselines.items())
+    ]
+    results = crew.run(tasks)
+    return {
+        test: one._replace(evidence={**one.evidence, "lines": (result["evidence"] or {}).get("lines", ())})
+        for (test, one), result in zip(baselines.items(), results, strict=True)
+    }
 
 
 def _hung(task: Task) -> str:

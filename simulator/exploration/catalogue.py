@@ -124,6 +124,18 @@ def _after_final(site: Site) -> Arming | None:
     )
 
 
+# --- deaths of the application --------------------------------------------------------------------------------------
+
+
+def _dies(scene: str) -> Callable[[Site], Arming | None]:
+    def arm(site: Site) -> Arming | None:
+        if site.facts["scene"] != scene:
+            return None
+        return Arming(crash={name: site.facts[name] for name in ("within", "file", "line", "visit")})
+
+    return arm
+
+
 ALL = (
     FaultClass("refused-429", "call", _on_call(respond=answered(429, "rate_limited", retry_after=1))),
     FaultClass("refused-500", "call", _on_call(respond=answered(500, "internal_error"))),
@@ -156,6 +168,8 @@ ALL = (
     FaultClass("webhook-stale", "delivery", _on_delivery(stale_timestamp=True)),
     FaultClass("webhook-unknown-type", "delivery", _on_deliveries(unknown_type=True)),
     FaultClass("webhook-unknown-enum", "delivery", _on_deliveries(unknown_enum=True)),
+    FaultClass("crash-in-handler", "line", _dies("handler"), rare=True),
+    FaultClass("crash-in-call", "line", _dies("call"), rare=True),
     *TOOLING.faults(),
 )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.exploration import plans
-from simulator.exploration.baselines import Baseline, baselines_of, notes_on, says_something
+from simulator.exploration.baselines import Baseline, baselines_of, notes_on, says_something, with_lines
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
 from simulator.exploration.judgement.judging import (
@@ -97,6 +97,9 @@ class Explored(NamedTuple):
         return causes_of(self.findings)
 
 
+IN_PROCESS = tuple(name for name, one in CLASSES.items() if one.kind == "line")
+"""The classes that need the places where an application in the tests' process can die."""
+
 Listener: TypeAlias = ProgressListener[Judged]
 
 
@@ -114,6 +117,8 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
             listener.noted(note)
         if settings.replay is None and not any(map(says_something, baselines.values())):
             raise StopExploring(NOTHING_TRIED)
+        if {*settings.faults} & {*IN_PROCESS} and (settings.replay is None or not settings.replay.plan):
+            baselines = with_lines(baselines, crew, name)
         if settings.replay is not None:
             chosen, left_out = [_placed(settings.replay, baselines)], 0
         else:

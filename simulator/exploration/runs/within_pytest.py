@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial, wraps
 from math import inf
 from types import FrameType
@@ -23,11 +23,14 @@ from typing import IO, Any, SupportsIndex
 import pytest
 
 from simulator.engine.text.json import JsonObject
+from simulator.exploration.runs import crashing
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
+from simulator.exploration.runs.crashing import Tracer
 from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
 from simulator.testing.errors import ActionRefused, SimulatorError
+from simulator.testing.explored import has_died
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin import markers as plugin_markers
@@ -133,6 +136,8 @@ class _ExploringRun(Run):
         self._first: World | None = None
         """The world of the test's fixtures."""
         self._item: pytest.Item | None = None
+        self.tracer: Tracer | None = None
+        """Follows the application's lines if it dies in this run, or if the places are recorded."""
 
     def server(self) -> Server:
         if self._found is None:
@@ -146,6 +151,9 @@ class _ExploringRun(Run):
     def prepare(self, item: pytest.Item, task: Document) -> World:
         """Create a test's world as its markers specify."""
         self.armed, self.task, self._item = [], task, item
+        crash = (task["plan"] or {}).get("crash")
+        own = getattr(getattr(item, "function", None), "__code__", None)
+        self.tracer = Tracer(crash, own) if crash or task["records"] else None
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
@@ -183,7 +191,16 @@ class _ExploringRun(Run):
         assert self._first is not None
         settle, books = (self._hook(name, self._first) for name in ("settle", "books"))
         hooks = Hooks(settle, books, here=True, mode=self.task["mode"])
-        return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
+        found = follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
+        if self.tracer is not None:
+            found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
+        return found
+
+    def after_death(self) -> None:
+        """Undo what an application that has died has not committed, and let the suite build it again."""
+        if self.tracer is not None and self._item is not None:
+            self.tracer.bury()
+            self._item.ihook.pytest_rampsim_restart(item=self._item)
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
         """Return the hook from an option or from a conftest.py."""
@@ -215,6 +232,8 @@ class _Worker:
         # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
+        Receiver.before_handling = staticmethod(partial(crashing.begin, crashing.HANDLER))
+        Receiver.after_death = staticmethod(self._run.after_death)
         self._begun = False
         self._result: JsonObject = {}
         self._environment: dict[str, str] = {}
@@ -250,7 +269,8 @@ class _Worker:
             os.environ.update(self._environment)
             self._watch()
             # If there is no next test, all fixtures end with this test, regardless of scope.
-            self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            with self._run.tracer.following() if self._run.tracer is not None else nullcontext():
+                self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
             self._result |= {"outcome": "failed", "failure": str(error)}
         finally:
@@ -278,6 +298,19 @@ class _Worker:
     def _ring(self, number: int, frame: FrameType | None) -> None:
         self._result["hung"] = True
         raise Hung(NOT_IN_TIME)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Let the application's work for the test begin and end with the test function."""
+        crashing.begin(crashing.CALL)
+        try:
+            return (yield)
+        except BaseException as error:
+            if has_died(error):
+                self._run.after_death()
+            raise
+        finally:
+            crashing.end()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
