@@ -21,9 +21,9 @@ _FILE = "assumptions.yaml"
 ASSUMED_ID = re.compile(r"[A-Z][0-9]+|[a-z]+(?:-[a-z]+)+")
 """The ids that citations recognise (`simulator/engine/text/citations.py`)."""
 _CHAPTERS: tuple[tuple[str, str], ...] = (
-    ("providers.ramp", "Shared by all rooms"),
-    *((f"providers.ramp.{room.name}", f"Room {room.name}") for room in PROVIDER.rooms[:-1]),
-    ("engine.webhooks", "Room webhooks"),
+    ("providers.ramp", "Shared by all packages"),
+    *((f"providers.ramp.{room.name}", f"Package {room.name}") for room in PROVIDER.rooms[:-1]),
+    ("engine.webhooks", "Package webhooks"),
     ("engine.server", "Server"),
     ("engine.control", "Control interface"),
 )

@@ -1,4 +1,4 @@
-"""Responses with a limited number of characters. They list what was omitted and how to get it."""
+"""Responses with a limited number of characters. They list the omitted parts and how to get them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from simulator.engine.text.json import JsonObject, Shown
 
 USUAL = 2_000
-"""The default maximum size of a response, in characters."""
+"""The default maximum size of a response in characters."""
 MOST = 20_000
 _LONG_TEXT = 160
 _FEW = 3

@@ -14,14 +14,14 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.service import TOOLING
 
 NEWEST = 1_000
-"""A list searches this many of the newest items."""
+"""The number of newest items that a list searches."""
 _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
     """Show state and history of a world, without changes. `what: resource` with an id shows an object's history with
-    causes and possible actions. `requests`, `events`, `deliveries`, `inbox` list rows, newest first. `reference` has
-    test values that choose outcomes. Returns rows, and next_cursor if there are more.
+    causes and possible actions. `requests`, `events`, `deliveries` and `inbox` list rows, newest first. `reference`
+    lists test values that choose outcomes. Returns rows, and next_cursor if there are more.
     """
     return _LOOKS[given.what](session, given)
 
@@ -67,7 +67,7 @@ def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
         if row["id"] == wanted:
             return picked(row, given.fields) if given.fields else dict(row)
     raise ToolRefused(
-        "not_found", f"This world has no {given.what} with the id {wanted!r}; `what: {path[1:]}` lists them.",
+        "not_found", f"This world has no {given.what} with the id {wanted!r}. List them with `what: {path[1:]}`.",
         param="id", status=404,
     )  # fmt: skip
 

@@ -82,13 +82,13 @@ class Session:
         query: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         world: str | None = None,
-        environment: str = "sandbox",
+        environment: str | None = None,
     ) -> Reply:
         """Make an API call with a token. If the token has expired, get a new token and repeat the call once.
 
         A POST without an Idempotency-Key gets a new key.
         """
-        place = (world or self.world, environment)
+        place = (world or self.world, environment or "sandbox")
         signed_in = self._signed_in.get(place) or self._sign_in(*place)
         sent = dict(headers or {})
         if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):

@@ -98,7 +98,7 @@ def call(session: Session, given: inputs.CallInput) -> JsonObject:
             "as in /quotes; `environment` selects production.",
         )
     if not _SENDABLE.fullmatch(path):
-        raise invalid("path", f"{path!r} has invalid characters; encode them, as in %20.")
+        raise invalid("path", f"{path!r} has invalid characters. Percent-encode them: a space is %20.")
     headers = {} if given.idempotency_key is None else {"Idempotency-Key": given.idempotency_key}
     reply = session.call(
         given.method, path, given.body, query=given.query, headers=headers, world=given.world,
@@ -207,7 +207,7 @@ def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     elif given.until_id is not None or given.until_status is not None:
         if given.until_id is None or given.until_status is None:
             absent = "until_id" if given.until_id is None else "until_status"
-            raise lacking(absent, "`until_id` and `until_status` need each other.")
+            raise lacking(absent, "Use `until_id` and `until_status` together.")
         ways.append({"until": {"resource": given.until_id, "status": given.until_status}})
     if not ways:
         clock, timers = control.get("/clock"), control.get("/timers", limit=5)["data"]
@@ -280,7 +280,7 @@ def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
     try:
         return page(rows, lambda row: str(row["name"]), cursor, most - 100)
     except LookupError:
-        raise invalid("cursor", f"{cursor!r} is not a next_cursor of this list.") from None
+        raise invalid("cursor", f"{cursor!r} is not a next_cursor of this list. Start without one.") from None
 
 
 def _given(given: inputs.ScenarioInput, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The tool `verdict`: tells whether an integration is correct, with reasons."""
+"""The tool `verdict`: decides whether an integration is correct, with reasons."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Check:
 
 
 def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
-    """Use it last: is the integration correct? Checks the outcomes that you name, acknowledgement and signatures of
-    webhooks, advice about the traffic, and coverage. Returns ok, exit_code (0 yes, 1 no, 4 unknown: no evidence), each
-    problem with a fix, passed checks, and missing evidence.
+    """Call it at the end to find out whether the integration is correct. It checks the outcomes that you name, the
+    acknowledgement and signatures of webhooks, advice about the traffic, and coverage. Returns ok, exit_code (0 yes,
+    1 no, 4 unknown: no evidence), each problem with a fix, passed checks, and missing evidence.
     """
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
     checks += [*_advice(session, given), *_coverage(session, given)]
@@ -53,8 +53,8 @@ UNKNOWN = 4
 
 
 def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
-    """Yield a description of each missing piece of evidence: outcomes that were not named, calls and webhooks that
-    never happened.
+    """Yield a description of each missing piece of evidence: outcomes that were not named, and calls and webhooks
+    that never happened.
     """
     control = session.control(given.world)
     if not given.outcomes:

@@ -1,4 +1,4 @@
-"""Verification of the messages in a built-in inbox, as a receiver would verify them."""
+"""Verification of the messages in a built-in inbox, in the same way as a receiver would verify them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.service import SIGNATURE
 TEST = "webhook.test"
 """The event type of the test request at registration.
 
-Its key is only known later, so the request cannot be verified.
+The key is not known until later, so this request cannot be verified.
 """
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import click
 
 from simulator.cli.output import EXIT_USAGE, fail
-from simulator.cli.server import serve, waiting
+from simulator.cli.server import detaching, doctor, serve, waiting
 from simulator.cli.tools import (
     agents,
     assuming,
@@ -28,6 +28,7 @@ from simulator.cli.tools import (
 )
 from simulator.cli.worlds import (
     advising,
+    calling,
     faults,
     inboxes,
     inspecting,
@@ -45,8 +46,11 @@ __all__ = ["main"]
 SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
     "Run": {
         "serve": lambda: serve.serve,
+        "stop": lambda: detaching.stop,
         "wait": lambda: waiting.wait,
         "open": lambda: waiting.open_dashboard,
+        "env": lambda: calling.env,
+        "doctor": lambda: doctor.doctor,
         "mcp": lambda: agents.mcp,
     },
     "Inspect": {
@@ -59,10 +63,12 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "inbox": lambda: inboxes.inbox,
     },
     "Control": {
+        "call": lambda: calling.call,
         "clock": lambda: steering.clock,
         "action": lambda: steering.action,
         "actions": lambda: steering.actions,
         "trigger": lambda: steering.trigger,
+        "seed": lambda: steering.seed,
         "faults": lambda: faults.faults,
         "scenario": lambda: scenarios.scenario,
         "record": lambda: inspecting.record,

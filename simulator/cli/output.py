@@ -1,7 +1,7 @@
 """Printing, exit codes and files for all commands.
 
-Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks this), so that terminal control
-characters are always removed from strings that come from servers and files.
+Only this module writes to a terminal (`tests/tools/cli/test_output.py` checks this). So terminal control characters
+are always removed from strings that come from servers and files.
 """
 
 from __future__ import annotations

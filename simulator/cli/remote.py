@@ -1,4 +1,4 @@
-"""Shared code for commands that use a running server: options, the server's address, error messages."""
+"""Code shared by commands that use a running server: options, the address of the server, error messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options for a server to a command. The command's first argument becomes the client.
+    """Add the options for a server to a command. The client is passed as the first argument of the command.
 
     Refused requests become error messages. A command group also accepts the options, for the command below it
     (`_of_groups`), but does not connect to a server.
@@ -73,7 +73,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def address_of(given: str | None) -> Address:
-    """Return the server's address for a command. `given` is the value of the option `--url`, whatever its source.
+    """Return the server's address for a command. `given` is the value of the option `--url`, from any source.
 
     The first available source is used: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` in the
     settings file, a server started from here, the `host` and `port` in the settings file, the default address.
@@ -121,16 +121,19 @@ def _started_here() -> Address | None:
         usual = [server for server in servers if server.url == DEFAULT_URL]
         others = ", ".join(server.url for server in servers if server not in usual)
         if not usual:
-            fail([f"several servers run here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
+            fail([f"several servers are running here ({others}); choose one with --url or SIMULATOR_URL"], EXIT_USAGE)
         say(f"rampsim: using the server at {DEFAULT_URL}; other servers run here: {others}", err=True)
         servers = usual
     return Address(servers[0].url, str(servers[0].note))
 
 
 def where_it_was_looked(address: Address) -> list[str]:
-    """Return lines that tell where the address comes from, and what to do if no server responds there."""
+    """Return lines that explain the source of the address, and what to do if no server responds there."""
     if not address.by:
-        why = ["this is the default address; no other is set, and no server was started in this directory or above"]
+        why = [
+            "this is the default address, because no other address is set and no server was started in this "
+            "directory or above"
+        ]
     else:
         why = [] if address.by == "--url" else [f"the address comes from {address.by}"]
     return [*why, "start a server with `rampsim serve`, or set --url or SIMULATOR_URL"]

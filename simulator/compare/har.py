@@ -42,17 +42,17 @@ class RecordedCall:
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
-    """Return the calls to the service, ordered by time. `base`: the service's base URL. By default, any URL ending
-    with /v1.
+    """Return the calls to the service, ordered by time.
 
-    Raise `HarError` for an invalid file. The message contains the entry and the field.
+    `base` is the base URL of the service. The default is any URL that ends with /v1. Raise `HarError` for an invalid
+    file. The message contains the entry and the field.
     """
     if len(raw) > MAX_BYTES:
         raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")
     try:
         document = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise HarError(f"this is not a HAR file: it is not JSON: {error}") from None
+        raise HarError(f"this is not a HAR file, because it is not valid JSON: {error}") from None
     try:
         rows = _member(_member(document, "log", dict, "the file"), "entries", list, "log")
         found = [_entry(number, row, base) for number, row in enumerate(rows, 1)]
@@ -61,7 +61,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
     if not calls:
         where = base or f"a base URL that ends with {BASE_END}"
-        raise HarError(f"the file contains no calls to {where}. Specify the base URL with --base")
+        raise HarError(f"the file contains no calls to {where}. Set the base URL with --base")
     return calls
 
 
@@ -120,7 +120,7 @@ def _moment(text: str, where: str) -> int:
     except ValueError:
         at_ms = -1
     if not 0 <= at_ms <= LAST_MS:
-        raise HarError(f"`startedDateTime` of {where} must be a timestamp of the years 1970 to 9998")
+        raise HarError(f"`startedDateTime` of {where} must be a timestamp in the years 1970 to 9998")
     return at_ms
 
 
@@ -130,7 +130,7 @@ def _headers(rows: list[Any], where: str) -> dict[str, str]:
         here = f"header {number} of {where}"
         name, value = _member(row, "name", str, here), _member(row, "value", str, here)
         if any(character < " " for character in name + value):
-            raise HarError(f"{here} must be a line of text")
+            raise HarError(f"{here} must be a string without line breaks")
         headers[name.lower()] = value
     return headers
 
@@ -154,7 +154,7 @@ def _content(content: JsonObject, where: str) -> bytes:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Return parsed JSON, or the string itself if the service would not accept it as JSON."""
+    """Return parsed JSON. Return the string itself if the service would not accept it as JSON."""
     try:
         return loads(raw) if raw else None
     except ValueError:

@@ -2,7 +2,7 @@
 
 The clock in the replay follows the recording. Outside events are not recorded, so scenarios replace them. The default
 scenario is the autopilot. Before a call that returns an object, actions change the object to its recorded status if
-that is possible. Only an unreachable status is reported as a difference in state.
+possible. Only a status that cannot be reached is reported as a difference in state.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _Replay:
 
     async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
-            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver does not exist here")
+            self.result.skipped.append(f"#{entry.number} POST /webhooks: the receiver does not exist during a replay")
             return
         unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
         if unknown and entry.status != 404:
@@ -119,7 +119,9 @@ class _Replay:
         return reply
 
     def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
-        """Replace a recorded key pair with the simulator's key pair, if the recorded one was accepted."""
+        """Replace a recorded key pair with the simulator's key pair, if the real service accepted the recorded key
+        pair.
+        """
         given = body.get("public_key")
         if isinstance(given, str):
             self._environment = self._world.environments[-1 if given.startswith(LIVE) else 0]

@@ -1,4 +1,6 @@
-"""The meaning of a difference: a broken promise, a wrong guess, an addition, or rates, balances and outside events."""
+"""The meaning of a difference: a broken promise, a wrong guess, an addition, or a change in rates, balances and outside
+events.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,20 @@ from simulator.contract.facts import Fact, facts_of, without_variants
 from simulator.contract.files import contract_document, operations_of
 
 Meaning: TypeAlias = Literal["promise", "guess", "addition", "world"]
-"""promise: the difference breaks a promise in the contract. guess: a wrong assumption in the simulator. addition:
-something that the contract does not contain and that clients tolerate. world: rates, balances and outside events,
-which no contract defines.
+"""The meanings of a difference.
+
+`promise`: the difference breaks a specified rule of the contract. `guess`: a wrong assumption in the simulator.
+`addition`: something that the contract does not contain and that clients tolerate. `world`: rates, balances and outside
+events, which no contract defines.
 """
 
 MEANINGS: dict[Meaning, str] = {
-    "promise": "differ from a promise of the contract",
+    "promise": "differ from a specified part of the contract",
     "guess": "differ from an assumption of the simulator",
-    "addition": "have more than the contract",
+    "addition": "have more fields than the contract",
     "world": "are due to outside events",
 }
-"""The words that follow a count in the summary."""
+"""The words after each count in the summary."""
 
 
 def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, recorded: object) -> Meaning:
@@ -59,7 +63,7 @@ def _operation(method: str, path: str) -> str | None:
 
 @cache
 def _facts() -> dict[tuple[str, str], Fact]:
-    """Return facts by path and keyword. If the variants of a union differ, a promised fact takes precedence."""
+    """Return facts by path and keyword. If the variants of a union differ, a specified fact takes precedence."""
     found: dict[tuple[str, str], Fact] = {}
     for fact in facts_of(contract_document()).values():
         key = (without_variants(fact.place), fact.keyword)

@@ -1,4 +1,4 @@
-"""`rampsim conform`: checks any server that implements the API, with behavior rules (laws) and with schemathesis.
+"""`rampsim conform`: checks any server that implements the API, with behaviour rules (laws) and with schemathesis.
 
 schemathesis is an optional dependency.
 """

@@ -1,6 +1,6 @@
-"""The test bench for behavior rules (`Law`): calls to the service, control of its world, and the tally of verdicts.
+"""The test bench for behaviour rules (`Law`): calls to the service, control of its world, and the tally of verdicts.
 
-A law creates the resources that it needs with `done`. If the service refuses, the law is not checked. A law records
+A rule creates the resources that it needs with `done`. If the service refuses, the rule is not checked. A rule records
 verdicts with `equal`, `holds`, `refused` and similar methods.
 """
 
@@ -19,15 +19,15 @@ from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
 
 Need: TypeAlias = Literal["writes", "control", "environments", "hook"]
-"""A precondition of a law: permission to make calls that write, a world that can be controlled, that world's second
+"""A precondition of a rule: permission to make calls that write, a world that can be controlled, that world's second
 environment, or a URL for webhooks.
 """
 
 WITHOUT: dict[Need, str] = {
-    "writes": "the run only reads",
-    "control": "this run does not control the target's clock, outside events and webhooks",
-    "environments": "the run has no key pair of the other environment",
-    "hook": "there is no URL for webhooks: give one that returns 200 with --webhook-url",
+    "writes": "the run is read-only",
+    "control": "this run cannot control the target's clock, outside events or webhooks",
+    "environments": "the run has no key pair for the other environment",
+    "hook": "there is no webhook URL. Set one that returns 200 with --webhook-url",
 }
 
 
@@ -35,7 +35,7 @@ EventFaults: TypeAlias = Callable[[str, str], Iterable[tuple[str, str, bool]]]
 
 
 class SetupRefused(Exception):
-    """The service refused a request that a law needs before it can check anything."""
+    """The service refused a request that a rule needs before it can check anything."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(f"{answer.operation} returned {answer.short}")
@@ -43,11 +43,11 @@ class SetupRefused(Exception):
 
 
 class MissingData(Exception):
-    """The account lacks data that a law checks."""
+    """The account lacks data that a rule checks."""
 
 
 class Bench:
-    """A run of all laws against one service."""
+    """A run of all behaviour rules against one service."""
 
     def __init__(
         self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None,
@@ -55,13 +55,16 @@ class Bench:
     ) -> None:  # fmt: skip
         self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
         self.event_faults = event_faults
-        """Yields the contract violations in an event: path, fault, and whether the specification promises this path."""
+        """Yields the contract violations in an event.
+
+        Each consists of the path, the fault, and whether the path is specified.
+        """
         self.rule: Rule
         self.answer: Answer | None = None
 
     @property
     def world(self) -> ControlledWorld:
-        """The world under test, for laws that need `control`."""
+        """The world under test, for rules that need `control`."""
         assert self._world is not None
         return self._world
 
@@ -78,12 +81,12 @@ class Bench:
 
     @property
     def hook(self) -> str:
-        """A URL that responds to webhooks with 200, for laws that need `hook`."""
+        """A URL that responds to webhooks with 200, for rules that need `hook`."""
         return self._hook or self.world.inbox()
 
     @cached_property
     def other_environment(self) -> Service:
-        """The service's other environment with its own keys, for laws that need `environments`."""
+        """The service's other environment with its own keys, for rules that need `environments`."""
         return self.service.another(self.world.other_base(self.service.base_url), self.world.other_keys)
 
     def in_other_environment(self) -> Bench:
@@ -132,7 +135,7 @@ class Bench:
     def holds(
         self, held: bool, answer: Answer, message: str, place: str = "", *, after: tuple[Answer, ...] = ()
     ) -> bool:
-        """Record one verdict. `after`: the calls that must precede the faulty call to reproduce the fault."""
+        """Record one verdict. `after`: the calls that must precede the failing call to reproduce the fault."""
         if held:
             self.tally.kept(self.rule)
         else:

@@ -1,4 +1,4 @@
-"""schemathesis runs in a subprocess, with the API contract or with the control API's contract."""
+"""Runs schemathesis in a subprocess, with the contract of the API or of the control API."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CONTROL_EXAMPLES = 3
 CONTROL_PHASES = ("examples", "coverage", "fuzzing")
 
 LEFT_OUT = {
-    "stream": "it does not end",
+    "stream": "the call does not end",
     "wait_for_event": "it waits in real time",
     "inbox_wait": "it waits in real time",
-    "advance": "a generated duration advances the clock through years of timers",
+    "advance": "a generated duration would advance the clock through years of timers",
     "put_clock": "the same, and with a running clock no two runs are the same",
     "put_state": "it replaces the world under test",
     "delete_world": "it deletes the world under test",
-    "openapi_json": "it is too long for the record of a run",
+    "openapi_json": "its response is too long to be recorded",
 }
 """Operations in the control API that are not called, with the reason for each."""
 
@@ -64,7 +64,10 @@ async def fuzz(
     async with run as (summary, calls):
         listener.running("reading the results of schemathesis")
         if summary["operations"]["selected"] == 0:
-            raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
+            raise Unusable(
+                f"the contract has no operation {' or '.join(settings.operations)} to run in this mode; "
+                "`rampsim docs reference/api` lists the operations"
+            )
         await asyncio.to_thread(read_outcome, report, summary, calls, shapes, rulebook)
 
 

@@ -1,7 +1,7 @@
-"""Behavior rules (laws) as data, and the code that runs them.
+"""Behaviour rules (laws) as data, and the code that runs them.
 
-A law contains a title, the clause that supports it, and the function that checks it. A service is checked with its
-`Rulebook`. A law creates the resources that it needs on a `Bench`. A rule for all responses (`Always`) is checked
+A rule contains a title, the clause that supports it, and the function that checks it. A service is checked with its
+`Rulebook`. A rule creates the resources that it needs on a `Bench`. A rule for all responses (`Always`) is checked
 with each response in the run.
 """
 
@@ -21,12 +21,15 @@ from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.kernel.dataclass import dataclass
 
 Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
-"""Yields each path that is checked in a response, and the fault there or None."""
+"""Yields each path that is checked in a response, with the fault found there or None."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """A rule that is checked with its own calls. Based on a clause (a promise) or on a decision (a guess)."""
+    """A behaviour rule that is checked with its own calls.
+
+    It is based on a clause (a promise) or on a decision (a guess).
+    """
 
     rule: Rule
     check: Callable[[Bench], None]
@@ -79,7 +82,7 @@ class Refusal:
     query: Mapping[str, object] | None = None
     path: Mapping[str, str] | None = None
     param: str | None = None
-    """The field that the error's `param` must name, if the specification promises it."""
+    """The field that the error's `param` must name, if the specification requires it."""
 
     def judge(self, bench: Bench) -> None:
         body = self.body
@@ -93,7 +96,7 @@ class Refusal:
 def refusals(
     name: str, basis: str, title: str, *rows: Refusal, needs: tuple[Need, ...] = ("writes",), promise: bool = True
 ) -> Law:
-    """Return a law that requires the service to refuse all these requests."""
+    """Return a rule that requires the service to refuse all these requests."""
 
     def check(bench: Bench) -> None:
         for row in rows:
@@ -127,9 +130,9 @@ class Rulebook:
     laws: tuple[Law, ...]
     always: tuple[Always, ...]
     provide: Callable[[ControlledWorld], None]
-    """Refill the account before each law."""
+    """Refills the account before each rule."""
     assumed: tuple[AssumedPoint, ...]
-    """The points where a promise depends on an assumption."""
+    """The points at which a specified rule depends on an assumption."""
     beyond_schemas: str
     """A short phrase with the reasons why the service may refuse a request that matches the contract."""
 
@@ -142,11 +145,11 @@ def play(
     bench: Bench, laws: Sequence[Law], provide: Callable[[ControlledWorld], None],
     listener: ProgressListener[None] = SILENT,
 ) -> None:  # fmt: skip
-    """Check the laws in order. If a law fails, the failure is recorded and the next law is checked."""
+    """Check the behaviour rules in order. If one fails, the failure is recorded and the next one is checked."""
     bench.tally.knows([row.rule for row in laws])
     for number, row in enumerate(laws, 1):
         rule = row.rule
-        listener.running(f"law {number} of {len(laws)}: {rule.name}")
+        listener.running(f"rule {number} of {len(laws)}: {rule.name}")
         lacking = next((need for need in row.needs if not bench.has(need)), None)
         if lacking is not None:
             bench.tally.unjudged[rule.name] = WITHOUT[lacking]
@@ -157,7 +160,7 @@ def play(
         try:
             row.check(bench)
         except SetupRefused as refused:
-            bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to judge"
+            bench.tally.unjudged[rule.name] = f"{refused}, so there was nothing to check"
             if bench.controlled:
                 # Only this run changes a controlled world, so the service has no reason to refuse a valid request.
                 bench.tally.breaks(SETUP, finding(SETUP, refused.answer, "status", f"{refused}"))
@@ -180,7 +183,7 @@ def play(
                 rule, finding(rule, bench.answer, "", f"the response contradicts the world: {impossible}")
             )
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            # Laws read responses. If a response cannot be read, the service is at fault.
+            # Rules read responses. If a response cannot be read, the service is at fault.
             if bench.answer is None:
                 raise
             message = f"the response cannot be read ({type(error).__name__}: {error})"

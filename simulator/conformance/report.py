@@ -36,7 +36,7 @@ class Report:
     calls: int = 0
     unreached: list[Unreached] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """How often each operation returned each status. Errors include the code: `422 amount_too_low`."""
+    """The number of times that each operation returned each status. Errors include the code: `422 amount_too_low`."""
     troubles: list[str] = field(default_factory=list)
     """The reasons why the run is incomplete: schemathesis errors and unexplained warnings."""
     notes: list[str] = field(default_factory=list)
@@ -127,10 +127,10 @@ class Report:
             "",
             f"{settings.base_url}, {settings.mode}, seed {settings.seed}: {self.calls} calls in {self.seconds:.0f} s",
             "",
-            "| | kept | not kept |",
+            "| | met | not met |",
             "| - | - | - |",
-            f"| promises of the specification | {tally.holding(promises=True)} | {len(self.broken)} |",
-            f"| guesses of this contract | {tally.holding(promises=False)} | {len(self.differ)} |",
+            f"| specified rules | {tally.holding(promises=True)} | {len(self.broken)} |",
+            f"| assumed rules | {tally.holding(promises=False)} | {len(self.differ)} |",
         ]
         if settings.plays_laws:
             lines += [f"| operations that returned 2xx | {self._reached} | {len(self.unreached)} |"]

@@ -1,4 +1,4 @@
-"""Rules, and the tally of how often each rule was satisfied or broken."""
+"""Rules, and the number of times that each rule was satisfied or broken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r'("access_token":\s*")[^"]*')
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. A promise is based on a clause in the specification, a guess on an assumption."""
+    """One rule. A promise is based on a clause in the specification, and a guess on an assumption."""
 
     name: str
     title: str
@@ -43,11 +43,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class AssumedPoint:
-    """A point where a promise depends on an assumption, so that an alternative may change the behavior."""
+    """A point at which a promise depends on an assumption, so that an alternative may change the behaviour."""
 
     assumption: str
     covers: Callable[[Finding], bool]
-    """Whether a finding describes the behavior under an alternative to the assumption."""
+    """Whether a finding describes the behaviour under an alternative to the assumption."""
 
     def rule(self, broken: Rule) -> Rule:
         """Return the broken rule, converted to a guess."""
@@ -68,7 +68,7 @@ class Tally:
     unjudged: dict[str, str] = field(default_factory=dict)
     """The reasons why rules could not be checked, by rule name."""
     assumed: Sequence[AssumedPoint] = ()
-    """Points where a broken promise counts only as a wrong guess."""
+    """The points at which a broken promise counts only as a wrong guess."""
 
     def knows(self, rules: Sequence[Rule]) -> None:
         self.rules |= {rule.name: rule for rule in rules}
@@ -95,7 +95,7 @@ class Tally:
     def has_shape(self, operation: str, place: str) -> bool:
         """Return True if a wrong shape was found at this path.
 
-        A law that cannot read the path then reports no second fault.
+        A rule that cannot read the path then reports no second fault.
         """
         return any(
             found.operation == operation and found.place == place and found.rule.startswith("shape.")

@@ -1,4 +1,4 @@
-"""One conformance run: laws and schemathesis, against a new simulator or a given base URL."""
+"""One conformance run: behaviour rules and schemathesis, against a new simulator or a given base URL."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def own_simulator() -> AsyncIterator[str]:
 async def run(
     settings: ConformanceSettings, *, contract: Path | None = None, listener: ProgressListener[None] = SILENT
 ) -> Report:
-    """Check the laws, then run schemathesis.
+    """Check the behaviour rules, then run schemathesis.
 
     Raise `Unusable`, `NoServer` or `TokenRefused` if the run is impossible.
     """
@@ -109,10 +109,10 @@ def _why(counts: Counter[str], *, reads: bool) -> str:
     # Refusals caused by wrong tokens and bodies are intended, so they do not count as a reason.
     telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
     if not counts:
-        return "no part of this run called it"
+        return "this run never called it"
     often = ", ".join(f"{answer} ({_times(count)})" for answer, count in (telling or counts).most_common(3))
     if not telling and all(answer.startswith("401") for answer in counts):
-        return f"it was called only without a valid token, or it accepts none: {often}"
+        return f"it was called only without a valid token, or it rejects every token: {often}"
     if reads and all(answer.startswith("404") for answer in telling):
         return f"it returned {often}; a run that only reads needs an account with such a resource"
     return f"it returned {often}"
@@ -123,24 +123,27 @@ def _times(count: int) -> str:
 
 
 def ask_token(settings: ConformanceSettings) -> None:
-    """Request a token before any other call, so that a wrong address or key pair causes a clear error message."""
+    """Request a token before any other call, so that a wrong address or key pair leads to a clear error message."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     headers = {"Content-Type": "application/json"}
     try:
         client = SyncClient(settings.base_url, any_host=True, live_keys=LIVE_KEYS)
         answer = client.request("POST", "/auth/token", json.dumps(keys).encode(), headers, TIMEOUT_SECONDS)
     except NoResponse as error:
-        raise NoServer(f"no server answers at {settings.base_url} ({error})") from None
+        raise NoServer(f"no server responds at {settings.base_url} ({error})") from None
     if not 200 <= answer.status < 300:
-        raise TokenRefused(f"{settings.base_url}/auth/token answers {answer.status} to the key pair")
+        raise TokenRefused(
+            f"{settings.base_url}/auth/token returns {answer.status} for the key pair; check --public-key "
+            "and --secret-key"
+        )
     if not isinstance(parsed(answer.content).get("access_token"), str):
-        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is not a token")
+        raise TokenRefused(f"{settings.base_url}/auth/token does not return a token; check --target")
 
 
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Check the laws against the report's target and record the verdicts.
+    """Check the behaviour rules against the report's target and record the verdicts.
 
     Raise `MissingField` if a response has no token.
     """
@@ -170,7 +173,7 @@ def play_laws(
             bench.close()
     for row in rulebook.always:
         if not tally.judged.get(row.rule.name):
-            tally.unjudged[row.rule.name] = "no response of this run has such a field"
+            tally.unjudged[row.rule.name] = "no response in this run has this field"
     for operation, counts in answers.items():
         report.answers.setdefault(operation, Counter()).update(counts)
     report.calls += sum(counts.total() for counts in answers.values())

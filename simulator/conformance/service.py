@@ -19,7 +19,7 @@ from simulator.kernel.dataclass import dataclass
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
-"""The maximum number of times to wait after a 429. The next 429 counts as the response."""
+"""The maximum number of waits after a 429. After that, a 429 counts as the response."""
 
 FRESH_KEY = "$(date +%s)-$RANDOM"
 """A shell expression for a fresh Idempotency-Key that works in any shell."""
@@ -31,7 +31,7 @@ _FOLD = re.compile(r"\{([a-z_]+)\}")
 
 
 class MissingField(Exception):
-    """A field that a law reads is missing in a response."""
+    """A response lacks a field that a rule reads."""
 
     def __init__(self, answer: Answer, place: str) -> None:
         super().__init__(f"the response has no {place}")

@@ -11,7 +11,9 @@ from simulator.kernel.dataclass import dataclass
 
 Mode = Literal["read-only", "full"]
 Part = Literal["behaviour", "shapes", "control"]
-"""The parts of a run: laws, schemathesis with the API contract, schemathesis with the control API's contract."""
+"""The parts of a run: behaviour rules, schemathesis with the API contract, and schemathesis with the control API's
+contract.
+"""
 
 PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
@@ -53,7 +55,7 @@ class ConformanceSettings:
 
     @property
     def plays_laws(self) -> bool:
-        """Whether to check laws. A run limited to some operations or phases runs only schemathesis."""
+        """Whether to check behaviour rules. A run limited to some operations or phases runs only schemathesis."""
         return self.only in (None, "behaviour") and not self.narrowed
 
     @property

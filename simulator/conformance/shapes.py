@@ -1,7 +1,7 @@
 """Comparison of responses with the contract.
 
 Each part of the contract has a provenance. A missing field is a broken promise if the specification contains the
-field, and a wrong guess if the contract only assumes the field.
+field, and a wrong guess if the field is only assumed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORDS = {
     "maxItems": "bounds", "exclusiveMinimum": "bounds", "exclusiveMaximum": "bounds", "anyOf": "variant",
     "oneOf": "variant",
 }  # fmt: skip
-"""The fault name for each JSON Schema keyword that is not itself used as the fault name."""
+"""The fault name for each JSON Schema keyword whose fault has another name."""
 
 
 TITLES = {
@@ -111,8 +111,8 @@ class ShapeJudge:
             yield from self._of(error, media["schema"])
 
     def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
-        """Return whether all constraints on a parameter or body field are promised, and the clause or decision they
-        are based on.
+        """Return whether all constraints on a parameter or body field are specified, and the clause or decision on
+        which they are based.
         """
         method, _, path = operation.partition(" ")
         entry = self._document["paths"].get(path, {}).get(method.lower(), {})
@@ -204,14 +204,17 @@ class ShapeJudge:
 
 
 def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
-    """Return whether the specification guarantees this constraint, and the clause or decision it is based on."""
+    """Return whether this constraint is specified, and the clause or decision on which it is based."""
     if keyword in node.get("x-assumed", ()):
         return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
     return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
 
 
 def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
-    """Return a sort key for how much a value differs from a variant. A variant with another `type` differs most."""
+    """Return a sort key for the difference between a value and a variant.
+
+    A variant with another `type` differs most.
+    """
     other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
     return other, len(errors)
 
@@ -234,7 +237,7 @@ def _rule(word: str, promise: bool) -> Rule:
 
 
 RULES = {(word, promise): _rule(word, promise) for word in TITLES for promise in (True, False)}
-"""Rules, by the name of the fault and whether the specification promises the affected path."""
+"""Rules, by the name of the fault and whether the affected path is specified."""
 
 
 def judge_shape(tally: Tally, shapes: ShapeJudge, answer: Answer) -> None:

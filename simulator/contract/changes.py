@@ -1,9 +1,9 @@
 """Changes between two contracts, and whether each change breaks clients of the older contract.
 
-A change breaks clients if it removes or weakens something that the specification promises in a response. Additions
-and loosened rules do not break clients. Changes to assumptions do not break clients either, unless every client of
-the older contract is affected: valid requests are refused or change their meaning, a success has a different status,
-or a closed enum in a response has a new value.
+A change breaks clients if it removes or weakens something that the specification requires of a response. Additions and
+loosened rules do not break clients. Changes to assumptions do not break clients either, unless every client of the
+older contract is affected: valid requests are refused or change their meaning, a success has a different status, or a
+closed enum in a response has a new value.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
 
 
 def _is_admitted(requirement: Fact, others: Facts) -> bool:
-    """Return True if a caller with these schemes is still accepted, because another requirement needs no more
-    schemes.
+    """Return True if a caller with these schemes is still accepted, because another requirement does not need any other
+    scheme.
     """
     brought = _schemes(requirement)
     ways = (fact for fact in others.values() if (fact.place, fact.keyword) == (requirement.place, SECURITY))
@@ -189,7 +189,7 @@ def _around(place: str) -> Iterator[str]:
 
 
 def _was_promised(fact: Fact, older: Facts) -> bool:
-    """Return True if the added fact is about something that the older contract specified."""
+    """Return True if the added fact is about something that was specified in the older contract."""
     for place in (fact.place, *_around(fact.place)):
         name = place.rpartition("/" if "/" in place else " ")[2]
         for keyword in _PLACES:

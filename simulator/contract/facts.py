@@ -1,8 +1,8 @@
 """A contract as a flat list of facts, for comparison and lookup.
 
 A fact is a single statement about a location in the contract: a field exists, is required, has a type or a possible
-value, or an operation returns a status or code. A fact is promised if it has `x-provenance: specified` and its
-keyword is not listed in `x-assumed`. In a document without these annotations, all facts are promised.
+value, or an operation returns a status or code. A fact is specified if it has `x-provenance: specified` and its
+keyword is not listed in `x-assumed`. In a document without these annotations, all facts count as specified.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simulator.kernel.dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["request", "answer"]
-"""The party that must comply: `request` is the client, `answer` is the service, including its events."""
+"""The party that must comply. `request` means the client, and `answer` the service, including its events."""
 
 BOUNDS = {
     "minimum": "lower",
@@ -32,9 +32,9 @@ BOUNDS = {
     "maxLength": "upper",
     "maxItems": "upper",
 }
-"""Numeric keywords, and the end of the range that each one limits."""
+"""Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
-"""Keywords for the form of a value. It is not possible to decide which of two forms accepts more values."""
+"""Keywords for the form of a value. For two forms, it cannot be decided which one accepts more values."""
 DEFAULT = "default"
 SECURITY = "security"
 NO_SECURITY = "none"

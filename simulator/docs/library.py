@@ -24,7 +24,7 @@ class Page:
     says: str
     """One sentence about the page's purpose."""
     search: str = ""
-    """Words that people search for but that the page may not contain."""
+    """Words that people search for although the page may not contain them."""
 
     @property
     def file(self) -> Path:

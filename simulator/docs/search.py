@@ -20,7 +20,7 @@ _WEIGHTS = {
     "reference/errors": 0.7,
     "reference/assumptions": 0.6,
 }
-"""The weight of results by path prefix. Most searches are about how to do something."""
+"""The weight of results by path prefix. Most searches are about ways to do something."""
 _WORD = re.compile(r"\w+")
 _SMALL = set(
     re.findall(

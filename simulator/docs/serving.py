@@ -80,7 +80,7 @@ async def found(call: ControlCall) -> Raw[JsonObject]:
     """The documentation passages that contain the words in `q`, best first."""
     words = call.query.get("q", "")
     if len(words) > MOST_CHARACTERS:
-        raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
+        raise invalid_parameter("q", f"it must have at most {MOST_CHARACTERS} characters")
     hits = await asyncio.to_thread(search.search, words)
     return Raw(dumps({"data": hits}))
 

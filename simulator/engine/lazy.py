@@ -1,9 +1,9 @@
 """Lazy imports: a module runs at its first use, not when it is imported.
 
-`from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used; `from
-simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. So code that the first request
-does not need is imported as a module, and rows of tables name it in a function: `lambda: bodies.SendBody`. Python 3.15
-has this as `lazy import` (PEP 810).
+`from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used.
+`from simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. So code that the first
+request does not need is imported as a module, and table rows refer to it in a function: `lambda: bodies.SendBody`.
+Python 3.15 has this as `lazy import` (PEP 810).
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ class _LateModule(ModuleType):
         loader = self.__loader__
         assert isinstance(loader, _LateLoader)
         if not loader.run(self):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} yet: it is being imported")
+            raise AttributeError(
+                f"module {self.__name__!r} has no attribute {name!r} yet, because it is still being imported"
+            )
         return getattr(self, name)
 
 
 class _LateLoader(SourceFileLoader):
-    """Loads a module and runs it at its first use: once, in the first thread, while others wait."""
+    """Loads a module and runs it once, at its first use. The first thread runs it, and other threads wait."""
 
     def exec_module(self, module: ModuleType) -> None:
         self._lock = RLock()
@@ -42,7 +44,7 @@ class _LateLoader(SourceFileLoader):
         module.__class__ = _LateModule
 
     def run(self, module: ModuleType) -> bool:
-        """Run the module unless it is running already. Return True if it has run."""
+        """Run the module unless it is already running. Return True if it has run."""
         with self._lock:
             if type(module) is ModuleType:
                 return True
@@ -58,7 +60,7 @@ class _LateLoader(SourceFileLoader):
 
 
 class _LateFinder:
-    """Finds the modules below one package like the path finder, with the lazy loader."""
+    """Finds the modules below one package in the same way as the path finder, but with the lazy loader."""
 
     def __init__(self, package: str, at_once: tuple[str, ...]) -> None:
         self._below = f"{package}."
@@ -76,14 +78,14 @@ class _LateFinder:
 
 
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
-    """Run every module below this package at its first use from now on, except in the packages `at_once`."""
+    """Make every module below this package run at its first use from now on, except in the packages `at_once`."""
     sys.meta_path.insert(0, _LateFinder(package, at_once))
 
 
 def run_all() -> None:
     """Run every module that was imported and has not run yet, and the modules that these import.
 
-    A module that needs a package of a missing extra stays lazy: its first use raises the error.
+    A module that needs a package of a missing extra stays lazy. Its first use raises the error.
     """
     waiting: set[str] = set()
     while late := [

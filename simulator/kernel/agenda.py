@@ -1,8 +1,8 @@
-"""Timers as data, ordered by due time, then by creation.
+"""Timers as data, ordered by due time and then by creation.
 
 A timer consists of its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated.
-The heap is only an index: the rows in the store are authoritative, and heap entries without a row are skipped.
-Undoing a change can restore a cancelled timer, so no heap entry is removed inside a change.
+The rows in the store are authoritative. The heap is only an index, and heap entries without a row are skipped.
+Undoing a change can restore a cancelled timer, so heap entries are never removed inside a change.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from simulator.kernel.store import Store, TableKey
 from simulator.kernel.table import Table
 
 _STALE_ENTRIES_KEPT = 64
-"""The heap is rebuilt when the number of entries without a row exceeds the number of rows by this much."""
+"""The heap is rebuilt when the number of its entries exceeds the number of rows by more than this."""
 
 RANKED = 1 << 62
-"""Timers with a rank are numbered starting with this number, far above every ordinary timer number."""
+"""The first number for timers with a rank. It is far above the number of every timer without a rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Agenda:
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
         """Plan an additional timer of a kind of which a resource may have several. Return its key.
 
-        A timer with a `rank` fires after all unranked timers that are due at the same time. Ranked timers fire in
-        rank order. Ranks are for timers that are planned when a response from outside arrives, so that their order
-        does not depend on which receiver responded first.
+        A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank
+        fire in the order of their ranks. A rank is used for timers that are planned when a response from outside
+        arrives, so that their order does not depend on which receiver responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)
@@ -99,7 +99,7 @@ class Agenda:
         return None
 
     def take(self, timer: Timer) -> None:
-        """Remove a timer because it fires now. Call this inside a change."""
+        """Remove a timer because it is about to fire. Call this inside a change."""
         self._rows.delete(timer.key)
 
     def planned(self, kind: str, target: str) -> Timer | None:
@@ -134,7 +134,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Rebuild the heap from the rows. This is necessary after the store was replaced."""
+        """Rebuild the heap from the rows. Call this after the store was replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

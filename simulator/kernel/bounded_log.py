@@ -34,7 +34,7 @@ class BoundedLog(Generic[Entry]):
         self._bytes_kept = DEFAULT_BYTES_KEPT
 
     def keep(self, count: int, size: int = DEFAULT_BYTES_KEPT) -> None:
-        """Change the limits, and drop the oldest entries that exceed them."""
+        """Set new limits, and drop the oldest entries that exceed them."""
         self._bytes_kept = size
         if count != self.entries.maxlen:
             while len(self.entries) > count:

@@ -1,7 +1,7 @@
 """Simulated time: an integer number of milliseconds since 1970-01-01T00:00:00Z.
 
-The clock of a world is set, never read from the machine. Timestamps follow decision H10. Durations follow the `by`
-rule in the control interface.
+The clock of a world is set explicitly and never read from the machine. Timestamps follow decision H10. Durations
+follow the rule for `by` in the control interface.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def parse_nanoseconds(text: str) -> int:
     """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
-        raise ValueError(f"not an ISO 8601 timestamp with a zone: {text!r}")
+        raise ValueError(f"{text!r} is not an ISO 8601 timestamp with a time zone, such as 2026-01-05T08:00:00Z")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
     at_ms = to_ms(moment)
@@ -116,7 +116,7 @@ def parse_date(text: str) -> int:
     """
     match = _DATE.fullmatch(text)
     if match is None:
-        raise ValueError(f"not a date: {text!r}")
+        raise ValueError(f"{text!r} is not a date; write YYYY-MM-DD")
     year, month, day = map(int, match.groups())
     return to_ms(datetime(year, month, day, tzinfo=UTC))
 
@@ -131,7 +131,8 @@ def parse_duration(value: object) -> int:
     total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:
         raise ValueError(
-            f"not a duration: {str(value)[:40]!r} (write for example 20s, 2h30m, PT90S, or seconds as a number)"
+            f"{str(value)[:40]!r} is not a duration; write it with units, such as 20s, 2h30m or PT90S, "
+            "or as a JSON number of seconds"
         )
     return int(total)
 

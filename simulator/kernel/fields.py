@@ -1,4 +1,4 @@
-"""Constraints on row fields in addition to their Python types. They are checked when rows come from outside.
+"""Constraints on row fields in addition to their Python types. They are checked when rows are read from a document.
 
 For mypy, the fields are plain numbers and strings. `engine/records/codec` reads the annotations when it checks a
 document.
@@ -25,9 +25,10 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """A string without control characters, or a collection of such strings, as required for headers.
+    """A string without control characters, or a collection of such strings, as HTTP headers require.
 
-    Input from outside is stored in such a field only after `one_line`, so that everything saved can be read again.
+    External input is passed through `one_line` before it is stored in such a field. So everything that was saved can be
+    read again.
     """
 
 
@@ -53,7 +54,7 @@ def _escaped(control: re.Match[str]) -> str:
 
 
 Milliseconds: TypeAlias = Annotated[int, Between(0, LAST_TIMESTAMP_MS)]
-"""A simulated time (since 1970) or a duration, in milliseconds."""
+"""A simulated time in milliseconds since 1970, or a duration in milliseconds."""
 
 WallMilliseconds: TypeAlias = Annotated[float, Between(0, LAST_TIMESTAMP_MS)]
 """A duration in milliseconds, measured with a machine clock."""

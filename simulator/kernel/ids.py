@@ -1,8 +1,7 @@
 """Named streams of random values, all derived from a world's seed.
 
-Each value is a hash of the seed, the stream name and the number of earlier values in that stream. So a package that
-draws more values never changes the values in other streams, and the whole random state consists of one counter per
-name.
+Each value is a hash of the seed, the stream name and the number of earlier values in that stream. Drawing more values
+from one stream therefore never changes the values in another stream. The whole random state is one counter per name.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from simulator.kernel.store import Store, TableKey
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = tuple(_ALPHABET[pair % 32] + _ALPHABET[pair // 32] for pair in range(1024))
-"""The two characters for each value of ten bits.
+"""The two characters for each ten-bit value.
 
-With this table, an id takes ten lookups instead of twenty divisions, which halves the time.
+With this table, creating an id takes ten lookups instead of twenty divisions, which halves the time.
 """
 ID_LENGTH = 20
 

@@ -1,4 +1,7 @@
-"""The journal of a world: every event envelope, and the transitions of every resource. Nothing is ever dropped."""
+"""The journal of a world: every event envelope, and the transitions of every resource.
+
+Nothing is ever deleted from it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from simulator.kernel.texts import Packing, Text
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason for a change. `kind` is request, law (a timer), action, rule or start, and `name` identifies it.
+    """The reason for a change. `kind` is request, law (a timer of the service), action, rule or start. `name` is the
+    name of the request, timer, action or rule.
 
     `reference` is the request id, or the location of a scenario rule (file and line).
     """
@@ -35,7 +39,7 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 class Event:
     """An emitted event. The raw bytes of its envelope are created once and never change (decision W7).
 
-    `trace` is the trace context of the request that caused the event, or "".
+    `trace` is the trace context of the request that caused the event, or "" if there is none.
     """
 
     id: Id
@@ -63,7 +67,7 @@ class HistoryEntry:
     cause: Cause
 
     saved_as: ClassVar[str] = "Step"
-    """The class name in documents. It must not change."""
+    """The class name used in documents. It must not change."""
 
 
 MOVES_A_ROW = 64
@@ -80,11 +84,11 @@ HISTORY_LENGTHS = TableKey("history_lengths", int)
 class Journal:
     """The journal of one world.
 
-    A history is one table row of transitions, with the resource id as its key. A long history continues in the rows
-    `<id>#1`, `<id>#2` and so on. `history_lengths` then contains the total number of transitions.
+    A history is stored as a table row of transitions, with the resource id as its key. A long history continues in the
+    rows `<id>#1`, `<id>#2` and so on. `history_lengths` contains the total number of transitions of such a history.
 
     Strings that are never dropped are packed with `lasting`. Strings that can be dropped are packed with `passing`,
-    because a pack is freed only when all its strings are.
+    because a pack is freed only when all its strings are dropped.
     """
 
     __slots__ = ("_events", "_histories", "_lengths", "lasting", "passing")
@@ -150,7 +154,9 @@ class Journal:
         return earlier[-1] if earlier else None
 
     def delete_history(self, resource_id: str) -> None:
-        """Delete the history of a resource that was never in this world (a key from the world it was forked from)."""
+        """Delete the history of a resource that never existed in this world, such as a key of the world it was forked
+        from.
+        """
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
@@ -168,7 +174,7 @@ def resource_of(row: str) -> str:
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:
-    """Return the newest `limit` items from a list in which the oldest item is first. The order is kept."""
+    """Return the newest `limit` items of a list whose oldest item is first. The order is kept."""
     if limit is None:
         return items
     return items[-limit:] if limit else []

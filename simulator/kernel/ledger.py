@@ -1,8 +1,8 @@
 """Double-entry bookkeeping with holds (decisions M10 and M11).
 
-Every movement is one balanced entry: its postings sum to zero in each currency. An account is either one of an
-owner's two accounts (`<owner>/available`, `<owner>/held`) or belongs to the service (`fees`, `world`). The service's
-accounts may be negative, but owners' accounts may not.
+Every movement is one balanced entry: its postings sum to zero in each currency. Each owner has two accounts,
+`<owner>/available` and `<owner>/held`. The service has the accounts `fees` and `world`. The accounts of the service
+may be negative, but the accounts of owners may not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Unbalanced(Exception):
 
 
 class Overdrawn(Exception):
-    """An owner's account would become negative."""
+    """The entry would make an owner's account negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ BALANCES = TableKey("ledger.balances", Decimal)
 ENTRIES = TableKey("ledger.entries", Entry)
 HOLDS = TableKey("ledger.holds", Hold)
 TOUCHED = TableKey("ledger.touched", Milliseconds)
-"""The time, in milliseconds, at which an entry last changed a balance.
+"""The time in milliseconds of the last entry that changed each balance.
 
 The keys are `account|currency`, as for balances.
 """
@@ -111,7 +111,7 @@ class Ledger:
         return sums
 
     def post(self, at_ms: int, purpose: str, resource_id: str, *postings: Posting) -> Entry:
-        """Write one entry. If it is not allowed, raise `Unbalanced` or `Overdrawn` and write nothing."""
+        """Write one entry. If the entry is invalid, raise `Unbalanced` or `Overdrawn` and write nothing."""
         sums: dict[str, Decimal] = {}
         for posting in postings:
             sums[posting.currency] = add(sums.get(posting.currency, ZERO), posting.amount)
@@ -144,7 +144,7 @@ class Ledger:
     def move(
         self, at_ms: int, purpose: str, resource_id: str, currency: str, amount: Decimal, source: str, target: str
     ) -> None:
-        """Transfer an amount between two accounts. For zero, nothing is written."""
+        """Transfer an amount between two accounts. If the amount is zero, nothing is written."""
         if amount:
             self.post(
                 at_ms,

@@ -1,8 +1,8 @@
-"""State tables: legal transitions as data, and the only code that interprets them.
+"""State tables: legal transitions as data, and the code that interprets them.
 
-A `Move` is one transition rule. For a state and a cause (with an optional condition), it contains the next state and
-the events to emit. Terminal states have no transition rules. Diagrams, allowed actions and transition coverage are
-derived from the same tables.
+A `Move` is one transition rule. For a state, a cause and an optional condition, it contains the next state and the
+events to emit. Terminal states have no transition rules. Diagrams, allowed actions and transition coverage are derived
+from the same tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Move:
 
 
 class IllegalMove(Exception):
-    """The current state has no transition rule for this cause. Nothing was changed."""
+    """The current state has no transition rule for this cause. Nothing has changed."""
 
     def __init__(self, machine: str, state: str, on: str, allowed: tuple[str, ...]) -> None:
         super().__init__(f"{machine}: {on} is not legal in state {state!r}")

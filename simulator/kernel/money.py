@@ -84,7 +84,7 @@ def format_decimal(value: Decimal) -> str:
 
 
 def format_rate(rate: Decimal) -> str:
-    """Return a rate without an exponent. Its digits are unchanged: a pinned rate keeps its zeros."""
+    """Return a rate without an exponent. Its digits are unchanged, so a pinned rate keeps its trailing zeros."""
     return f"{rate:f}"
 
 
@@ -128,5 +128,8 @@ def divide_down(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient, rounded up far below the smallest unit of any currency. Rounding it up later is then exact."""
+    """Return a quotient, rounded up far below the smallest unit of any currency.
+
+    Rounding it up again later therefore gives the exact result.
+    """
     return _UP.divide(left, right)

@@ -1,9 +1,9 @@
-"""The state of a world: tables of immutable rows, which are changed atomically.
+"""The state of a world: tables of immutable rows that change atomically.
 
-A table is declared once, as a `TableKey`, in the module that owns it. The same key returns the table: `store[KEY]`.
+A table is declared once, as a `TableKey`, in the module that owns it. `store[KEY]` returns the table.
 
-Rows are frozen records or plain JSON values. A change replaces rows and never edits them. So the undo log is a list
-of old rows, a snapshot shares the tables until they are written again, and no reader sees a partial change.
+Rows are frozen records or plain JSON values. A change replaces rows and never edits them. The undo log is therefore a
+list of old rows, a snapshot can share the tables until they are written again, and no reader sees a partial change.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class TableKey(Generic[Row]):
     per_owner: bool = False
     """True if each owner other than the account itself has a separate table."""
     check: Callable[[str, Any], None] | None = None
-    """Called with the key and the row from a document.
+    """Called with the key and the row of a table that is read from a document.
 
-    It raises an error, which rejects the document, if the row is invalid.
+    It raises an error if the row is invalid, and the document is then rejected.
     """
     around: bool = False
-    """True if the table belongs to the server, not to a room."""
+    """True if the table belongs to the server, not to a package of the service."""
     shape: object = None
-    """The type of the JSON object in documents, if rows are JSON strings."""
+    """The type of the JSON object in documents. It is used if the rows are JSON strings."""
     journal: bool = False
     """True if the table only records the past.
 
@@ -91,7 +91,7 @@ class _Own(dict[str, "Address[Row]"]):
 
 
 class Address(NamedTuple, Generic[Row]):
-    """The address of one of a key's tables. If `deleted` is True, it is the table of the deleted rows."""
+    """The address of one table of a `TableKey`. If `deleted` is True, it is the table of the deleted rows."""
 
     key: TableKey[Row]
     environment: str
@@ -122,7 +122,7 @@ class Address(NamedTuple, Generic[Row]):
 def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Collection[str]) -> Address[Any] | None:
     """Parse an address.
 
-    Return None if none of these keys (given by name) has such a table in one of these environments.
+    `keys` are the known keys by name. Return None if none of them has this table in one of these environments.
     """
     place = text.removesuffix(_DELETED)
     place, _, owner = place.partition("@")
@@ -144,13 +144,13 @@ def table_name(text: str) -> str:
 class Store(dict[Any, Any]):
     """All tables in one world, by key or address. Writing outside `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table for a key without environments and owners. `store[KEY.of(...)]` is the table at an
-    address. Two keys with the same name raise `ValueError`. The store is a dict of the tables requested so far: every
-    request needs dozens of lookups, and a lookup with a method takes five times as long.
+    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at
+    an address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested
+    so far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
-    If `known` is given, only these keys, in these environments, and keys declared with `around` have tables, because
-    documents would not include others. Listeners (`listen`) receive the writes of every change after it was made, in
-    order, and must not raise exceptions.
+    If `known` is given, only two kinds of keys have tables: the keys in `known`, in these environments, and keys
+    declared with `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of
+    every change after it was made, in order. They must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -174,16 +174,16 @@ class Store(dict[Any, Any]):
         address = at if isinstance(at, Address) else at.of()
         if self._known is not None:
             if address.key not in self._known and not address.key.around:
-                raise ValueError(f"the table {address.key.name!r} is of no room of this simulator")
+                raise ValueError(f"no package of this simulator declares the table {address.key.name!r}")
             if address.environment and address.environment not in self._environments:
                 raise ValueError(f"there is no environment {address.environment!r}")
         if self._keys.setdefault(address.key.name, address.key) is not address.key:
-            raise ValueError(f"two tables are called {address.key.name!r}")
+            raise ValueError(f"two tables have the name {address.key.name!r}")
         table = self[at] = self.written(address.text)
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string from an index or a snapshot. The key may not have been used yet."""
+        """Return the table at an address string from an index or a snapshot. Its key may not have been used before."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -235,9 +235,9 @@ class Store(dict[Any, Any]):
         return _Attempt(self, self._log.writes)
 
     def roll_back(self, undo: list[Write]) -> None:
-        # A log of old rows is used instead of a copy of the tables: a change writes a few rows in a world that may
-        # have a million, and nearly every change is kept. The log is undone backwards, because a key may have been
-        # written several times, and only its first write has the row from before the change.
+        # A log of old rows is used instead of a copy of the tables, because a change writes a few rows in a world
+        # that may have a million, and nearly every change is committed. The log is undone backwards. A key may be
+        # written several times in a change, and only its first entry in the log has the original row.
         out_of_order = {table.name: table for table, key, old in reversed(undo) if table.undo(key, old)}
         for table in out_of_order.values():
             table.put_in_order()
@@ -259,7 +259,7 @@ class Store(dict[Any, Any]):
         return list(self._tables)
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers, which deletions need, because few deletions are expected.
+        """Drop the row numbers. Only deletions need them, and few deletions are expected.
 
         Never call this inside a change.
         """
@@ -267,9 +267,9 @@ class Store(dict[Any, Any]):
             table.drop_row_numbers()
 
     def let_go(self) -> Iterator[Any]:
-        """Yield all rows, so that the caller can free them in parts.
+        """Yield all rows, so that the caller can free them in batches.
 
-        The indexes of each table are dropped first, because table and index refer to each other.
+        The indexes of each table are dropped first, because a table and its index refer to each other.
         """
         for table in list(self._tables.values()):
             table.drop_indexes()
@@ -286,7 +286,7 @@ class Store(dict[Any, Any]):
 class _Change:
     """One change to a store.
 
-    It is a class because every request makes several changes, and a generator takes four times as long.
+    It is a class, because every request makes several changes and a generator would take four times as long.
     """
 
     __slots__ = ("_store",)
@@ -302,13 +302,13 @@ class _Change:
 
 
 class _Attempt:
-    """A part of a change that can fail without undoing the rest."""
+    """A part of a change. It can fail without undoing the rest of the change."""
 
     __slots__ = ("_mark", "_store", "_written")
 
     def __init__(self, store: Store, written: list[Write]) -> None:
-        # A second log would have to be appended to the first when the block succeeds. A position in the one log costs
-        # nothing.
+        # An attempt needs no log of its own, which would have to be appended to the first when the block succeeds. It
+        # only remembers a position in the log of the change.
         self._store, self._written, self._mark = store, written, len(written)
 
     def __enter__(self) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from _collections_abc import dict_values
 
 ABSENT: Any = object()
-"""The old row for a key that did not exist."""
+"""Stands for the old row if the key did not exist."""
 
 Row = TypeVar("Row")
 
@@ -26,7 +26,7 @@ class Index(Protocol):
     def written(self, key: str, old: Any, new: Any) -> None:
         """Update the index after a write or an undone write.
 
-        ABSENT means that there is no row. This method must not raise exceptions.
+        ABSENT means that there is no row. This method must not raise an exception.
         """
 
 
@@ -34,7 +34,7 @@ IndexT = TypeVar("IndexT", bound=Index)
 
 
 NO_ROWS: dict[str, Any] = {}
-"""The empty mapping that all tables share before their first row. Most tables in most worlds stay empty."""
+"""The empty mapping that all tables share until their first row is written. Most tables in most worlds stay empty."""
 _GET_NOTHING = NO_ROWS.get
 
 
@@ -42,8 +42,8 @@ _OUTSIDE = "table {!r} written outside of a change"
 
 
 class Log:
-    """The writes in the current change to a store (None outside a change), and the positions of the rows that it
-    deleted.
+    """The writes in the current change to a store, and the positions of the rows that it deleted. `writes` is None
+    outside a change.
     """
 
     __slots__ = ("deleted_positions", "writes")
@@ -59,10 +59,10 @@ class Log:
 
 
 class Table(Generic[Row]):
-    """Rows by key, in creation order, even after an undone deletion.
+    """Rows by key, in creation order. Undoing a deletion keeps that order.
 
-    `rows` may be shared with snapshots and with worlds created from them. Only `put`, `delete` and `undo` write to
-    it, after copying a shared dict. A copy takes about 10 ns per row, once for each snapshot.
+    `rows` may be shared with snapshots and with worlds created from them. Only `put`, `delete` and `undo` write to it,
+    and they first copy a shared dict. A copy takes about 10 ns per row and is made once for each snapshot.
     """
 
     __slots__ = ("_indexes", "_log", "_next_position", "_positions", "_shared", "get", "name", "rows")
@@ -70,7 +70,7 @@ class Table(Generic[Row]):
     get: Callable[[str], Row | None]
     """Returns the row for a key, or None.
 
-    It is the dict's own `get` method, which takes a third of the time of a method call.
+    This is the `get` method of the dict itself, which takes a third of the time of a separate method.
     """
 
     def __init__(self, log: Log, name: str) -> None:
@@ -174,7 +174,10 @@ class Table(Generic[Row]):
         return self.rows
 
     def fill(self, rows: dict[str, Row]) -> None:
-        """Replace all rows with these, which stay shared and keep their order. Never call this inside a change."""
+        """Replace all rows with the given rows, which stay shared and keep their order.
+
+        Never call this inside a change.
+        """
         self._hold(rows, shared=True)
         self._positions = self._indexes = None
 

@@ -1,8 +1,8 @@
 """Memory-efficient storage for strings that exist as long as a world. Older strings are compressed in packs.
 
-Consecutive strings are similar. Thirty-two envelopes of 850 bytes, compressed together, take 73 bytes and 1.7 µs
-each. Compressed one by one, they take 157 bytes and 15 µs each, even with a dictionary of examples. The newest
-strings stay uncompressed, because they are likely to be sent and read soon.
+Consecutive strings are similar. If 32 envelopes of 850 bytes are compressed together, each takes 73 bytes and 1.7 µs.
+If they are compressed one by one, each takes 157 bytes and 15 µs, even with a dictionary of examples. The newest
+strings are not compressed, because they are likely to be sent and read soon.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Text:
         return len(kept) if isinstance(kept, bytes) else kept.length(self._number)
 
     def claim(self) -> bool:
-        """Return True on the first call only. The string then belongs to a `Packing`."""
+        """Return True on the first call only, so that a string is added to only one `Packing`."""
         is_first = self._number == _IN_NO_PACKING
         if is_first:
             self._number = 0
         return is_first
 
     def stay_whole(self) -> Self:
-        """Never pack this string. It is shared by all worlds, and would keep the pack of one world in memory."""
+        """Never pack this string. All worlds share it, and a pack would keep other strings of one world in memory."""
         self._number = _IN_NONE_EVER
         return self
 
@@ -132,7 +132,7 @@ class Packing:
         self._newest: list[Text] = []
 
     def add(self, text: Text) -> None:
-        """Add a string, unless it was added before. The oldest unpacked strings may then be packed."""
+        """Add a string unless it was added before. This may pack the oldest unpacked strings."""
         if not text.claim():
             return
         self._newest.append(text)

@@ -1,7 +1,7 @@
 """A world: one isolated simulation, its parts, and the two ways to change it.
 
 A world changes in `change()` (a request or an action, atomically) and in `fire()` (a timer, at exactly its due time).
-The composition root wires timer handlers and listeners once. This module is independent of any resource.
+The composition root connects timer handlers and listeners once. This module does not depend on any kind of resource.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from simulator.kernel.store import Store, TableKey
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
 )  # fmt: skip
-"""The tables that every world has in addition to the tables of its rooms."""
+"""The tables that every world has in addition to the tables of the service's packages."""
 
 DEFAULT_WORLD = "default"
-"""The id of the world that is used if a request names no world. Its keys are well known."""
+"""The id of the world that is used if a request does not name a world. Its keys are public."""
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
@@ -41,7 +41,7 @@ class TimerRow:
     kind: str
     handler: TimerHandler
     does: str
-    """A description of what happens when such a timer is due."""
+    """A description of the effect of the timer."""
     moves: tuple[str, ...] = ()
     """The `Move.on` of the transitions that the timer triggers. It is used to find paths to a state."""
 
@@ -65,7 +65,7 @@ class Wiring:
     Without this callback, the exception propagates to the caller of `fire`.
     """
     tables: Set[TableKey[Any]] | None = None
-    """All tables of the rooms and the kernel. None allows any table."""
+    """All tables of the service and the kernel. None allows any table."""
     environments: tuple[str, ...] = ()
     """The environments for which `per_environment` tables exist."""
     vocabulary: object = None
@@ -73,7 +73,7 @@ class Wiring:
 
 
 class Origin:
-    """Additional data about a change besides its cause. The kernel only passes it on; subclasses define the fields."""
+    """Additional data about a change besides its cause. The kernel only passes it on. Subclasses define the fields."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ NO_ORIGIN = Origin()
 
 
 class World:
-    """The parts of one simulation. The kernel modules describe each part."""
+    """The parts of one simulation. Each part is described in its kernel module."""
 
     def __init__(
         self,
@@ -157,8 +157,8 @@ class World:
         """Fire the next timer that is due at or before `until_ms`, at exactly its due time. Return the timer, or
         None.
 
-        If the handler of a timer raises an exception, the timer has no effect and is removed. If it stayed due, it
-        would fail forever.
+        If the handler of a timer raises an exception, the timer has no effect and is removed. Otherwise the timer
+        would stay due and fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simulator.engine.worlds.alternatives import Alternatives
     from simulator.evidence.provided import Probing
     from simulator.exploration.arming import FaultClass
+    from simulator.testing.flow_row import Flow
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Samples:
     phone_samples: Mapping[str, str]
     """Maps a country to one valid phone number."""
     is_ordinary_phone: Callable[[str, str], bool]
-    """A function that returns whether a string is a phone number of a country and does not select an outcome as a
+    """A function that returns True if a string is a phone number of a country and does not select an outcome as a
     test value.
     """
     zones: tuple[str, ...]
@@ -43,7 +44,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Compared:
-    """The response fields that `rampsim compare` treats in a special way."""
+    """The response fields that `rampsim compare` treats specially."""
 
     states: tuple[str, ...]
     """The fields that contain a status."""
@@ -74,10 +75,12 @@ class Tooling:
     samples: Callable[[], Samples]
     """The sample data that the test kit's strategies use."""
     why_no_account: Callable[[str], str]
-    """Returns why no ledger account can hold a currency, or "" if one can."""
+    """Returns the reason why no ledger account can hold a currency, or "" if one can."""
     probing: Callable[[], Probing]
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
     """The test values, which select an outcome, for the documentation and the agent tools."""
+    flows: Callable[[], Mapping[str, Flow]]
+    """The orders that the test kit's `world.flow` creates, by name."""
     rules: Path
     """The rules of the specification, in YAML."""

@@ -51,9 +51,9 @@ class Ledger:
     """The ledger of an account in one environment. For each currency, the sum over all ledger accounts is zero.
 
     `accounts`: the sum of each ledger account by currency (`KES`, `USDC.celo`). `available` and `held` belong to the
-    account holder. `clearing` contains money that a payer or depositor has sent for a ramp, `fees` contains the
-    service's fees, and `world` is the external side. Ledger accounts of other platform users show the amounts they
-    received from this account and sent to it. `entries`: every movement, oldest first.
+    account holder. `clearing` contains money that a payer or depositor has sent for an onramp or offramp. `fees`
+    contains the service's fees, and `world` is the account outside the service. Ledger accounts of other platform
+    users contain the amounts exchanged with this account. `entries`: every movement, oldest first.
     """
 
     accounts: list[Sum]

@@ -81,7 +81,7 @@ def error_of(status: int, body: object) -> SimulatorError:
 
 
 def _problem(row: Mapping[str, object]) -> str:
-    """Return a string that describes one problem in a scenario, with its location."""
+    """Return a description of one problem in a scenario, with its location."""
     place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
     path = f"{row['path']}: " if row.get("path") else ""
     return f"  {place}{path}{row.get('message', '')}"
@@ -101,5 +101,5 @@ _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invali
 
 
 def missing(package: str, what: str) -> ImportError:
-    """Return the error for a missing library of the extra. `what` is the feature that needs the library."""
+    """Return the error for a missing library from the extra `testing`. `what` is the feature that needs the library."""
     return ImportError(f'{what} needs {package}: pip install "{wheel("testing")}"', name=package)

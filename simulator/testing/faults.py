@@ -16,11 +16,10 @@ __tracebackhide__ = hides_traceback
 
 
 class Fault:
-    """An active fault. Use it as a context manager to remove the fault at the end of the block. `hits` still works
-    after that.
+    """An active fault. Use it as a context manager to remove the fault at the end of the block.
 
-    `info` is the fault as the control API returns it. `warnings` explains why the fault might never apply in this
-    world.
+    `hits` still works after that. `info` is the fault as the control API returns it. `warnings` contains the reasons
+    why the fault may never apply in this world.
     """
 
     def __init__(self, world: SeenWorld, info: MadeFault) -> None:
@@ -32,7 +31,7 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """Return how often the fault has applied. The number stays available after removal.
+        """Return the number of times that the fault has applied. The number stays available after removal.
 
         Raises SimulatorError if the fault no longer exists because the world was restored or all faults were deleted.
         """
@@ -41,12 +40,13 @@ class Fault:
         hits = self._hits_now()
         if hits is None:
             raise SimulatorError(
-                f"The fault {self.id} is not in force: the world was restored, or the fault was deleted elsewhere."
+                f"The fault {self.id} is no longer active, because the world was restored or the fault was "
+                "deleted elsewhere."
             )
         return hits
 
     def _hits_now(self) -> int | None:
-        """Return how often the fault has applied, or None if it is not active."""
+        """Return the number of times that the fault has applied, or None if it is not active."""
         rows = self._world.control("GET", "/faults")["data"]
         return next((int(row["hits"]) for row in rows if row["id"] == self.id), None)
 
@@ -75,14 +75,14 @@ def make_fault(
     match: str | Mapping[str, object] | None,
     members: Mapping[str, object],
 ) -> Fault:
-    """Add a fault to API requests (`what` or `match`), from a preset (`what`), or from its fields.
+    """Add a fault: to API requests (`what` or `match`), from a preset (`what`), or from its fields.
 
     Raises SimulatorError with `param` if the fault is malformed.
     """
     preset = isinstance(what, str) and _is_a_name(what)
     if what is not None and not preset:
         if match is not None:
-            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}")
+            raise ValueError(f"fault: the calls are given twice, as {what!r} and as match={match!r}; give them once")
         match = what
     body: dict[str, object] = {} if match is None else {"match": _calls(match)}
     body |= members

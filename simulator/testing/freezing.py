@@ -1,4 +1,4 @@
-"""The test process's clock, frozen at a world's simulated time."""
+"""The frozen clock of the test process, which shows the simulated time of a world."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ pytest uses it to measure the duration of each test phase.
 
 
 class Freezing(Generic[WorldT]):
-    """Frozen time for a world, starting with construction and lasting until `end` or the end of the block."""
+    """The freezing of the test process's time for a world. It starts when the object is created and lasts until `end`
+    or the end of the block.
+    """
 
     def __init__(self, world: WorldT, using: Library | None = None) -> None:
         self._world = world
@@ -122,7 +124,7 @@ def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManage
     """Freeze time and return the function that changes the frozen time."""
     holders = {"freezegun": _freezegun, "time-machine": _time_machine}
     if using is not None and using not in holders:
-        raise ValueError(f"freeze: using is 'freezegun' or 'time-machine', not {using!r}")
+        raise ValueError(f"freeze: using must be 'freezegun' or 'time-machine', not {using!r}")
     for name in (using,) if using else holders:
         if find_spec(name.replace("-", "_")) is not None:
             return holders[name]
@@ -146,14 +148,14 @@ def _freezegun(now: datetime) -> Iterator[Move]:
 def _loops_by_real_time() -> Iterator[None]:
     """Keep the event loops of all threads on real time while time is frozen.
 
-    freezegun has `real_asyncio` for this purpose, but applies it last. Until then, a loop in another thread, such as
-    the test's own server, would schedule timers in frozen time and wait for them in real time, possibly for years.
+    freezegun has `real_asyncio` for this purpose but applies it last. Until then, a loop in another thread, such as the
+    test's own server, would schedule timers in frozen time and wait for them in real time, possibly for years.
     """
     from unittest.mock import patch
 
     monotonic = real_monotonic()
     with ExitStack() as patches:
-        # asyncio has its own `time` attribute after `real_asyncio` was used once.
+        # After `real_asyncio` was used once, asyncio has a `time` attribute of its own.
         for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop):
             patches.enter_context(patch.object(kind, "time", lambda _loop: monotonic()))
         yield

@@ -91,7 +91,7 @@ class SeenWorld:
     def events(self, type: str | None = None, object_id: Target | None = None, **filters: object) -> list[Envelope]:
         """Return the envelopes of all events, oldest first, including events without a subscriber.
 
-        Filters: event type, resource.
+        You can filter by event type and resource.
         """
         about = None if object_id is None else id_of(object_id)
         found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})

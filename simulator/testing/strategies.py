@@ -104,7 +104,7 @@ def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Impossible(Exception):
-    """No value can match the schema."""
+    """The schema matches no value."""
 
 
 class _Maker:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from simulator.testing import freezing, messages
@@ -32,7 +32,7 @@ __tracebackhide__ = hides_traceback
 
 
 class Detachable(Protocol):
-    """A receiver, limited to what its world uses.
+    """The part of a receiver that its world uses.
 
     `receivers` imports this module, so this module cannot import the class.
     """
@@ -68,7 +68,7 @@ class World(SeenWorld):
         self.has_ended = False
         """Whether this object has deleted the world."""
         self.outlives = False
-        """Whether the world stays available after `delete`, so that you can inspect it."""
+        """Whether the world still exists after `delete`, so that you can inspect it."""
 
     def __repr__(self) -> str:
         return f"<World {self.id} at {self.url}>"
@@ -127,14 +127,13 @@ class World(SeenWorld):
         horizon: str | float | timedelta | None = None,
         wait: bool = False,
     ) -> AdvanceReceipt:
-        """Advance the clock. Everything that is due until then happens before this method returns, including
-        webhooks.
+        """Advance the clock. Everything that is due by then happens before this method returns, including webhooks.
 
         Pass exactly one of `by`, `to` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a
         timedelta. `to`: a time or a date. `until`: a condition, `{"resource": id, "status": "completed"}` or
-        `{"event": type, "object_id": id}`, which must be met within `horizon` (default: ten years). Otherwise raises
-        NotReached. `wait`: set this for receivers that respond slowly. Returns the receipt: `from`, `now`, `fired`
-        (timers), `events` (ids), `deliveries` (attempts), `reached`.
+        `{"event": type, "object_id": id}`. It must become true within `horizon` (default: ten years). Otherwise
+        raises NotReached. `wait`: set this for receivers that respond slowly. Returns the receipt: `from`, `now`,
+        `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)
         body = {
@@ -193,11 +192,11 @@ class World(SeenWorld):
     def act(
         self, name: str, /, target: Target | None = None, *, environment: str | None = None, **parameters: object
     ) -> ActionAnswer:
-        """Cause an outside event: `world.act("payment_arrives", onramp)`.
+        """Cause an outside event, for example `world.act("payment_arrives", onramp)`.
 
-        `environment`: where an action without a target applies. The default is the sandbox. Raises ActionRefused if
-        the action is illegal now. The error's `allowed` lists the legal actions. Returns `{action, target, at,
-        resource, events}`, where `resource` is the state after the action.
+        `environment`: the environment of an action without a target. The default is the sandbox. Raises ActionRefused
+        if the action is currently illegal. The `allowed` field of the error lists the legal actions. Returns
+        `{action, target, at, resource, events}`, where `resource` is the state after the action.
         """
         body = parameters if target is None else {"target": id_of(target), **parameters}
         answer: ActionAnswer = self.control("POST", f"/actions/{quote(name, safe='')}", body, environment=environment)
@@ -213,6 +212,27 @@ class World(SeenWorld):
             answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
         finally:
             self._follow_clock()
+        return answer
+
+    def flow(self, name: str, status: str = "completed", **fields: object) -> dict[str, Any]:
+        """Create an order by API calls and bring it to a status by outside events.
+
+        `world.flow("onramp")` returns a completed transaction, `world.flow("offramp", "refunded", fiat_currency="NGN")`
+        a refunded one. `fields` are fields of the quote and of its confirmation. Default values match them. Raises
+        ValueError or TypeError for an unknown flow, status or field, SimulatorError if the API refuses a call.
+        """
+        from simulator.testing import flows
+
+        return flows.play(self.client, self.trigger, name, status, fields)
+
+    def add_history(self, days: int = 90, per_day: int = 40, mix: str = "typical") -> dict[str, Any]:
+        """Create orders on each of the next simulated days, and bring them to an end with outside events.
+
+        The clock advances by `days`. `mix`: `"typical"` or `"failures"`. The same seed gives the same history. Return
+        `{from, now, orders, refused, events}`.
+        """
+        answer: dict[str, Any] = self.control("POST", "/seed", {"days": days, "per_day": per_day, "mix": mix})
+        self._report_advanced(answer["now"])
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
@@ -241,7 +261,7 @@ class World(SeenWorld):
         return name
 
     def begin_with(self, *scenarios: str | Path | Mapping[str, object]) -> None:
-        """Activate scenarios immediately and again after each reset."""
+        """Activate scenarios now, and again after each reset."""
         self._begun_with = scenarios
         self.scenario(*scenarios)
 
@@ -280,7 +300,7 @@ class World(SeenWorld):
     def settle(self) -> DeliveryCount:
         """Wait until no webhook attempt is in flight.
 
-        Return `{deliveries}`, the number of attempts that finished meanwhile.
+        Return `{deliveries}`, the number of attempts that finished in the meantime.
         """
         count: DeliveryCount = self.control("POST", "/settle")
         return count

@@ -1,8 +1,8 @@
 """Registry of running servers. `rampsim serve` writes a note while it runs, and other commands read the note.
 
-The note is in `.rampsim/servers`, which is next to the settings file if there is one, otherwise at the root of the
-repository, otherwise in the working directory. Commands search their directory and the directories above, up to the
-root of the repository.
+The note is in the directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise
+it is at the root of the repository or, outside a repository, in the working directory. Commands search their directory
+and the directories above, up to the root of the repository.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
     # A server that listens on all addresses can be reached on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
     url = f"http://[{host}]:{parts.port}" if ":" in host else f"http://{host}:{parts.port}"
-    directory = _home(settings_file) / DIRECTORY
-    note = directory / f"{parts.port}.json"
+    where = directory(settings_file)
+    note = where / f"{parts.port}.json"
     text = json.dumps({"url": url, "pid": os.getpid()})
     with suppress(OSError):
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / ".gitignore").write_text("*\n", "utf-8")
-        fresh = directory / f".{os.getpid()}"
+        where.mkdir(parents=True, exist_ok=True)
+        (where / ".gitignore").write_text("*\n", "utf-8")
+        fresh = where / f".{os.getpid()}"
         fresh.write_text(text, "utf-8")
         fresh.replace(note)
     try:
@@ -56,17 +56,18 @@ def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
                 note.unlink()
 
 
-def _home(settings_file: Path | None) -> Path:
+def directory(settings_file: Path | None) -> Path:
+    """Return the directory for notes about servers that are started here."""
     if settings_file is not None:
-        return settings_file.absolute().parent
+        return settings_file.absolute().parent / DIRECTORY
     here = Path.cwd()
-    return next((directory for directory in upwards(here) if (directory / ".git").exists()), here)
+    return next((above for above in upwards(here) if (above / ".git").exists()), here) / DIRECTORY
 
 
 def here() -> list[Running]:
     """Return the servers that were started here and still accept connections. Delete notes about other servers."""
-    for directory in upwards(Path.cwd()):
-        notes = sorted((directory / DIRECTORY).glob("*.json"))
+    for above in upwards(Path.cwd()):
+        notes = sorted((above / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:
             return found
     return []
@@ -79,14 +80,14 @@ def _read(note: Path) -> Running | None:
         guard.check_host(server.url)  # the note may be part of a cloned repository
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if _lives(server.pid) and _listens(server.url):
+    if _is_alive(server.pid) and _listens(server.url):
         return server
     with suppress(OSError):
         note.unlink()
     return None
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     if sys.platform == "win32":  # there, signal 0 ends the process
         return True
     try:

@@ -13,7 +13,7 @@ import click
 
 from simulator.cli import config_option
 from simulator.cli.output import EXIT_INTERRUPTED, EXIT_USAGE, fail, say
-from simulator.cli.server import running, settings
+from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
 
 if TYPE_CHECKING:
@@ -36,12 +36,15 @@ def serve(
     state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
     control_tokens: str | None, allowed_host: tuple[str, ...], allow_origin: tuple[str, ...],
     idle_timeout: str, request_timeout: str, assume: tuple[str, ...], observed: tuple[str, ...],
-    end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
+    detach: bool, end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
 ) -> None:  # fmt: skip
     """Start the simulator and run until it is interrupted.
 
     It prints the keys of the world `default` and then `Ready on http://HOST:PORT`.
     """
+    if detach:
+        detaching.start_detached(config_option.file_of(click.get_current_context()).path)
+        return
     with _signals() as signals:
         with _quick_start():
             import os
@@ -81,7 +84,7 @@ def serve(
 
 
 def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
-    """Read the observed files. An old file gives a warning."""
+    """Read the observed files. Warn about an old file."""
     if not paths:
         return {}
     import datetime
@@ -109,8 +112,8 @@ def _refuse(problems: list[str]) -> NoReturn:
 def _quick_start() -> Iterator[None]:
     """Disable the garbage collector and pydantic's plugin search while the server is built.
 
-    Disabling the collector saves a sixth of the time. Without this setting, pydantic would look for plugins in every
-    installed package.
+    Disabling the collector saves a sixth of the time. Without the other setting, pydantic would look for plugins in
+    every installed package.
     """
     import gc
     import os

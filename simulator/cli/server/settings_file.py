@@ -101,15 +101,15 @@ def read(given: str | None) -> SettingsFile:
     except tomllib.TOMLDecodeError as error:
         found = _AT.fullmatch(str(error))
         place, why = (f"{shown}:{found[2]}:{found[3]}", found[1]) if found else (shown, str(error))
-        raise WrongSettings([f"{place}: it is not TOML: {why}"]) from None
+        raise WrongSettings([f"{place}: the file is not valid TOML: {why}"]) from None
     except (ValueError, RecursionError):  # a number with thousands of digits, an invalid date
-        raise WrongSettings([f"{shown}: a value is too deep, too long, or not a date"]) from None
+        raise WrongSettings([f"{shown}: a value is nested too deeply, too long, or an invalid date"]) from None
     is_project = path.name == PROJECT
     table: Any = document
     for name in ("tool", "rampsim") if is_project else ():
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise WrongSettings([f"{shown}: [tool.rampsim] is not a table"])
+        raise WrongSettings([f"{shown}: [tool.rampsim] must be a table"])
     lines = _lines(raw.decode("utf-8-sig"), is_project)
     problems: list[str] = []
     values: dict[str, Any] = {}
@@ -134,7 +134,7 @@ def read(given: str | None) -> SettingsFile:
 
 
 def _brief(value: object) -> str:
-    """Return a value for a message. Numbers written in hexadecimal may exceed Python's limit for printing."""
+    """Return a value for a message. Numbers written in hexadecimal can be too long for Python to print."""
     try:
         shown = repr(value)
     except (ValueError, RecursionError):

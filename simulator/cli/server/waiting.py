@@ -58,7 +58,7 @@ def _why_not(url: str, timeout_seconds: float) -> str | None:
         return str(error)
     except clients.CallRefused as refusal:
         return in_words(refusal)
-    return None if isinstance(answer, dict) else f"the program at {url} is not a simulator"
+    return None if isinstance(answer, dict) else f"the program at {url} is not a simulator; set --url"
 
 
 @click.command("open")

@@ -28,7 +28,8 @@ def mcp(url: str | None, control_token: str | None) -> None:
     \b
     {"mcpServers": {"rampsim": {"command": "rampsim", "args": ["mcp"]}}}
 
-    The tools are world, call, act, advance, inspect, fault, scenario and verdict. If no server runs, it starts one.
+    The tools are world, call, act, advance, inspect, fault, scenario and verdict. If no server is running, the command
+    starts one.
     """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:

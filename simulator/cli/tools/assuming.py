@@ -13,8 +13,8 @@ from simulator.cli.output import EXIT_USAGE, fail, say, show
 def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     """List the assumptions that a world can switch.
 
-    For each assumption, this shows the default, the alternatives by name, and the call to the real sandbox that
-    settles it.
+    For each assumption, this shows the default, the alternatives by name, and the call to the real sandbox that decides
+    between them.
 
     \b
     rampsim assumptions
@@ -28,7 +28,10 @@ def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail([f"there is no switchable assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
+            fail(
+                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
+                EXIT_USAGE,
+            )
     rows = [switch for switch in switches.values() if not ids or switch.id in ids]
     if as_json:
         show([shown(switch) for switch in rows])

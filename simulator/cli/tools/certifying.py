@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 BOOKS = (
-    "They have reference, state, amount received by the customer, and currency of each order. A URL or command that "
+    "For each order, they list the reference, the state, the amount that the customer received, and the "
+    "currency. A URL or command that "
     "returns JSON lines or CSV, a CSV file, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, "
     "amount, currency FROM orders'."
 )
@@ -30,18 +31,19 @@ BOOKS = (
 @click.argument("url")
 @click.option("--webhook-key", metavar="KEY", default="whk_test_simulator", envvar="SIMULATOR_WEBHOOK_KEY",
               show_envvar=True, show_default=True, help="The webhook key of the receiver.")  # fmt: skip
-@click.option("--only", metavar="RULE", multiple=True, help="Only this rule; repeatable.")
-@click.option("--skip", metavar="RULE", multiple=True, help="Not this rule; repeatable.")
+@click.option("--only", metavar="RULE", multiple=True, help="Check only this rule; repeatable.")
+@click.option("--skip", metavar="RULE", multiple=True, help="Skip this rule; repeatable.")
 @click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
 @click.option("--order", metavar="COMMAND",
               help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
               "books contain only the application's own orders.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
-              help="A reconciliation job that runs before the books are read.")  # fmt: skip
+              help="Reconciliation job to run before the books are read.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
-              help="A running simulator, where the receiver fetches objects.  [default: the simulator at the default "
+              help="A running simulator from which the receiver fetches objects.  [default: the simulator "
+                   "at the default "
               "address, started if none is running]")  # fmt: skip
 @click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
 def certify(
@@ -50,14 +52,14 @@ def certify(
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
-    Does it accept genuine webhooks, reject forged ones, and process each event once?
+    The rules check that it accepts genuine webhooks, rejects forged ones, and processes each event once.
 
     Each rule comes from a clause of the specification. The receiver gets requests exactly like those of the service,
-    and forged ones. You do not have to register it; it only has to verify with --webhook-key. If it fetches the objects
-    of events, it finds them at the simulator that the first lines name.
+    and forged ones. You do not have to register it. It only has to verify signatures with --webhook-key. If it
+    fetches the objects of events, it must fetch them from the simulator whose address is printed in the first lines.
 
-    With --books, money is checked too. Each test payment has a `reference`, which is the `order` in the books. `amount`
-    is the amount that the customer received, 0 unless the order is completed.
+    With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
+    `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
     Exit codes: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
     """
@@ -135,7 +137,7 @@ def _refuse_usage(
             if name not in NAMES:
                 fail([f"{option}: unknown rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE)
     if only and not set(only) - set(skip):
-        fail(["--skip excludes every rule of --only"], EXIT_USAGE)
+        fail(["--skip excludes every rule that --only selects; name other rules"], EXIT_USAGE)
     for wanted in files:
         if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+            fail([f"{wanted}: the directory does not exist; create it first"], EXIT_USAGE)

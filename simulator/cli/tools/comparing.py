@@ -24,7 +24,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     default=("autopilot",),
     show_default=True,
-    help="Scenario active in the replay; repeatable.",
+    help="Scenario to activate for the replay; repeatable.",
 )
 @click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
@@ -33,15 +33,15 @@ def compare(
 ) -> None:
     """Compare a recording with the simulator, or two contracts.
 
-    FILE alone is a HAR recording. Its calls are replayed against a new simulator with the recording's clock.
-    Differences in status, code, shape or state are reported with their meaning: a broken promise of the contract, a
+    If you give only FILE, it is a HAR recording. Its calls are replayed against a new simulator with the recording's
+    clock. Differences in status, code, shape or state are reported with their meaning: a broken rule of the contract, a
     wrong assumption, an addition, or an outside event. Ids, tokens and times are replaced. Exits with 1 if there are
     differences.
 
-    FILE and NEWER are OpenAPI documents (YAML or JSON). Everything removed, weakened, tightened or added is listed.
-    Exits with 1 if clients of the older document can break: something specified was removed or weakened, a request
-    tightened, a default changed, authentication added, a success status removed, or a closed enum of a response
-    extended.
+    FILE and NEWER are OpenAPI documents (YAML or JSON). Everything that was removed, weakened, tightened or added is
+    listed. Exits with 1 if clients of the older document can break. This is the case if something specified was
+    removed or weakened, a request was tightened, a default changed, authentication was added, a success status was
+    removed, or a closed enum in a response was extended.
     """
     if newer is not None:
         _contracts(file, newer, as_json)

@@ -1,7 +1,7 @@
 """`rampsim completion`: shell scripts, and the names that they complete.
 
 Names come from the running server, or from the package if no server is running. Errors are ignored, because messages
-and delays would disturb typing.
+and delays would disturb people while they type.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """Return the items in a list from the server, or no items if the server does not respond quickly."""
+    """Return the items of a list from the server, or no items if the server does not respond quickly."""
     from simulator.cli.server import running
     from simulator.engine.clients import address
     from simulator.engine.clients import control as clients

@@ -28,18 +28,19 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--mode",
     type=click.Choice(["read-only", "full"]),
-    help="read-only: GET and the token exchange; full: everything.  [default: read-only for a target, else full]",
+    help="read-only: only GET and the token exchange. full: all operations.  [default: read-only for a "
+    "target, else full]",
 )
 @click.option(
     "--only",
     type=click.Choice(["behaviour", "shapes", "control"]),
-    help="Only rules of behaviour, only schemathesis, or only the control interface of a new simulator.",
+    help="Run only the behaviour rules, only schemathesis, or only the control interface tests on a new simulator.",
 )
 @click.option("--strict", is_flag=True, help="Also fail if the target differs from an assumption.")
 @click.option(
     "--control", metavar="URL",
     help="Origin of the target's control interface, if it is a simulator that a full run may control (it moves the "
-    "clock), or none.  [default: the target's, if it is on loopback]",
+    "clock), or none.  [default: the target itself, if it is on loopback]",
 )  # fmt: skip
 @click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls.")
@@ -48,7 +49,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     "--rate-limit",
     default="auto",
     show_default=True,
-    help="auto: wait as 429 requires; or a limit such as 10/s or 100/m.",
+    help="auto: wait as 429 responses require. Otherwise a limit such as 10/s or 100/m.",
 )
 @click.option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
               help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
@@ -71,7 +72,7 @@ def conform(
 
     The report separates rules of the specification from assumptions of this contract. Exits with 1 if a rule of the
     specification is broken, or if an operation never returned 2xx. With --strict, it also exits with 1 if the target
-    differs from an assumption. The default mode only reads from a target; use it for a target that is not yours.
+    differs from an assumption. The default mode for a --target only reads. Use it for a target that is not yours.
     """
     import asyncio
 
@@ -88,7 +89,7 @@ def conform(
         refuse_foreign(control)
     for wanted in (report, as_json, junit):
         if wanted is not None and not wanted.absolute().parent.is_dir():
-            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+            fail([f"{wanted}: the directory does not exist; create it first"], EXIT_USAGE)
     settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
         public_key=(public_key or "") if target else "pk_test_simulator",

@@ -38,7 +38,7 @@ def docs(terms: tuple[str, ...]) -> None:
     elif hits := search.search(words):
         _show((hit["path"], hit["title"], hit["heading"], hit["text"]) for hit in hits)
     else:
-        fail([f"the documentation does not contain {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
+        fail([f"no page of the documentation contains {words!r}; `rampsim docs` lists all pages"], EXIT_REFUSED)
 
 
 def _show_contents() -> None:

@@ -27,10 +27,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.option("--plan", type=click.Choice(["quick", "pair", "full"]), default="pair", show_default=True,
-              help="quick: each class once per operation, event type and transaction type; pair: the same in each "
-              "test, at the first and last occurrence; full: at every occurrence.")  # fmt: skip
+              help="quick: each class once per operation, event type and transaction type. pair: the same in each "
+              "test, at the first and last occurrence. full: at every occurrence.")  # fmt: skip
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
-@click.option("--budget", metavar="TIME", help="Time limit, such as 10m; runs that cover most come first.")
+@click.option("--budget", metavar="TIME", help="Time limit, such as 10m. The runs with the most coverage come first.")
 @click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
 @click.option(
     "--settle",
@@ -42,11 +42,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
-@click.option("--limit", metavar="TIME", help="Time after which a test is `hung`, such as 30s.  [default: 15s plus "
+@click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
+                                              "[default: 15s plus "
               "five times its duration without faults]")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
               show_default=True, help="Directory for the reports.")  # fmt: skip
-@click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json; only new findings fail.")
+@click.option(
+    "--baseline", metavar="FILE", type=_FILE, help="An earlier report.json. Only new findings make the command fail."
+)
 @click.option(
     "--replay",
     metavar="RUN",
@@ -73,12 +76,12 @@ def explore(
 ) -> None:  # fmt: skip
     """Run your tests under one fault at a time and check the money.
 
-    COMMAND runs your tests. It is repeated with one fault at a time, and the money of each run is compared with the run
-    without faults.
+    COMMAND runs your tests. It is repeated with one fault at a time. The money after each run is compared with the
+    money after a run without faults.
 
     COMMAND is pytest, or any program that reads SIMULATOR_URL, SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and
     SIMULATOR_WEBHOOK_KEY. After each test, the fault is removed, --settle runs, four simulated days pass, --settle runs
-    again, and --books is read. Both commands use the same variables.
+    again, and --books is read. The commands of --settle and --books can use the same variables.
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """
@@ -93,7 +96,7 @@ def explore(
     if assumptions:
         _nothing_about_faults()
     if prove is not None and replay is None:
-        fail(["--prove checks whether a patch fixes a finding: name the finding with --replay"], EXIT_USAGE)
+        fail(["--prove checks whether a patch fixes a finding. Name the finding with --replay"], EXIT_USAGE)
     try:
         found = None if replay is None else report.read_run(replay, out)
         known = {} if baseline is None else report.known_findings(baseline)
@@ -126,7 +129,7 @@ def explore(
     except KeyboardInterrupt as stop:
         progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
-        fail(["interrupted: all runs are stopped, and no report is written"], EXIT_BY_SIGNAL + number)
+        fail(["interrupted: all runs were stopped and no report was written"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
         fail(str(error).splitlines(), EXIT_SUITE_FAILS)
     except StopExploring as error:
@@ -262,5 +265,5 @@ def _seconds(option: str, given: str | None) -> float | None:
     except ValueError as error:
         fail([f"{option}: {error}"], EXIT_USAGE)
     if seconds <= 0:
-        fail([f"{option}: {given!r} is not a positive duration"], EXIT_USAGE)
+        fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
     return seconds

@@ -1,4 +1,4 @@
-"""`rampsim probe`: decide the assumptions against a running service."""
+"""`rampsim probe`: checks the assumptions against a running service."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
 @click.option(
     "--spend", type=click.Choice(["none", "sandbox"]), default="none", show_default=True,
-    help="none: reads, quotes and refused calls; sandbox: also create resources and transactions.",
+    help="none: only reads, quotes and calls that are refused. sandbox: also create resources and transactions.",
 )  # fmt: skip
 @click.option("--calls", type=click.IntRange(min=1), default=400, show_default=True, help="Most calls.")
-@click.option("--wait", default="0s", show_default=True, help="Most wall time to wait, such as 90s or 2h.")
+@click.option("--wait", default="0s", show_default=True, help="Maximum wall time to wait, such as 90s or 2h.")
 @click.option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
-@click.option("--skip", multiple=True, metavar="ID", help="Leave this assumption out; repeatable.")
+@click.option("--skip", multiple=True, metavar="ID", help="Skip this assumption; repeatable.")
 @click.option(
     "--control", default="auto", show_default=True, metavar="auto|none|URL",
-    help="Origin of the control API of a simulator to steer; auto: the target's, if it is a simulator on loopback.",
+    help="Origin of the control API of a simulator that the probe may control. auto: the target itself, if "
+         "it is a simulator on loopback.",
 )  # fmt: skip
-@click.option("--plan", "plan_only", is_flag=True, help="Print the plan without any call.")
+@click.option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
 @click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="assumptions.json of `rampsim explore --assumptions`: decide these first.")  # fmt: skip
+              help="Report assumptions.json of `rampsim explore --assumptions`; its assumptions are "
+                   "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
-@click.option("--allow-live", is_flag=True, help="Accept live keys, with --spend none only.")
+@click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
     only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
     as_json: Path | None, out: Path | None, allow_live: bool,
 ) -> None:  # fmt: skip
-    """Decide the assumptions against a running service.
+    """Check the assumptions against a running service.
 
-    Each probe is a computed sequence of calls for which the assumption and its alternatives predict different
-    responses. By default the run reads, requests quotes, and makes calls that are refused.
+    Each probe is a sequence of calls to which the service responds differently under the assumption and under its
+    alternatives. By default, the run only reads, requests quotes, and makes calls that are refused.
 
     Exits with 1 if the service contradicts an assumption, and with 3 if no service responds.
     """
@@ -101,17 +103,23 @@ def _check_ids(ids: tuple[str, ...]) -> None:
     switches = TOOLING.alternatives()
     for one in ids:
         if one not in switches:
-            fail([f"there is no switchable assumption {one!r}{did_you_mean(one, switches)}"], EXIT_USAGE)
+            fail(
+                [f"unknown assumption {one!r}{did_you_mean(one, switches) or ';'} `rampsim assumptions` lists them"],
+                EXIT_USAGE,
+            )
 
 
 def _first(path: Path | None) -> tuple[str, ...]:
-    """Return the ids that an `assumptions.json` of explore has, in its order."""
+    """Return the assumption ids from an `assumptions.json` of explore, in the same order."""
     if path is None:
         return ()
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):
-        fail([f"{path}: is not JSON"], EXIT_USAGE)
+        fail(
+            [f"{path} is not valid JSON; use assumptions.json as written by `rampsim explore --assumptions`"],
+            EXIT_USAGE,
+        )
     found: dict[str, None] = {}
     left = [content]
     while left:
@@ -126,7 +134,7 @@ def _first(path: Path | None) -> tuple[str, ...]:
 
 
 def _control(control: str, target: str | None) -> ControlClient | None:
-    """Return the client of the simulator to steer, or None."""
+    """Return a client for the simulator that the probe may control, or None."""
     from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable
 
     if control == "none":
@@ -155,7 +163,7 @@ def _refuse_live(secret_key: str, public_key: str, spend: str, allow_live: bool)
     if not (LIVE_KEYS.is_real(secret_key) or LIVE_KEYS.is_real(public_key)):
         return
     if not allow_live:
-        fail(["the keys are live keys. Use keys of a sandbox, or --allow-live with --spend none"], EXIT_USAGE)
+        fail(["the keys are live keys. Use sandbox keys, or add --allow-live and --spend none"], EXIT_USAGE)
     if spend != "none":
         fail(["--allow-live needs --spend none: live keys move real money"], EXIT_USAGE)
 

@@ -34,8 +34,8 @@ class Recipe:
 def recipes() -> dict[str, Recipe]:
     """Return the recipes in the package, by name.
 
-    `recipes.json` contains the summary of each recipe and the locations of its files. The folder has the same name as
-    the recipe, or is the specified folder in `contracts/`. It contains a README.md.
+    `recipes.json` contains the summary of each recipe and the locations of its files. The files are in the folder
+    with the name of the recipe, or in the given folder of `contracts/`. The folder contains a README.md.
     """
     from simulator.contract.files import contracts_directory
 
@@ -53,7 +53,7 @@ def _recipe(name: str) -> Recipe:
     if name not in known:
         near = [one for one in known if one.startswith(name)] or get_close_matches(name, known, 1)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` lists all)"], EXIT_REFUSED)
+        fail([f"there is no recipe {name!r}{meant or ';'} `rampsim recipe list` lists all recipes"], EXIT_REFUSED)
     return known[name]
 
 

@@ -73,7 +73,7 @@ def validate(files: tuple[Path, ...], strict: bool) -> None:
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """List the included scenarios."""
+    """List the built-in scenarios."""
     from simulator.host import Simulator
 
     library = Simulator().library
@@ -125,7 +125,7 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
         except OSError:
             close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` lists them."
-            fail([f"{given!r} is neither a file nor an included scenario; {hint}"], EXIT_USAGE)
+            fail([f"{given!r} is neither a file nor a built-in scenario; {hint}"], EXIT_USAGE)
         except ScenarioError as error:
             fail(str(error).splitlines(), EXIT_REFUSED)
     return files
@@ -181,7 +181,12 @@ def new(name: str, force: bool) -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--activate", "is_activated", is_flag=True, help="Activate them, after the active scenarios.")
+@click.option(
+    "--activate",
+    "is_activated",
+    is_flag=True,
+    help="Also activate the uploaded scenarios, after those that are already active.",
+)
 @remote
 def upload(client: clients.ControlClient, files: tuple[Path, ...], is_activated: bool) -> None:
     """Upload scenario files to a world of a running server.

@@ -25,7 +25,7 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Include all worlds that this server has had, even deleted ones.")
+@click.option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
 @click.option("--severity", type=click.Choice(SEVERITIES), help="Show only findings of at least this severity.")
 @click.option(
     "--format",
@@ -42,7 +42,7 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
     "--baseline",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Known findings, which are not shown or counted.",
+    help="File of known findings, which are not shown or counted.",
 )
 @click.option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
 @remote
@@ -57,9 +57,9 @@ def advice(
     baseline: Path | None,
     write_baseline: bool,
 ) -> None:
-    """Show mistakes of an integration, and how to fix them.
+    """Show problems in an integration, and how to fix them.
 
-    Each finding has the evidence, its effect in production, and a fix. The most severe come first.
+    Each finding has the evidence, its effect in production, and a fix. The most severe findings come first.
 
     \b
     rampsim advice
@@ -68,7 +68,7 @@ def advice(
     rampsim advice --all-worlds --baseline advice.json --fail-on info --format github
     """
     if write_baseline and baseline is None:
-        fail(["--write-baseline needs a file: set it with --baseline"], EXIT_USAGE)
+        fail(["--write-baseline needs a file; set it with --baseline"], EXIT_USAGE)
     rows = client.get("/advice", world="*" if all_worlds else None)["data"]
     if baseline is not None and write_baseline:
         _write(baseline, rows)

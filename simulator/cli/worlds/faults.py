@@ -44,7 +44,7 @@ def _presets(context: click.Context, parameter: click.Parameter, incomplete: str
 @click.group(invoke_without_command=True)
 @remote
 def faults(client: clients.ControlClient) -> None:
-    """Show the active faults; `add`, `remove`, `clear` them."""
+    """Show the active faults. `add`, `remove` or `clear` them."""
     show(client.get("/faults")["data"])
 
 
@@ -53,7 +53,7 @@ def faults(client: clients.ControlClient) -> None:
 def list_faults(client: clients.ControlClient) -> None:
     """Show the active faults, including faults of scenarios.
 
-    `hits` counts how often a fault applied.
+    `hits` is the number of times that a fault has applied.
     """
     show(client.get("/faults")["data"])
 
@@ -115,7 +115,7 @@ def add(client: clients.ControlClient, preset: str | None, webhook: str | None, 
 def _refuse_half_an_answer(respond: Mapping[str, Any] | None) -> None:
     """Exit with an error that names the missing option for an error response.
 
-    The server would name a JSON field instead.
+    The error of the server would name a JSON field instead.
     """
     lacking = [f"--{name}" for name in ("status", "code") if respond is not None and name not in respond]
     if lacking:
@@ -128,7 +128,7 @@ def _preset(name: str) -> Mapping[str, Any]:
         from simulator.engine.text.strict import did_you_mean
 
         raise click.UsageError(
-            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS)}; `rampsim faults presets` lists them"
+            f"unknown preset {name!r}{did_you_mean(name, presets.PRESETS) or ';'} `rampsim faults presets` lists them"
         )
     return presets.PRESETS[name].fault
 
@@ -162,7 +162,10 @@ def list_presets() -> None:
 
 
 def _members(is_webhook: bool) -> dict[str, _Member]:
-    """Return the fields for call faults or for webhook faults. A name occurs in only one of the nested objects."""
+    """Return the fields for call faults or for webhook faults.
+
+    No two nested objects have a field with the same name.
+    """
     from simulator.engine.faults import models as models
 
     model = models.WebhookFault if is_webhook else models.InterfaceFault

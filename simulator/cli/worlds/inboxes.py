@@ -55,7 +55,8 @@ def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_j
 def wait(client: clients.ControlClient, name: str, as_json: bool, **query: Any) -> None:
     """Wait until an inbox has a number of messages.
 
-    Messages that are already there count. Exits with 1 after the timeout."""
+    Messages that are already in the inbox count. Exits with 1 after the timeout.
+    """
     _print(client.get(f"{_path(name)}/wait", **query)["data"], as_json)
 
 
@@ -75,7 +76,7 @@ def subscribe(client: clients.ControlClient, name: str, events: tuple[str, ...])
 def respond(client: clients.ControlClient, name: str, statuses: tuple[int, ...]) -> None:
     """Set the response statuses of an inbox.
 
-    They are used in order. The last one repeats.
+    The statuses are used in order. The last one repeats.
     """
     show(client.put(_path(name), {"respond": list(statuses)}))
 

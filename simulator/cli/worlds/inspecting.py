@@ -26,7 +26,7 @@ _limit = click.option("--limit", type=click.IntRange(0), help="Number of newest 
 @click.option("--follow", is_flag=True, help="Keep printing new events, one per line, until interrupted.")
 @remote
 def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
-    """Show events; `wait` for one, `resend` one."""
+    """Show events. `wait` for one, or `resend` one."""
     if not follow:
         show(client.get("/events", **query)["data"])
         return
@@ -40,12 +40,12 @@ def events(client: clients.ControlClient, follow: bool, **query: Any) -> None:
 
 
 @events.command()
-@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Wait for this type.")
+@click.option("--type", metavar="EVENT", shell_complete=completing.events, help="Wait for an event of this type.")
 @click.option("--object-id", metavar="ID", help="Wait for an event of this object.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Maximum wait in real seconds.  [default: 30]")
 @remote
 def wait(client: clients.ControlClient, **query: Any) -> None:
-    """Wait for an event; earlier events count. Exits with 1 after the timeout."""
+    """Wait for an event. Earlier events count. Exits with 1 after the timeout."""
     show(client.get("/events/wait", **query))
 
 
@@ -120,7 +120,7 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
             line = f"{row['sort']:10}  {row['id']}{named}  {row['kind']}  {row['status'] or ''}"
             say(plain_line(line).rstrip())
     if answer["truncated"]:
-        say("rampsim: older objects were not searched", err=True)
+        say("rampsim: the oldest objects were not searched; use a more specific search string", err=True)
     if not rows:
         fail([f"nothing in this world matches {words!r}"], EXIT_REFUSED)
 
@@ -128,12 +128,16 @@ def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None
 @click.command()
 @click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
 @click.option("--name", metavar="NAME", help="Name of the scenario.  [default: the file name, or `recording`]")
-@click.option("--since", metavar="TIMESTAMP|ID", help="Start at this simulated time, request or control call.")
+@click.option(
+    "--since",
+    metavar="TIMESTAMP|ID",
+    help="Start at this simulated time, or at the request or control call with this id.",
+)
 @remote
 def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
     """Write manual steps as a scenario that repeats them.
 
-    The scenario contains calls, actions and clock moves.
+    The scenario contains calls, actions and advances of the clock.
 
     \b
     rampsim record --out tests/scenarios/payout-bounces.yaml
@@ -148,12 +152,15 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
 
 
 @click.command()
-@click.option("--all-worlds", is_flag=True, help="Include all worlds that this server has had, even deleted ones.")
+@click.option("--all-worlds", is_flag=True, help="Include all worlds of this server, even deleted ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the report as one HTML page.")
 @click.option("--missing", is_flag=True, help="Also list items that are not covered.")
 @click.option(
-    "--fail-under", type=click.FloatRange(0, 100), metavar="PERCENT", help="Exit with 1 if the total is lower."
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Exit with 1 if the total coverage in percent is lower.",
 )
 @remote
 def coverage(

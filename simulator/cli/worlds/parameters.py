@@ -1,7 +1,7 @@
 """Parameters for an action on the command line: `--failure-code payout_failed` becomes a JSON value.
 
-The action's JSON Schema determines the type of a value, not the form of the value: "50" stays a string if the schema
-expects a string.
+The action's JSON Schema determines the type of a value, not its appearance. "50" stays a string if the schema expects
+a string.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
         name, equals, value = word[2:].partition("=")
         name = name.replace("-", "_")
         if name in given:
-            raise click.UsageError(f"--{name} is given twice")
+            raise click.UsageError(f"--{name} is given twice; give it once")
         if equals:
             given[name] = value
         else:

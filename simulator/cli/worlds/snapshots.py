@@ -18,7 +18,7 @@ _snapshot = click.argument("snapshot", metavar="ID|NAME", shell_complete=complet
 @click.group("snapshots", invoke_without_command=True)
 @remote
 def snapshots(client: clients.ControlClient) -> None:
-    """Show the snapshots; `take`, `restore`, `fork`, `export` them."""
+    """Show the snapshots. `take`, `restore`, `fork` or `export` them."""
     show(client.get("/snapshots")["data"])
 
 
@@ -33,7 +33,7 @@ def list_snapshots(client: clients.ControlClient) -> None:
 @click.argument("name", required=False)
 @remote
 def take(client: clients.ControlClient, name: str | None) -> None:
-    """Save the state of the world after webhooks in flight end."""
+    """Save the state of the world after webhooks in flight have completed."""
     show(client.post("/snapshots?wait=true", {} if name is None else {"name": name}))
 
 
@@ -51,7 +51,7 @@ def restore(client: clients.ControlClient, snapshot: str) -> None:
 @click.option("--replace", is_flag=True, help="First delete a world with this id.")
 @remote
 def fork(client: clients.ControlClient, snapshot: str, world_id: str | None, replace: bool) -> None:
-    """Create another world, with its own keys, from a snapshot."""
+    """Create another world from a snapshot. The new world has its own keys."""
     named = {} if world_id is None else {"id": world_id}
     show(client.post("/worlds", {**named, "from_snapshot": id_of(client, snapshot), "replace": replace}))
 
@@ -98,5 +98,5 @@ def id_of(client: clients.ControlClient, given: str) -> str:
     named = [str(row["id"]) for row in rows if row["name"] == given]
     if not named:
         known = ", ".join(row["name"] or row["id"] for row in rows) or "none"
-        fail([f"this world has no snapshot {given!r}; its snapshots: {known}"], EXIT_REFUSED)
+        fail([f"this world has no snapshot {given!r}; its snapshots are: {known}"], EXIT_REFUSED)
     return named[-1]

@@ -21,13 +21,13 @@ from simulator.engine.clients import control as clients
 @click.group(invoke_without_command=True)
 @remote
 def clock(client: clients.ControlClient) -> None:
-    """Show the clock; `advance` and `set` change it."""
+    """Show the clock. `advance` and `set` change it."""
     show(client.get("/clock"))
 
 
 @clock.command()
 @click.argument("by", required=False)
-@click.option("--to", metavar="TIMESTAMP", help="Advance to this moment.")
+@click.option("--to", metavar="TIMESTAMP", help="Advance to this time.")
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next timer.")
 @click.option(
     "--until-event",
@@ -35,7 +35,7 @@ def clock(client: clients.ControlClient) -> None:
     shell_complete=completing.events,
     help="Advance until an event of this type occurs.",
 )
-@click.option("--object", "object_id", metavar="ID", help="With --until-event: the event's object.")
+@click.option("--object", "object_id", metavar="ID", help="With --until-event: wait for an event about this object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
 @click.option("--horizon", metavar="DURATION", help="With --until or --until-event: maximum advance.  [default: 3652d]")
 @remote
@@ -45,7 +45,7 @@ def advance(
 ) -> None:  # fmt: skip
     """Advance the clock and fire timers that are due.
 
-    BY is a duration: 500ms, 20s, 10m, 2h30m, 3d, or PT10M.
+    BY is a duration with units: 500ms, 20s, 10m, 2h30m, 3d, or PT10M.
 
     \b
     rampsim clock advance 10m
@@ -66,7 +66,7 @@ def advance(
     if until is not None:
         ways.append({"until": {"resource": until[0], "status": until[1]}})
     if len(ways) != 1:
-        raise click.UsageError("use exactly one of BY, --to, --next, --until-event and --until")
+        raise click.UsageError("use exactly one of BY, --to, --next, --until-event or --until")
     if object_id is not None and until_event is None:
         raise click.UsageError("--object needs --until-event")
     waits = "until" in ways[0]
@@ -77,7 +77,7 @@ def advance(
         answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
-        fail([str(answer.get("stopped", "the goal was not reached"))], EXIT_REFUSED)
+        fail([str(answer.get("stopped", "the clock did not reach the goal"))], EXIT_REFUSED)
 
 
 @clock.command("set")
@@ -86,7 +86,7 @@ def advance(
 @click.option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
 @remote
 def set_clock(client: clients.ControlClient, **given: Any) -> None:
-    """Change how the clock moves, or the time."""
+    """Change the mode, the rate or the time of the clock."""
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
         raise click.UsageError("set at least one of --mode, --rate and --now")
@@ -157,11 +157,28 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.argument("event", shell_complete=completing.events)
-@click.option("--target", metavar="ID", help="The object of the event.")
+@click.option("--target", metavar="ID", help="Id of the object that the event is about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
     """Cause an event through the calls and actions that lead to it."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
+
+
+@click.command()
+@click.option("--days", type=click.IntRange(1), default=90, show_default=True, help="Number of simulated days.")
+@click.option("--per-day", type=click.IntRange(0), default=40, show_default=True, help="Orders on each day.")
+@click.option("--mix", type=click.Choice(["typical", "failures"]), default="typical", show_default=True,
+              help="Outcomes: most orders are completed, or most are not.")  # fmt: skip
+@remote
+def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> None:
+    """Give the world a history of orders, through simulated time.
+
+    Real API calls and outside events happen on each day, and the clock advances. The same seed gives the same
+    history.
+    """
+    with shown(client):
+        answer = client.post("/seed?wait=true", {"days": days, "per_day": per_day, "mix": mix})
+    show(answer)
 
 
 @click.command()

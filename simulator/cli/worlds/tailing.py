@@ -25,8 +25,9 @@ _ALL = (*_SHOWN, "state")
 _TYPE = {"event": "type", "delivery": "event_type"}
 _AGAIN_SECONDS = 1.0
 _SLACK_SECONDS = 2.0
-"""The number of seconds by which simulated time may exceed elapsed real time before the difference counts as an
-advance.
+"""The number of seconds by which simulated time can exceed elapsed real time.
+
+A larger difference counts as an advance.
 """
 _COLOURS = {"request": "cyan", "event": "magenta", "delivery": "blue", "clock": "yellow", "state": "white"}
 
@@ -53,7 +54,7 @@ class Wanted(NamedTuple):
 
 @click.command()
 @click.option("--only", "sorts", multiple=True, type=click.Choice(_ALL),
-              help=f"Show this kind of message; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
+              help=f"Kind of message to show; repeatable.  [default: {', '.join(_SHOWN)}]")  # fmt: skip
 @click.option(
     "--type",
     "event_type",
@@ -114,7 +115,7 @@ def _messages(client: clients.ControlClient) -> Iterator[tuple[str, str]]:
             after = f"?last_event_id={client.last_event_id}" if client.last_event_id else ""
             for sort, data in client.stream(f"/stream{after}"):
                 if sort == "missed":
-                    say("rampsim: some messages were missed", err=True)
+                    say("rampsim: some messages were lost because the connection was too slow", err=True)
                 else:
                     yield sort, data
         except (clients.Unreachable, OSError) as error:
@@ -132,8 +133,8 @@ def dated(
     """Yield messages with the simulated time of their arrival. Requests and deliveries themselves contain their start
     times.
 
-    Without `ticks`, clock messages from a running clock are dropped, except the first message, changes of mode or
-    rate, and time advances. A comparison with `wall`, in real seconds, detects advances.
+    Without `ticks`, clock messages of a running clock are dropped. The exceptions are the first message, changes of
+    mode or rate, and advances. An advance is detected by comparison with `wall`, in real seconds.
     """
     now, pace, heard = "", None, 0.0
     for sort, data in messages:

@@ -28,7 +28,7 @@ class OrShown(click.Group):
 @click.group(cls=OrShown, invoke_without_command=True, subcommand_metavar="[ID | COMMAND]")
 @remote
 def worlds(client: clients.ControlClient) -> None:
-    """Show all worlds, or one; `create` and `end` them.
+    """Show all worlds, or one. `create` or `end` them.
 
     If you name a world, the command shows its keys, clock, scenarios and settings.
     """
@@ -60,7 +60,12 @@ def list_worlds(client: clients.ControlClient, as_json: bool) -> None:
 
 
 @worlds.command()
-@click.option("--idle", required=True, metavar="DURATION", help="Delete worlds without calls for this long: 7d, 12h.")
+@click.option(
+    "--idle",
+    required=True,
+    metavar="DURATION",
+    help="Delete worlds that received no calls for this long, such as 7d or 12h.",
+)
 @click.option("--dry-run", is_flag=True, help="Only list them.")
 @remote
 def prune(client: clients.ControlClient, idle: str, dry_run: bool) -> None:
@@ -96,13 +101,13 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
-@click.option("--seed", type=click.IntRange(0), help="Seed of everything random.  [default: random]")
+@click.option("--seed", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
 @click.option(
     "--scenario",
     metavar="NAME|FILE",
     shell_complete=completing.scenarios,
     multiple=True,
-    help="Active scenario; repeatable; none for no scenario.",
+    help="Scenario to activate; repeatable. `none` activates no scenario.",
 )
 @click.option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
 @click.option("--now", metavar="TIMESTAMP", help="Start time.")
@@ -119,7 +124,7 @@ def create(
 ) -> None:  # fmt: skip
     """Create a world and show it.
 
-    Omitted settings come from the server, except the clock, which is manual.
+    Settings that you omit come from the server, except the clock, which is manual.
 
     \b
     rampsim worlds create my-test --seed 7 --scenario autopilot --replace
@@ -182,7 +187,7 @@ def _scenario(given: str) -> Any:
 @click.argument("world_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.worlds)
 @remote
 def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
-    """Delete worlds and their snapshots; their tokens become invalid."""
+    """Delete worlds and their snapshots. Their tokens become invalid."""
     for world_id in world_ids:
         client.delete(f"/worlds/{clients.segment(world_id)}")
 
@@ -191,7 +196,7 @@ def end(client: clients.ControlClient, world_ids: tuple[str, ...]) -> None:
 @click.argument("world_id", metavar="ID", shell_complete=completing.worlds)
 @remote
 def raw(client: clients.ControlClient, world_id: str) -> None:
-    """Export the stored data of a world, readable or not.
+    """Export the stored data of a world, even if it is unreadable.
 
     \b
     rampsim worlds raw my-world > my-world.raw.json

@@ -17,9 +17,9 @@ Control requests below it need no world header.
 
 
 def listening(variables: Mapping[str, str]) -> str:
-    """Return the URL at which `serve` is reached, given these environment variables.
+    """Return the URL at which clients reach `serve`, given these environment variables.
 
-    Use loopback if `serve` listens on all addresses.
+    The URL uses loopback if `serve` listens on all addresses.
     """
     host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
     host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)

@@ -100,7 +100,7 @@ class Stream(Exchange):
         super().__init__(request, loop.create_future(), most_bytes=None)
         self._is_bodiless = is_bodiless
         self.begun = loop.create_future()
-        """Done when the response headers have arrived, or will not arrive any more."""
+        """Done when the response headers have arrived, or when it is certain that they will not arrive."""
         self._more: asyncio.Future[None] | None = None
 
     async def pieces(self) -> AsyncIterator[bytes]:

@@ -1,7 +1,7 @@
-"""Connecting to addresses that were resolved, and possibly checked, before.
+"""Connections to addresses that were resolved, and possibly checked, before.
 
-asyncio can race the addresses of a name, but resolves the name itself. uvloop cannot race at all. Webhooks must be
-sent to exactly the addresses that were checked (decision W3), so this module implements the race.
+Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several
+addresses in parallel but resolves the name itself, and uvloop cannot do it at all. So this module implements it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ async def addresses_of(host: str, port: int) -> list[Address]:
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     found = dict.fromkeys((str(info[4][0]), int(info[0])) for info in infos)
     if not found:
-        raise socket.gaierror(f"no address for {host}")
+        raise socket.gaierror(f"the host name {host} has no address")
     return list(found)
 
 

@@ -52,6 +52,8 @@ class ControlClient:
             raise Unreachable(str(error)) from None
         self.url = url.rstrip("/")
         self.world = world
+        self.environment = environment
+        self.token = token
         self.last_event_id = ""
         """The id of the newest event that `stream` has yielded. `/stream?last_event_id=` continues after this event."""
         self._timeout_seconds = timeout_seconds
@@ -138,7 +140,9 @@ class ControlClient:
             with self._open(method, path, content, media_type) as response:
                 return response.read()
         except (OSError, HTTPException) as error:
-            raise Unreachable(f"{self.url} broke off in the middle of its response ({_reason(error)})") from None
+            raise Unreachable(
+                f"{self.url} closed the connection in the middle of its response ({_reason(error)})"
+            ) from None
 
     def _open(
         self, method: str, path: str, content: bytes | None, media_type: str = "application/json"
@@ -147,7 +151,7 @@ class ControlClient:
         try:
             response = self._client.open(method, CONTROL_BASE + path, content, headers, self._timeout_seconds)
         except (NoResponse, ValueError) as error:  # a ValueError of a header that cannot be encoded
-            raise Unreachable(f"no simulator answers at {self.url} ({error})") from None
+            raise Unreachable(f"no simulator responds at {self.url} ({error})") from None
         if not 200 <= response.status < 300:
             with response:
                 raise CallRefused(response.status, _error_of(response.read(), response.reason))
@@ -168,7 +172,7 @@ def _error_of(raw: bytes, reason: str) -> Mapping[str, Any]:
     try:
         error = json.loads(raw)["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return {"message": reason or "a response that is not the simulator's"}
+        return {"message": reason or "a response that is not from a simulator"}
     return error if isinstance(error, dict) else {"message": str(error)}
 
 

@@ -36,7 +36,7 @@ X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Rema
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
 _SPELLED = {name.lower().encode(): name for name in _WELL_KNOWN.split()}
-"""These headers are always recorded in the same spelling, because header names are case-insensitive."""
+"""The spelling in which these headers are recorded. Header names are case-insensitive."""
 
 
 class ConnectionClosed(ConnectionError):
@@ -70,7 +70,7 @@ class Exchange(asyncio.Protocol):
         """Done when no more data of the response will arrive.
 
         If not even a status arrived, the result is a `ConnectionClosed` or `NoHttp`. A caller that stops waiting
-        earlier can read the present `status`, `headers` and `body`.
+        earlier can read the current `status`, `headers` and `body`.
         """
         self.status: int | None = None
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = ()

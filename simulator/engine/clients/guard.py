@@ -78,13 +78,14 @@ class LiveKeys:
     """The format of one service's live keys.
 
     The simulated production environment has live keys, too. A key that is derived for a world ends with a checksum,
-    so a client recognises it without a request to a server. One in sixteen million real keys is accepted by chance.
+    so a client recognises it without a request to a server. One in sixteen million real keys has a valid checksum by
+    chance.
     """
 
     def __init__(self, prefixes: Iterable[str], *, own: str, place: str, example: str) -> None:
         self._key = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(map(re.escape, prefixes))})([A-Za-z0-9_-]+)")
         self._own = own
-        """The part after the prefix in the keys of the world `default`. A user may append characters to such a key."""
+        """The part after the prefix in the keys of the world `default`. Users may append characters to such a key."""
         self._place = place
         """The environment that live keys belong to."""
         self._example = example

@@ -9,6 +9,7 @@ import hashlib
 import secrets
 from collections.abc import Collection, Iterable
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ControlError
 from simulator.engine.worlds.quotas import CODE
 from simulator.kernel.dataclass import dataclass
@@ -63,15 +64,17 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return a 404 error. It is the same for a missing world and for a world that the token cannot access."""
+        """Return a 404 error. It does not reveal whether the world is missing or the token cannot access it."""
         reach = "" if self.reaches_all else f" {self._reach}"
-        return ControlError(404, "not_found", f"There is no world {world_id!r}.{reach}")
+        return ControlError(
+            404, "not_found", f"There is no world {world_id!r}. List the worlds with GET {CONTROL_BASE}/worlds.{reach}"
+        )
 
     @property
     def _reach(self) -> str:
         if self is NOBODY:
-            return "A control token is needed to reach a world."
-        return f"The token {self.name!r} reaches only worlds whose ids begin with {self.prefix!r}."
+            return "Access to a world needs a control token."
+        return f"The token {self.name!r} can access only worlds whose ids begin with {self.prefix!r}."
 
 
 EVERYBODY = Access("everybody")

@@ -99,7 +99,7 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Return the admission of a call before its body is read, or None if the call will be refused."""
+        """Check a call before its body is read. Return its admission, or None if the call will be refused."""
         try:
             return self._admitted(scope)
         except ApiError:
@@ -144,7 +144,9 @@ class ControlInterface:
         row = rows.get("GET" if method == "HEAD" else method)
         access = self._admit(scope) if row is None or not row.open else self._known(scope)
         if not rows:
-            raise ApiError("not_found", f"There is no path {path}.")
+            raise ApiError(
+                "not_found", f"There is no path {path}. List all paths with GET {CONTROL_BASE}/control.json."
+            )
         if row is None:
             allowed = ", ".join(rows)
             raise ApiError(
@@ -242,9 +244,11 @@ class ControlInterface:
             raise ApiError("forbidden", refusal)
         origin = _header(scope, b"origin")
         if origin is not None and origin.lower() != own_origin(scope).lower():
-            raise ApiError("forbidden", f"The control API accepts only its own pages, not {origin[:100]!r}.")
+            raise ApiError(
+                "forbidden", f"The control API accepts calls from its own pages only, not from {origin[:100]!r}."
+            )
         if origin is None and is_embedded_elsewhere(scope):
-            raise ApiError("forbidden", "The control API accepts only its own pages.")
+            raise ApiError("forbidden", "The control API accepts calls from its own pages only.")
         return EVERYBODY
 
     def _known(self, scope: Scope) -> Access:
@@ -273,7 +277,7 @@ def _token(scope: Scope) -> str:
 
 
 def _no_cut() -> None:
-    """Do nothing. Used on servers that cannot drop a connection, where the client sees a normal end of the response."""
+    """Do nothing. Used on servers that cannot drop a connection. The client then sees a normal end of the response."""
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
@@ -297,7 +301,9 @@ def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | No
 
 def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
     if not is_whole and not row.cuts:
-        raise ApiError("invalid_request", f"The body is larger than {row.max_bytes} bytes, the limit of this call.")
+        raise ApiError(
+            "invalid_request", f"The body is larger than {row.max_bytes} bytes, which is the limit for this call."
+        )
     if row.takes == "bytes":
         return body
     if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):

@@ -76,7 +76,7 @@ class ControlCall:
     is_whole: bool = True
     """False if the body exceeded the operation's limit and was truncated."""
     gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """A future that is done when the client disconnects before the response."""
+    """A future that is done if the client disconnects before the response is sent."""
     shows_keys: bool = False
     """Whether keys in the response are left unmasked."""
     connection_opened_at: float = inf
@@ -192,7 +192,7 @@ class ControlCall:
         """
         driver = self.runtime.driver
         try:
-            with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
+            with self._leaving(lambda: driver.call_off(world, "the caller disconnected")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
             raise clock_busy() from None
@@ -206,9 +206,9 @@ class ControlCall:
     async def settle(self, world: World) -> int:
         """Wait until no webhook attempt of a world is in flight. Return the number of attempts since the last count.
 
-        Raise `ControlError` 409 clock_busy in two cases. The first is a receiver that does not respond to an attempt
-        sent before this call arrived, because that receiver may be the caller. The second is a receiver that hangs
-        for `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
+        Raise `ControlError` 409 clock_busy in two cases. In the first, a receiver does not respond to an attempt that
+        was sent before this call arrived, and that receiver may be the caller. In the second, a receiver hangs for
+        `REST_SECONDS`. With `wait=true` in the query, the call waits without a limit.
         """
         courier = self.runtime.courier
         try:
@@ -217,7 +217,7 @@ class ControlCall:
         except Unanswered as error:
             raise unanswered(error) from None
         if self.gone.done():
-            raise invalid_state("The caller left before all deliveries were answered.")
+            raise invalid_state("The caller disconnected before all deliveries were acknowledged.")
         return made
 
     def stopped_scenarios(self, world: World) -> StoppedScenarios:
@@ -277,7 +277,7 @@ class ControlCall:
         """
         value = self.given(name)
         if value is not None and not is_whole(value):
-            raise invalid_parameter(name, "it must be an integer from 0")
+            raise invalid_parameter(name, "it must be a non-negative integer")
         return None if value is None else int(value)
 
     def limit(self) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, calls_under, one_of
 from simulator.engine.control.pages import HTML, apart, page_rows
@@ -57,7 +58,8 @@ async def advice(call: ControlCall) -> AdviceList:
 async def _worlds(call: ControlCall) -> list[World]:
     """Return the worlds to evaluate, after firing their due timers.
 
-    These are all existing worlds for `world=*`, otherwise the world in the query parameter `world` or in the header.
+    For `world=*`, these are all existing worlds. Otherwise it is the world in the query parameter `world` or in the
+    header.
     """
     runtime, name = call.runtime, call.given("world")
     if name is None:
@@ -71,7 +73,10 @@ async def _worlds(call: ControlCall) -> list[World]:
         await call.wake(name)
         found = [world for world in [call.find_world(name)] if world is not None]
     if not found:
-        raise invalid_parameter("world", f"there is no world {name!r}; for all worlds, use {EVERY_WORLD}")
+        raise invalid_parameter(
+            "world",
+            f"there is no world {name!r}; list the worlds with GET {CONTROL_BASE}/worlds, or use {EVERY_WORLD} for all",
+        )
     for world in found:
         await runtime.driver.bring_up_to_date(world)
     return found

@@ -46,7 +46,7 @@ class Metrics(Collector):
             0.0 if self._runtime.persistence is None else self._runtime.persistence.lag_seconds(),
         )
         yield GaugeMetricFamily(
-            "rampsim_ready", "1 while calls are handled, 0 while the store cannot save changes.", float(self._is_ready)
+            "rampsim_ready", "1 if calls are handled, 0 if the store cannot save changes.", float(self._is_ready)
         )
 
     @property

@@ -80,12 +80,15 @@ def environment_name(means: str) -> Mapping[str, Any]:
 
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
-LIMIT: Query = {"limit": {**WHOLE, "description": "At most this many, the newest. They are listed oldest first."}}
+LIMIT: Query = {
+    "limit": {**WHOLE, "description": "The maximum number of items. The newest are returned, oldest first."}
+}
 """The query parameter that every list accepts."""
 WAIT: Query = {
     "wait": {
         "type": "boolean",
-        "description": "Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with "
+        "description": "Wait without a limit for a receiver that has not responded yet. Without it, the "
+        "call fails with "
         "409 clock_busy.",
     }
 }
@@ -94,15 +97,14 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The way in which a recording repeats a control call.
-
-It repeats the call or the action, lets time pass and so on, or skips the call.
+"""The repeat modes of control calls in a recording: it repeats the call or the action, lets time pass, or skips the
+call.
 """
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
     "Clock": "Read and move simulated time, and list the timers.",
-    "Actions": "Do what third parties do, and inspect every resource: its history and its legal actions.",
+    "Actions": "Perform actions of third parties, and inspect each resource with its history and legal actions.",
     "Scenarios": "Files that decide what third parties do by themselves, and when.",
     "Faults": "Inject errors, delays and lost connections into requests and webhook deliveries.",
     "Seeing": "Inspect what happened: requests, events, deliveries, e-mails and advice.",
@@ -125,7 +127,7 @@ class ControlOperation:
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
-    """The format of the body: `json` (validated against `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
+    """The format of the body: `json` (validated with `body`), `raw` (a JSON object), `bytes`, or `nothing`."""
     accepts: tuple[type, ...] | Mapping[str, Any] = ()
     """The schema of a `raw` or `bytes` body in the contract: alternative types, or a JSON Schema."""
     sent_as: tuple[str, ...] = ("application/json",)
@@ -154,10 +156,10 @@ class ControlOperation:
     takes_webhooks: bool = False
     """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
-    """The way in which recordings repeat the call.
+    """The repeat mode of the call in a recording.
 
-    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains
-    only calls with a value here.
+    None for calls that only read, or that create, freeze or replace worlds. The journal of control calls contains only
+    calls with a value here.
     """
     keeps_answer: bool = False
     """Whether the journal saves the response, because it contains the id of a new resource."""
@@ -248,5 +250,6 @@ def known_event(world: World, param: str, name: str) -> str:
     """Return `name` if it is an event type. Otherwise raise `ControlError` 400 for the parameter `param`."""
     events = vocabulary_of(world).events
     if name not in events:
-        raise invalid_parameter(param, f"there is no event type {name!r}{did_you_mean(name, events)}")
+        hint = did_you_mean(name, events) or f"; the event types are {', '.join(sorted(events))}"
+        raise invalid_parameter(param, f"unknown event type {name!r}{hint}")
     return name

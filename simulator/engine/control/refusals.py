@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ControlError, sentence
 from simulator.engine.webhooks.courier.courier import Unanswered
 
@@ -15,21 +16,27 @@ def unanswered(error: Unanswered) -> ControlError:
     """Return the error 409 clock_busy for a world with webhook attempts that a receiver does not respond to."""
     if error.waited_seconds is not None:
         why = (
-            f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a pause, now to {error.url}. "
+            f"Webhook attempts were in flight for {error.waited_seconds:.0f} s without a break, most "
+            f"recently to {error.url}. "
             "Wait for the receiver, or delete or disable its endpoint. To wait without a limit, add wait=true."
         )
     else:
         why = (
-            f"The receiver {error.url} has not answered a webhook that was sent before this call came. A receiver must "
-            "answer before it moves the clock or waits for deliveries. To wait for a slow receiver, add wait=true to "
+            f"The receiver {error.url} has not acknowledged a webhook that was sent before this call. A receiver must "
+            "respond before it advances the clock or waits for deliveries. To wait for a slow receiver, add "
+            "wait=true to "
             "the query."
         )
     return ControlError(409, "clock_busy", why)
 
 
-def not_found(what: str, identifier: str, param: str | None = None) -> ControlError:
-    """Return the error 404 not_found for an id. `what` names the kind of object, such as a snapshot."""
-    return ControlError(404, "not_found", f"There is no {what} {identifier[:100]!r}.", param)
+def not_found(what: str, identifier: str, listed: str, param: str | None = None) -> ControlError:
+    """Return the error 404 not_found for an id.
+
+    `what` names the kind of object, such as a snapshot. `listed` is the path of the list of these objects.
+    """
+    message = f"There is no {what} {identifier[:100]!r}. List them with GET {CONTROL_BASE}{listed}."
+    return ControlError(404, "not_found", message, param)
 
 
 def invalid_state(why: str, param: str | None = None) -> ControlError:
@@ -39,7 +46,7 @@ def invalid_state(why: str, param: str | None = None) -> ControlError:
 
 def replaced() -> ControlError:
     """Return the error 409 invalid_state for a world that was deleted or replaced while a call was waiting."""
-    return invalid_state("The world was replaced meanwhile.")
+    return invalid_state("The world was replaced during the call. Send the call again.")
 
 
 def invalid_parameter(param: str, why: str) -> ControlError:

@@ -9,7 +9,7 @@ from simulator.engine.control.history import events, journal, requests, search, 
 from simulator.engine.control.objects import actions, ledger, reach
 from simulator.engine.control.operation import ControlOperation
 from simulator.engine.control.scenarios import faults, recording, scenarios
-from simulator.engine.control.time import advance, clock
+from simulator.engine.control.time import advance, clock, seeding
 from simulator.engine.control.webhooks import deliveries, inbox, subscribing
 from simulator.engine.control.worlds import set_aside, settings, snapshots, usage, worlds
 from simulator.engine.rows.by_name import by_name
@@ -17,8 +17,8 @@ from simulator.engine.worlds.alternatives import Alternatives
 from simulator.engine.worlds.setting_model import model_of
 
 _MODULES = (
-    set_aside, snapshots, clock, advance, actions, reach, journal, recording, scenarios, faults, requests, events,
-    deliveries, search, ledger, timeline, insight,
+    set_aside, snapshots, clock, advance, seeding, actions, reach, journal, recording, scenarios, faults, requests,
+    events, deliveries, search, ledger, timeline, insight,
 )  # fmt: skip
 """Modules with plain functions as handlers, whose operations do not depend on the service."""
 

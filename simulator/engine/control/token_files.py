@@ -52,7 +52,7 @@ def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list
         rows.append((hash_of(row.token) if row.token is not None else bytes.fromhex(row.sha256 or ""), access))
         known += [row.token] if row.token is not None else []
     if len({digest for digest, _ in rows}) < len(rows):
-        raise BadTokens(["two control tokens are equal, so it is not clear which worlds the token is for"])
+        raise BadTokens(["two control tokens are equal; give each name a token of its own"])
     return (Tokens(rows) if rows else None), known
 
 
@@ -68,7 +68,7 @@ def _read(file: Path) -> list[_Token]:
     except ValidationError as error:
         raise BadTokens([f"{file}: {_problem(detail)}" for detail in error.errors(include_input=False)]) from None
     problems = [
-        f"{file}: tokens[{index}]: it must have either `token` or `sha256`"
+        f"{file}: tokens[{index}]: it must have exactly one of `token` and `sha256`"
         for index, row in enumerate(rows)
         if (row.token is None) == (row.sha256 is None)
     ]

@@ -63,7 +63,7 @@ class WorldEnded:
 
 @dataclass(frozen=True)
 class SnapshotSaved:
-    """A new snapshot of a world. It is saved as a separate base."""
+    """A new snapshot of a world. It is saved as a base of its own."""
 
     id: str
     world: str
@@ -120,7 +120,7 @@ class Backend(Protocol):
     """A database that saves worlds.
 
     All methods except `compact` are called from one event loop, one at a time. Each method raises `StoreError` if it
-    fails. A failed method has written nothing.
+    fails. In that case, it has written nothing.
     """
 
     name: str
@@ -128,8 +128,8 @@ class Backend(Protocol):
     is_shared: bool
     """True if several servers may use the store.
 
-    Worlds are then read on demand. A response without writes then needs an empty batch, which confirms that this
-    server still owns the world.
+    Worlds are then read on demand. Even a response without writes needs a batch, which may be empty. It confirms that
+    this server still owns the world.
     """
 
     async def open(self) -> None:
@@ -161,8 +161,8 @@ class Backend(Protocol):
         """Replace the base of a world, and its entries up to a number, with a new base. Return the size of the new
         base.
 
-        If the world was replaced meanwhile, do nothing and return 0. Other batches may be committed while this method
-        runs.
+        If the world was replaced in the meantime, do nothing and return 0. Other batches may be committed while this
+        method runs.
         """
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """Cards of suspended worlds, and undecoded worlds, in a SQLite store.
 
 A card contains the data about a world that the server needs while the world is suspended. It includes a digest of the
-checksums of the stored bytes of the world, so the server recognises and ignores a stale card.
+checksums of the world's stored bytes. With the digest, the server recognises and ignores a stale card.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ NewCard: TypeAlias = tuple[int, bytes, Use]
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
     """Return the content of every valid card, by world.
 
-    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card. It is
-    therefore read at startup, and set aside.
+    This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so it is
+    read at startup and set aside.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")
@@ -57,7 +57,7 @@ def put_cards(connection: sqlite3.Connection, cards: Mapping[str, NewCard]) -> s
 
 
 def _digests(connection: sqlite3.Connection, heads: Iterable[Any], where: str, values: Any) -> dict[str, int]:
-    """Return, for each of these worlds, a digest of the checksums of all its stored bytes."""
+    """Return a digest of the checksums of all stored bytes, for each of these worlds."""
     made_of = {world: [(number, base)] for world, number, base in heads}
     bases = {base: world for world, (head, *_) in made_of.items() for base in (head[1],)}
     for world, base in connection.execute(f"SELECT world, base FROM snapshots {where} ORDER BY place", values):

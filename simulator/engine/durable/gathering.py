@@ -67,7 +67,7 @@ class Batches:
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return the batch to write now, and the worlds whose entries must be folded into a new base."""
+        """Return the batch to write now, and the worlds whose entries must be merged into a new base."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
         uses = last_used.take(dirty)

@@ -1,4 +1,7 @@
-"""Saving the last-used times of worlds, to the minute. A time is saved together with other writes if there are any."""
+"""Saving of the last-used times of worlds, to the minute.
+
+A time is saved together with other writes if there are any.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from simulator.kernel.world import World
 USES_SECONDS = 30.0
 """The interval at which last-used times are saved."""
 SLACK_MS = 1_000
-"""Times that differ by less are treated as equal. Each last-used time is computed from clocks that drift."""
+"""Times that differ by less than this are treated as equal, because the clocks from which they are computed drift."""
 
 
 class LastUsedWriter:

@@ -1,4 +1,4 @@
-"""Reading worlds from a store. Each world is decoded in a thread, then started or set aside."""
+"""Reading of worlds from a store. Each world is decoded in a thread, then started or set aside."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class WorldLoader:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
         except Exception as error:  # rows from another program may raise any exception
-            why = f"this version cannot read what {self._backend.name!r} has of it ({error or type(error).__name__})"
+            why = f"this version cannot read its data in {self._backend.name!r} ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
 
     def let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
-        """Start a world where it stopped.
+        """Start a world at the point where it stopped.
 
-        If its clock is running, timers that were due meanwhile fire now. Raise `StoreDamaged` if the world cannot
-        start.
+        If its clock is running, timers that have become due in the meantime fire now. Raise `StoreDamaged` if the world
+        cannot start.
         """
         try:
             world = self._simulator.from_state(base.state, stored.world)
@@ -82,9 +82,9 @@ class WorldLoader:
             elif (begun := self._tracked.pop(stored.world, None)) is not None:
                 begun.let_go()
             if isinstance(error, WorldExists):
-                raise StoreDamaged(f"it has keys of the world {str(error)!r}") from None
-            _log.error("the world %s cannot begin", stored.world, exc_info=error)
-            raise StoreDamaged(f"its rows do not hold together ({error or type(error).__name__})") from error
+                raise StoreDamaged(f"it has the same keys as the world {str(error)!r}") from None
+            _log.error("the world %s cannot be loaded", stored.world, exc_info=error)
+            raise StoreDamaged(f"its rows are inconsistent ({error or type(error).__name__})") from error
         self._uses.bring(tracked, stored.used_ms)
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
@@ -98,7 +98,8 @@ class WorldLoader:
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
         """Leave an unreadable world in the store, and continue without it.
 
-        The keys and tokens that can be found in the world still belong to it: no other world may get its requests.
+        The keys and tokens that can be found in the world still belong to it, so that no other world gets its
+        requests.
         """
         _log.error("the world %s is set aside: %s", world_id, error)
         self.unreadable[world_id] = str(error)

@@ -1,4 +1,6 @@
-"""The lock that reserves a SQLite file for one server at a time, whatever path or link the server opens."""
+"""The lock that reserves a SQLite file for one server at a time, even if other servers use another path or link to
+it.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,14 @@ _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 class FileLock:
-    """Two locks, which end with this process. Raise `StoreLocked` if another server holds one, `StoreFailed` if a
-    file cannot be opened, and `OSError` if the disk is full.
+    """Two locks, which end with this process.
 
-    The first lock is on a file next to the database. This file names the process, and its path has all symbolic links
-    resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite must not
-    open a file under two names at once: each name would have a separate write-ahead log.
+    Raise `StoreLocked` if another server holds one of them, `StoreFailed` if a file cannot be opened, and `OSError`
+    if the disk is full.
+
+    The first lock is on a file next to the database. This file contains the process id, and symbolic links in its
+    path are resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite
+    must not open a file under two names at once, because each name would have its own write-ahead log.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,14 +47,14 @@ class FileLock:
         except OSError:
             holder = os.pread(beside, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} (process {holder}): end it, or name another file"
+                f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or name another file"
             ) from None
         database = self._open(path, real)
         try:
             _lock_byte(database)
         except OSError:
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} by another name (a hard link): end it, or name another file"
+                f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or name another file"
             ) from None
         os.ftruncate(beside, 0)
         os.pwrite(beside, f"{os.getpid()}\n".encode(), 0)
@@ -76,8 +80,8 @@ class FileLock:
 
 def _lock_byte(file: int) -> None:
     """Lock the byte until the file is closed or the process ends. Raise `OSError` if another process holds the lock."""
-    # Use a lock on the open file description if the system supports it: closing another descriptor does not end this
-    # lock.
+    # Use a lock on the open file description if the system supports it, because closing another descriptor does not
+    # end this lock.
     if _BY_OPEN_FILE is not None:
         fcntl.fcntl(file, _BY_OPEN_FILE, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
     else:

@@ -1,4 +1,4 @@
-"""Choosing a store by its URL, and saving a server's worlds in it."""
+"""The selection of a store by its URL, and the start of saving a server's worlds in it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def share(
 
 
 def otherwise(asked: Blueprint, saved: Blueprint) -> str:
-    """Describe how a saved world differs from this server's flags. Return "" if there is no difference."""
+    """Describe the differences between a saved world and this server's flags. Return "" if there are none."""
     parts = {
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),

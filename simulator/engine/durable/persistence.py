@@ -38,8 +38,8 @@ _log = logging.getLogger(__name__)
 class PersistenceLayer(Observer):
     """Saves a server's worlds in a backend.
 
-    `make_default` creates the world `default` in a new store. `otherwise` describes how a saved world differs from
-    the server's flags. `retry_seconds` is the interval between attempts to reopen a failed store.
+    `make_default` creates the world `default` in a new store. `otherwise` describes the differences between a saved
+    world and the server's flags. `retry_seconds` is the interval between attempts to reopen a failed store.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class PersistenceLayer(Observer):
     # Called by the server
 
     def unsettled(self) -> asyncio.Future[None] | None:
-        """See `WriteBarrier`."""
+        """Implements `WriteBarrier`."""
         if self.refusal is None:
             if self._backend.is_shared:  # a response that only reads must be confirmed, too: see `Backend.is_shared`
                 self._gather_soon()
@@ -105,17 +105,17 @@ class PersistenceLayer(Observer):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """See `WriteBarrier`."""
+        """Implements `WriteBarrier`."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0
 
     async def uses(self) -> Mapping[str, Use]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return await self._backend.uses()
 
     def world_ids(self) -> Sequence[str]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return list(self._simulator.worlds)
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -128,11 +128,11 @@ class PersistenceLayer(Observer):
         """Do nothing, because all worlds are in memory."""
 
     async def raw(self, world_id: str) -> Sequence[RawPiece]:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         return await self._backend.raw(world_id)
 
     def delete_unreadable(self, world_id: str) -> None:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         self._loader.drop_unreadable(world_id)
         self._batches.wiped[world_id] = None
         self._note(world_id)
@@ -227,8 +227,8 @@ class PersistenceLayer(Observer):
         loop = asyncio.get_running_loop()
         self._next, self._gathers_since = loop.create_future(), perf_counter()
         if self._committing is None:
-            # Not immediately: all changes in this turn of the loop must be in one batch, because a crash between two
-            # batches would leave a state that no caller was ever shown.
+            # The batch does not start immediately, because all changes in this turn of the loop must be in one batch.
+            # A crash between two batches would leave a state that no caller was ever shown.
             loop.call_soon(self._begin)
 
     # Writing
@@ -266,14 +266,14 @@ class PersistenceLayer(Observer):
             self._spawn(self._fold(one))
 
     async def _fold(self, folding: Folding) -> None:
-        """Fold a world's entries into a new base. If this fails, the entries remain and are folded later."""
+        """Merge a world's entries into a new base. If this fails, the entries remain and are merged later."""
         tracked, world_id = folding.tracked, folding.tracked.world.id
         if self._tracked.get(world_id) is not tracked:
             return
         try:
             size = await self._backend.compact(world_id, folding.number, self._batches.parts_of(folding.base))
         except StoreError as error:
-            _log.error("the entries of the world %s could not be folded: %s", world_id, error)
+            _log.error("the log entries of the world %s could not be compacted: %s", world_id, error)
             return
         if size:
             tracked.base_bytes = size
@@ -283,7 +283,7 @@ class PersistenceLayer(Observer):
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
         """Read a world into memory.
 
-        If `unless` returns True after reading, do nothing. Raise `StoreError` if reading fails.
+        If `unless` returns True after the world was read, discard it. Raise `StoreError` if reading fails.
         """
         stored = await self._backend.load(world_id)
         self._batches.of_server.take_in(await self._backend.server())
@@ -300,8 +300,8 @@ class PersistenceLayer(Observer):
 
     def _throw_away(self, error: Exception) -> None:
         """Discard all worlds in memory. Their state was not saved, so no caller may see it."""
-        # The failed batch cannot be undone alone, because later requests build on it. So the worlds are read again as
-        # they were last saved, and `generation` invalidates the responses computed before.
+        # The failed batch cannot be undone alone, because later requests build on it. So the last saved state of the
+        # worlds is read again, and `generation` invalidates the responses computed before.
         if self.refusal is not None:
             return
         if isinstance(error, StoreError):
@@ -348,8 +348,7 @@ class PersistenceLayer(Observer):
             except StoreDamaged as error:
                 await self._loader.set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
-            # Code that needs any world, such as a world for the vocabulary, finds this one. No request is served by
-            # it.
+            # Code that needs some world, for example for the vocabulary, finds this one. No request is served by it.
             stand_in = Simulator(self._simulator.provider, self._simulator.library)
             self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:

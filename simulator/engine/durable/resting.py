@@ -1,7 +1,8 @@
-"""Suspended worlds: unused worlds in a SQLite store, of which only a card is in memory.
+"""Suspended worlds: unused worlds in a SQLite store. Only a card of each is in memory.
 
 A world is read when a request needs it, or when a timer on its running clock is due. At startup, a server reads the
-cards, the world `default`, and the worlds whose cards are stale because they were in use when the server crashed.
+cards and the world `default`. It also reads the worlds whose cards are stale because they were in use when the server
+crashed.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Card:
     """The machine time at which the next timer is due, or None if only a request can change the world."""
 
     def show(self, origin: str, wall_ms: int) -> JsonObject:
-        """Return the world object as of now."""
+        """Return the world object with its current clock."""
         now_ms = self.now_ms + int(max(wall_ms - self.wall_ms, 0) * self.rate)
         keys: Mapping[str, Mapping[str, str]] = self.shown["credentials"]
         credentials = {name: {**pair, "base_url": origin + pair["base_url"]} for name, pair in keys.items()}
@@ -111,12 +112,12 @@ class FilePersistence(PersistenceLayer):
         return [one for one in self._order if one in self.at_rest or one in self._simulator.worlds]
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         card = self.at_rest.get(world_id)
         return None if card is None else card.show(origin, self._wall_clock_ms())
 
     async def wake(self, world_id: str) -> None:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         while world_id in self.at_rest:
             task = self._waking.get(world_id)
             if task is None:
@@ -125,7 +126,7 @@ class FilePersistence(PersistenceLayer):
             await asyncio.shield(task)
 
     async def wake_snapshot(self, snapshot_id: str) -> None:
-        """See `storage.Persistence`."""
+        """Implements `storage.Persistence`."""
         for world_id in [one for one, card in self.at_rest.items() if snapshot_id in card.snapshots]:
             await self.wake(world_id)
 

@@ -1,7 +1,7 @@
 """The SQLite store: one file for all worlds, and one thread for all operations.
 
 The file is in WAL mode with full synchronisation. A committed batch therefore survives a machine crash, and other
-programs can read the file meanwhile. A lock (`locking`) excludes a second server.
+programs can read the file at the same time. A lock (`locking`) excludes a second server.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
-    """A file that contains worlds. The file is created if it does not exist, but its directory is not."""
+    """A file that contains worlds. A missing file is created, but a missing directory is not."""
 
     is_shared = False
 
@@ -129,9 +129,9 @@ class SqliteStore:
     def _acquire(self) -> None:
         self._close()
         if not self._path.parent.is_dir():
-            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist: create it first")
+            raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist; create it first")
         if self._path.is_dir():
-            raise StoreFailed(f"{self.name!r} is a directory: name a file in it")
+            raise StoreFailed(f"{self.name!r} is a directory; name a file in it")
         if self._lock is None:
             self._lock = FileLock(self._path)
         try:
@@ -144,7 +144,7 @@ class SqliteStore:
         connection = self._open = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "about" not in tables:
-            raise StoreDamaged(f"{self.name!r} is a database of something else: name a file of your own")
+            raise StoreDamaged(f"{self.name!r} is the database of another program; name another file")
         written = self._check(connection) if tables else FORMAT
         for pragma in PRAGMAS:
             connection.execute(pragma)
@@ -168,7 +168,7 @@ class SqliteStore:
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
-            raise StoreDamaged(f"{self.name!r} has no format number: it is not a store of rampsim")
+            raise StoreDamaged(f"{self.name!r} has no format number, so it is not a rampsim store; name another file")
         if int(written) > FORMAT:
             raise StoreNewer(
                 f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "
@@ -196,7 +196,7 @@ class SqliteStore:
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._open is None:
-            raise StoreFailed(f"{self.name!r} is not open")
+            raise StoreFailed(f"{self.name!r} is closed")
         return self._open
 
     def _rows(self, query: str, *values: object) -> Iterable[Any]:
@@ -211,7 +211,9 @@ class SqliteStore:
         rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
         last = number + len(rows)
         if [row[0] for row in rows] != list(range(number + 1, last + 1)):
-            raise StoreDamaged(f"{self.name!r} is damaged: entries of the world {world!r} are missing")
+            raise StoreDamaged(
+                f"{self.name!r} is damaged: entries of the world {world!r} are missing; restore a backup"
+            )
         snapshots = self._rows("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
         return StoredWorld(
             world,
@@ -231,7 +233,9 @@ class SqliteStore:
         rows = self._rows("SELECT crc, content FROM parts WHERE base = ? ORDER BY number", base)
         parts = [self._whole(crc, content, world) for crc, content in rows]
         if not parts:
-            raise StoreDamaged(f"{self.name!r} is damaged: the base of the world {world!r} is missing")
+            raise StoreDamaged(
+                f"{self.name!r} is damaged: the base of the world {world!r} is missing; restore a backup"
+            )
         return parts
 
     def _whole(self, crc: int, content: object, world: str) -> bytes:
@@ -263,8 +267,8 @@ class SqliteStore:
 
     def _commit(self, batch: Batch) -> Sizes:
         """Save a batch."""
-        # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because after
-        # each statement this thread waits for the interpreter lock, which the event loop holds.
+        # Nearly every batch contains entries only. It becomes one statement without BEGIN and COMMIT, because this
+        # thread waits after each statement for the interpreter lock, which the event loop holds.
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
@@ -387,7 +391,7 @@ class SqliteStore:
         if name.startswith("SQLITE_FULL") or (name.startswith("SQLITE_IOERR") and self._has_no_room()):
             return self._full(why)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return StoreLocked(f"{self.name!r} is locked by another program ({why}): end that one")
+            return StoreLocked(f"{self.name!r} is locked by another program ({why}); stop that program")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return StoreDamaged(
                 f"{self.name!r} is damaged or not a store ({why}): restore a backup, or use another file"

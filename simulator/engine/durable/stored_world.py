@@ -1,4 +1,4 @@
-"""The saving state of each world in memory, and the server state that belongs to no world."""
+"""The saved state of each world in memory, and the server state that belongs to no world."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from simulator.kernel.table import Write
 from simulator.kernel.world import World
 
 COMPACT_BYTES = 16 * 1024 * 1024
-"""Entries are never folded into the base if their total size is below this limit."""
+"""Entries are never merged into the base if their total size is below this limit."""
 COMPACT_TIMES = 2
-"""Entries are folded when their total size exceeds this multiple of the size of the base."""
+"""Entries are merged into the base when their total size exceeds this multiple of the size of the base."""
 
 DRIFT_MS = 1_000
-"""A running clock that differs from its expected time by more than this was set by a caller."""
+"""The maximum difference between a running clock and its expected time.
+
+A caller has set the clock if it differs more.
+"""
 
 
 class TrackedWorld:
@@ -42,7 +45,7 @@ class TrackedWorld:
         self.used_ms = 0
         """The last-used time that is saved."""
         self.is_large = False
-        """True if the entries must be folded into a new base."""
+        """True if the entries must be merged into a new base."""
         self.gathering = Gathering(world)
         self._note = note
         world.store.listen(self.heard)
@@ -56,7 +59,9 @@ class TrackedWorld:
         self.world.store.stop_listening(self.heard)
 
     def clock_was_set(self, present_ms: int, wall_ms: int) -> bool:
-        """Return True if the clock differs from where it would be by itself, starting with its last saved time."""
+        """Return True if the clock shows a different time than it would have reached on its own since it was last
+        saved.
+        """
         clock, before = self.world.clock, self.clock
         if before is None or (clock.mode, clock.rate) != (before.mode, before.rate):
             return True
@@ -74,7 +79,7 @@ class TrackedWorld:
 
 @dataclass(frozen=True)
 class Folding:
-    """A world whose entries up to `number` are to be folded into `base`, which is its state at that number."""
+    """A world whose entries up to `number` are to be merged into `base`, which is its state at that number."""
 
     tracked: TrackedWorld
     number: int
@@ -89,8 +94,8 @@ def base_of(snapshot: Snapshot) -> Base:
 
 
 class OfServer:
-    """Server state that belongs to no world: the number of issued tokens, and the scenarios that servers were started
-    with.
+    """Server state that belongs to no world: the number of issued tokens, and the scenarios with which servers were
+    started.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -124,6 +129,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Make all waiters fail. It is not an error if nothing is waiting."""
+    """Make all waiters fail. It is fine if there are no waiters."""
     waiting.set_exception(Unavailable(why))
     waiting.exception()  # asyncio would log an exception that nobody waited for

@@ -116,7 +116,10 @@ class Gathering:
         self._tables = self._world.store.table_count
 
     def hear(self, writes: list[Write]) -> None:
-        """Record the writes of one transaction. A new row is added at the end of its table, as in the table itself."""
+        """Record the writes of one transaction.
+
+        A new row is added at the end of its table, as in the original table.
+        """
         cause, causes = self._world.cause, self._causes
         if not causes or causes[-1] is not cause:
             causes.append(cause)

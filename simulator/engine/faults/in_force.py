@@ -34,19 +34,19 @@ class FaultEntry(TypedDict):
     """
 
     id: str
-    """Names the fault."""
+    """The id of the fault."""
     times_left: Count | None
-    """How often it can still act; null: without a limit."""
+    """The remaining number of times that the fault can apply. null means no limit."""
     hits: Count
-    """How often it has acted."""
+    """The number of times that the fault has applied."""
     scenario: str | None
-    """The scenario that has it; null for a fault created by a call."""
+    """The scenario that contains the fault. null for a fault created by a control call."""
     match: NotRequired[JsonObject]
-    """A fault of calls: the calls that match, as given."""
+    """For a request fault: the calls that match, as given."""
     webhook: NotRequired[JsonObject]
-    """A fault of deliveries: the deliveries that match, as given."""
+    """For a webhook fault: the deliveries that match, as given."""
     deliver: NotRequired[JsonObject]
-    """A fault of deliveries: its effects, as given."""
+    """For a webhook fault: its effects, as given."""
 
 
 @with_config(strict=True)
@@ -116,7 +116,7 @@ class DeliveryPlan:
     @property
     def named(self) -> str:
         """The fault, for people. A plan without an id belongs to a resend and was never active."""
-        return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
+        return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
@@ -167,7 +167,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Return True for the first `most` matches of a fault, which the fault lets through. The matches are counted."""
+    """Return True for the first `most` matches of a fault. The fault lets these through and counts them."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:

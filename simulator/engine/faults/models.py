@@ -1,7 +1,7 @@
 """Models of faults, and their validation. The module `in_force` contains the active faults.
 
 Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module declares
-the fields; `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
+the fields. The modules `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ MALFORMED_MEANINGS = {
 
 
 class Match(Body):
-    """The calls that a fault acts on: all given fields must match."""
+    """The calls to which a fault applies. All given fields must match."""
 
     method: Text | None = None
-    """Only calls by this method."""
+    """Only calls with this method."""
     path: Annotated[Text, Field(max_length=500)] | None = None
-    """Only calls to paths that match this glob, below the base: `/quotes/*/confirm`."""
+    """Only calls whose path below the base path matches this glob, such as `/quotes/*/confirm`."""
     public_key: Text | None = None
-    """Only calls of this key pair."""
+    """Only calls with the token of this key pair, given by its public key."""
 
 
 class Respond(Body):
-    """The error envelope to return instead of the true response."""
+    """The error response to send instead of the real response."""
 
     status: Annotated[int, Field(ge=200, le=599)]
-    """The status to return."""
+    """The HTTP status of the response."""
     code: Text
-    """The code in the error envelope; any code."""
+    """The error code. It can be any code."""
     message: FreeText | None = None
-    """The message in the error envelope."""
+    """The error message."""
     retry_after: Annotated[int, Field(ge=0)] | None = None
-    """Seconds for the header Retry-After."""
+    """The value of the header Retry-After, in seconds."""
 
 
 Chosen: TypeAlias = bool | Annotated[Text, Field(max_length=200)]
@@ -61,79 +61,89 @@ Chosen: TypeAlias = bool | Annotated[Text, Field(max_length=200)]
 
 
 class BodyMutations(Body):
-    """Unexpected contents of a body that the contract allows. Paths are dotted: `status`, `data.0.status`.
+    """Unexpected but allowed contents of a body. Paths are dotted: `status`, `data.0.status`.
 
     `*` in a path means every item of a list.
     """
 
     unknown_enum: Chosen | None = None
-    """Puts an unknown value in an enum: at this path, or with true at `status` or the like."""
+    """The path of an enum field that gets an unknown value. `true` selects `status` or a similar field."""
     extra_field: Chosen | None = None
-    """Adds a field of this name or path; with true, `added_later` in every object of the body."""
+    """The name or path of a field to add. `true` adds the field `added_later` to every object in the body."""
     missing_field: Chosen | None = None
-    """Removes the field at this path, which may be absent or null; with true, the first such field."""
+    """The path of a field to remove. The field must be optional or nullable. `true` removes the first such field."""
 
 
 class Happening(Body):
-    """An outside event just before a call is handled."""
+    """An outside event that happens just before a call is handled."""
 
     action: Text
-    """The action, which needs no target: `set_balance`, `move_rates`, `set_kyc`, …"""
+    """The action. It must be an action without a target, such as `set_balance`, `move_rates` or `set_kyc`."""
     parameters: dict[str, str | float | bool] = Field(default_factory=dict)
-    """Its parameters."""
+    """The parameters of the action."""
 
 
 class CallMembers(BodyMutations):
-    """The effect of a fault on API calls, and its limits."""
+    """The effects of a fault on API calls, and the limits of the fault."""
 
     respond: Respond | None = None
-    """The error to return instead of the true response."""
+    """The error response to send instead of the real response."""
     delay: Text | float | None = None
-    """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
+    """The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At
+    most 10 minutes.
+    """
     answer_delay: Text | float | None = None
-    """How long to hold the response back once the work is done: wall time, as in `delay`."""
+    """The delay between handling the call and sending the response, in wall-clock time as for `delay`."""
     act: Happening | None = None
-    """An outside event just before the call is handled; if it is refused, the call does not count as a hit."""
-    drop: bool = False
-    """Whether to cut the connection; no work is done then."""
-    malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
-    """The corruption of the response body."""
-    after_commit: bool = False
-    """Whether to do the work and store its true response first; then it is replaced, or lost with `drop`."""
-    first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """How many calls under each Idempotency-Key it acts on; a call without a key is let through."""
-    key_forgotten: bool = False
-    """Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again.
+    """An outside event that happens just before the call is handled.
 
-    It acts only on a call under a key that has a stored response.
+    If the event is refused, the call does not count as a hit.
+    """
+    drop: bool = False
+    """Whether to cut the connection instead of handling the call."""
+    malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
+    """The way in which the response body is corrupted."""
+    after_commit: bool = False
+    """Whether to handle the call and store its real response first.
+
+    `respond` then replaces the response, or `drop` loses it.
+    """
+    first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through."""
+    key_forgotten: bool = False
+    """Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again.
+
+    The fault applies only to a call whose key has a stored response.
     """
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many matching calls are let through first: 2 for the third."""
+    """The number of matching calls to let through first. With 2, the fault applies from the third call on."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many calls it acts on; without a limit if left out."""
+    """The number of calls to which the fault applies. There is no limit by default."""
     lasts: Text | float | None = None
-    """How long it acts, in simulated time from its first hit: `1h`; a number means seconds."""
+    """How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of
+    seconds.
+    """
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed."""
+    """The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed."""
 
 
 class InterfaceFault(CallMembers):
-    """A fault of API calls. The first one that matches a call acts, after authentication."""
+    """A fault in API calls. After authentication, the first fault that matches a call applies."""
 
     match: Match
-    """Which calls: all given fields must match."""
+    """The calls to which the fault applies. All given fields must match."""
 
 
 _MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "lasts", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
-"""The fields of which a request fault needs at least one."""
+"""The fields that describe the effect of a request fault. It needs at least one of them."""
 
 
 class WebhookMatch(Body):
-    """Which deliveries."""
+    """The deliveries to which a fault applies. All given fields must match."""
 
     event: Text | None = None
-    """Only deliveries of this event type."""
+    """Only deliveries of events of this type."""
     endpoint_id: Text | None = None
     """Only deliveries to this endpoint."""
 
@@ -142,45 +152,47 @@ class Deliver(BodyMutations):
     """The effect on a delivery."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
-    """How often it is sent in total."""
+    """The total number of times that the event is sent."""
     delay: Text | float | None = None
-    """How long to hold it back: simulated time such as `2s`; a number means seconds."""
+    """The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds."""
     reorder: bool = False
-    """Whether to hold it until the next first attempt to the endpoint has been answered.
+    """Whether to hold the delivery until the next first attempt to the endpoint has been completed.
 
-    Attempts that are held themselves do not count; attempts during its own `delay` do.
+    Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
     """
     hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Until when to hold it: a number of further first attempts that the endpoint has answered (`reorder`: 1).
+    """The number of further first attempts that the endpoint must complete before the delivery is sent (`reorder` is
+    the same as 1).
 
-    `terminal`: until the endpoint has acknowledged the event for the end of its object (completed, failed, expired).
-    Events for an end are not held, nor are events of objects without an end. Held deliveries go out when the fault
-    ends.
+    With `terminal`, the delivery is held until the endpoint has acknowledged the final event of the object (completed,
+    failed, expired). Final events are not held, and neither are events of objects without an end. When the fault ends,
+    held deliveries are sent.
     """
     before_answer: bool = False
-    """Whether to deliver it, and wait for the receiver, before the response to the API call that causes it.
+    """Whether to send the delivery and wait for the receiver before the response to the API call that causes it is
+    sent.
 
-    It acts only on the first attempts of events that an API call itself causes.
+    This applies only to the first attempts of events that an API call itself causes.
     """
     two_at_once: bool = False
-    """Whether to send it twice at the same time; the second attempt is not retried."""
+    """Whether to send the delivery twice at the same time. The second attempt is not retried."""
     acknowledgement_lost: bool = False
-    """Whether to lose the receiver's 2xx, so that the attempt fails and is retried."""
+    """Whether to lose the receiver's 2xx response, so that the attempt fails and is retried."""
     unknown_type: Chosen | None = None
-    """Replaces its type by one that is not in the catalogue: this one, or with true a new one.
+    """The event type to send instead. It must not be in the catalogue. `true` selects a new type.
 
-    The changed body is signed; the event itself stays unchanged.
+    The changed body is signed. The event itself does not change.
     """
     drop: bool = False
-    """Whether to lose it, without a retry."""
+    """Whether to drop the delivery without a retry."""
     corrupt_signature: bool = False
     """Whether to send a wrong X-Signature."""
     stale_timestamp: bool = False
-    """Whether to send an X-Timestamp that is 10 minutes old, with a matching signature."""
+    """Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it."""
     alter_body: bool = False
-    """Whether to send a body that differs from the signed one."""
+    """Whether to send a body that differs from the signed body."""
     slow: Text | float | None = None
-    """How long to wait before sending it: wall time, at most one minute."""
+    """The delay before the request is sent, in wall-clock time. At most one minute."""
 
 
 DESCRIBED = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
@@ -194,18 +206,18 @@ _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": 
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries. It acts on first attempts, retries and resends while it is in force."""
+    """A fault in webhook deliveries. While it is active, it applies to first attempts, retries and resends."""
 
     webhook: WebhookMatch
     """Which deliveries."""
     deliver: Deliver
-    """The effect on them."""
+    """The effect on these deliveries."""
     skip: Annotated[int, Field(ge=0)] | None = None
-    """How many matching attempts are let through first: 2 for the third."""
+    """The number of matching attempts to let through first. With 2, the fault applies from the third attempt on."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """How many attempts it acts on; without a limit if left out."""
+    """The number of attempts to which the fault applies. There is no limit by default."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The probability that it acts on a matching attempt, from 0 to 1; drawn from the world's seed."""
+    """The probability that the fault applies to a matching attempt, from 0 to 1. It is drawn from the world's seed."""
 
 
 Fault: TypeAlias = InterfaceFault | WebhookFault
@@ -214,7 +226,7 @@ Fault: TypeAlias = InterfaceFault | WebhookFault
 def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
     """Return a valid fault. Raise `ApiError` 400 with a dotted `param` if the fault is malformed.
 
-    If `vocabulary` is given, also raise the error if no request or event can match the fault.
+    If `vocabulary` is given, the error is also raised for a fault that no request or event can match.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     if not raw.keys() & {"match", "webhook", "deliver"}:  # the name of the container may be the typo
@@ -230,7 +242,7 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
     """Yield a problem if a delivery fault names an unknown event. `event` is None for all events."""
     if event is not None and event not in known:
-        yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, known)}")
+        yield wrong("webhook.event", f"unknown event type {event!r}{did_you_mean(event, known)}")
 
 
 def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:
@@ -256,12 +268,12 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     if asked and (fault.respond is not None or fault.drop):
         yield wrong(
             "respond" if fault.respond is not None else "drop",
-            f"it cannot be combined with {', '.join(asked)}: these change the true response",
+            f"it cannot be combined with {', '.join(asked)}: these change the real response, which is not sent",
         )
     if vocabulary is not None and fault.act is not None and fault.act.action not in vocabulary.actions.of_world:
         name = fault.act.action
         yield wrong(
-            "act.action", f"the world has no action named {name!r}{did_you_mean(name, vocabulary.actions.of_world)}"
+            "act.action", f"unknown action {name!r} without a target{did_you_mean(name, vocabulary.actions.of_world)}"
         )
     if vocabulary is not None:
         unmet = list(_wrong_match(fault.match, vocabulary.operations))
@@ -281,7 +293,7 @@ def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> 
     bodies = (mutations.places_of_event(vocabulary, one) for one in (known if event is None else (event,)))
     yield from _wrong_mutation(vocabulary, fault.deliver, bodies, "deliver.")
     if fault.deliver.hold == "terminal" and event is not None and not vocabulary.ends_after(event):
-        yield wrong("deliver.hold", f"the object of {event} has no later end")
+        yield wrong("deliver.hold", f"the object of {event} has no later final state")
 
 
 def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
@@ -290,7 +302,7 @@ def _wrong_for(vocabulary: Vocabulary, fault: InterfaceFault, operations: list[O
     yield from _wrong_mutation(vocabulary, fault, (mutations.places_of(vocabulary, one) for one in answers))
     for name in ("first_per_key", "key_forgotten"):
         if getattr(fault, name) and not any(row.takes_key for row in operations):
-            yield wrong(name, "no matching call takes an Idempotency-Key")
+            yield wrong(name, "no matching call accepts an Idempotency-Key")
 
 
 def _wrong_mutation(
@@ -300,7 +312,7 @@ def _wrong_mutation(
     if mutation is None:
         return
     if mutation.unknown_type in vocabulary.events:
-        yield wrong(f"{within}unknown_type", f"{mutation.unknown_type} is an existing type")
+        yield wrong(f"{within}unknown_type", f"{mutation.unknown_type} is a known event type; choose an unknown one")
     for name, why in mutations.impossible(bodies, mutation):
         yield wrong(within + name, why)
 
@@ -322,7 +334,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     yield from durations
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):
-        yield wrong("deliver", f"a delivery fault has at least one of {', '.join(Deliver.model_fields)}")
+        yield wrong("deliver", f"a delivery fault needs at least one of {', '.join(Deliver.model_fields)}")
     for one, others in _APART.items():
         both = [name for name in others if one in acting and name in acting]
         if both:
@@ -343,12 +355,12 @@ def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wron
         if not rows:
             meant = meant_path(match.path, known)
             hint = f"; did you mean {meant}?" if meant else ""
-            yield wrong("match.path", f"no path below the base (/v1) can be {match.path!r}{hint}")
+            yield wrong("match.path", f"no operation below the base path /v1 matches {match.path!r}{hint}")
             return
     methods = dict.fromkeys(method for row in rows for method in (row.method, *(("HEAD",) * (row.method == "GET"))))
     if match.method is not None and match.method.upper() not in methods:
         where = "" if match.path is None else f" at {match.path}"
-        yield wrong("match.method", f"{match.method} is not possible{where}, only {', '.join(sorted(methods))}")
+        yield wrong("match.method", f"{match.method} is not possible{where}; use {', '.join(sorted(methods))}")
 
 
 def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None = None) -> Iterator[Wrong]:
@@ -360,4 +372,4 @@ def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None =
         yield wrong(param, str(error))
         return
     if longest_ms is not None and span_ms > longest_ms:
-        yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
+        yield wrong(param, f"it is wall-clock time and must be at most {format_duration(longest_ms)}")

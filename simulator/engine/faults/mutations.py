@@ -146,12 +146,15 @@ def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[s
     """Yield the mutations that are impossible in all of these bodies: the fault field, and the reason."""
     bodies = list(places)
     for member, asked, chosen, what in (
-        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of words"),
+        ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of values"),
         ("missing_field", mutation.missing_field, _options, "may be absent or null"),
     ):
         if asked is not None and not any(chosen(body, asked) for body in bodies):
             known = list(dict.fromkeys(".".join(path) for body in bodies for path in chosen(body, "")))
-            such = f"{asked} is none that {what}; such are {', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            such = (
+                f"{asked} cannot be used, because it must be a field that {what}, such as "
+                f"{', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            )
             yield member, such if known else f"no member there {what}"
     if mutation.extra_field is not None and (why := _why_not_added(bodies, mutation.extra_field)):
         yield "extra_field", why
@@ -165,7 +168,11 @@ def _why_not_added(bodies: list[Places], asked: str) -> str:
         return f"{asked} is there already"
     if any(body.get(path[:-1], Place()).is_object for body in bodies):
         return ""
-    return f"there is no object {'.'.join(path[:-1])}" if path[:-1] else "there is no object to add it to"
+    return (
+        f"there is no object {'.'.join(path[:-1])}"
+        if path[:-1]
+        else "the response has no object to which it can be added"
+    )
 
 
 def _generic(path: str) -> Path:
@@ -194,7 +201,7 @@ def _written(path: Path, asked: str | None) -> tuple[str, ...]:
 
 
 _SURELY_64_BITS = 18
-"""An integer with this many characters always fits in 64 bits, whatever its digits and sign."""
+"""Every integer with at most this many characters fits in 64 bits."""
 
 
 def _as_written(digits: str) -> int | Decimal:

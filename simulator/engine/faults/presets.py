@@ -1,4 +1,4 @@
-"""Presets: common faults, by the names that `rampsim explore` uses.
+"""Presets: common faults. They have the names that `rampsim explore` uses.
 
 The control interface, the test kit, the command line and the dashboard all read this table.
 """
@@ -17,7 +17,7 @@ from simulator.engine.text.strict import did_you_mean
 
 
 class Preset(NamedTuple):
-    """One preset: what goes wrong, and the fields of a fault that make it so."""
+    """One preset: a description of the fault, and the fields that define it."""
 
     means: str
     fault: Mapping[str, Any]
@@ -41,27 +41,27 @@ PRESETS: Mapping[str, Preset] = {
         {"respond": {"status": 503, "code": "service_unavailable"}},
     ),
     "answer-lost-after-commit": Preset(
-        "The work is done, and the connection is cut instead of an answer.",
+        "The request is processed, but the connection is cut before the response is sent.",
         {"after_commit": True, "drop": True},
     ),
     "answer-lost-before-work": Preset(
-        "The connection is cut before any work is done.",
+        "The connection is cut before the request is processed.",
         {"drop": True},
     ),
     "answer-late": Preset(
-        "The answer comes six seconds late.",
+        "The response is six seconds late.",
         {"answer_delay": "6s"},
     ),
     "answer-garbled": Preset(
-        "The body of the answer is cut in half.",
+        "The response body is cut in half.",
         {"malformed": "truncate"},
     ),
     "answer-unknown-enum": Preset(
-        "The answer has an enum value that nobody knows.",
+        "The response has an unknown enum value.",
         {"unknown_enum": True},
     ),
     "answer-extra-field": Preset(
-        "The answer has a field that nobody knows.",
+        "The response has an unknown field.",
         {"extra_field": True},
     ),
     "webhook-doubled": Preset(
@@ -69,15 +69,15 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"copies": 3}},
     ),
     "webhook-late": Preset(
-        "Deliveries come six hours late.",
+        "Deliveries arrive six hours late.",
         {"deliver": {"delay": "6h"}},
     ),
     "webhook-after-final": Preset(
-        "Deliveries about earlier states come after the final one.",
+        "Deliveries about earlier states arrive after the delivery about the final state.",
         {"deliver": {"hold": "terminal"}},
     ),
     "webhook-reordered": Preset(
-        "A delivery comes after the next one.",
+        "A delivery arrives after the next one.",
         {"deliver": {"reorder": True}},
     ),
     "webhook-lost": Preset(
@@ -93,7 +93,7 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"two_at_once": True}},
     ),
     "webhook-before-answer": Preset(
-        "A delivery comes before the answer of the call that causes it.",
+        "A delivery arrives before the response to the call that causes it.",
         {"deliver": {"before_answer": True}},
     ),
     "webhook-forged": Preset(
@@ -101,15 +101,15 @@ PRESETS: Mapping[str, Preset] = {
         {"deliver": {"corrupt_signature": True}},
     ),
     "webhook-stale": Preset(
-        "X-Timestamp is ten minutes old, and the signature fits it.",
+        "X-Timestamp is ten minutes old, and the signature is valid for it.",
         {"deliver": {"stale_timestamp": True}},
     ),
     "webhook-unknown-type": Preset(
-        "The event has a type that nobody knows.",
+        "The event has an unknown type.",
         {"deliver": {"unknown_type": True}},
     ),
     "webhook-unknown-enum": Preset(
-        "The event has an enum value that nobody knows.",
+        "The event has an unknown enum value.",
         {"deliver": {"unknown_enum": True}},
     ),
 }
@@ -117,16 +117,16 @@ PRESETS: Mapping[str, Preset] = {
 
 
 class PresetFault(CallMembers):
-    """A preset by its name. Other fields of a fault narrow or change it."""
+    """A preset by its name. Other fields of the fault narrow or change it."""
 
     preset: Annotated[Text, Known({name: row.means for name, row in PRESETS.items()})]
-    """The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them."""
+    """The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names."""
     match: Match | None = None
-    """A preset of calls: which calls; every call when left out."""
+    """For a preset for calls: the calls to which it applies. The default is every call."""
     webhook: WebhookMatch | None = None
-    """A preset of webhooks: which deliveries; every delivery when left out."""
+    """For a preset for webhooks: the deliveries to which it applies. The default is every delivery."""
     deliver: Deliver | None = None
-    """A preset of webhooks: what else happens to them."""
+    """For a preset for webhooks: further effects on these deliveries."""
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:
@@ -140,7 +140,7 @@ def spelled_out(raw: JsonObject) -> JsonObject:
     name = raw["preset"]
     if not isinstance(name, str) or name not in PRESETS:
         meant = did_you_mean(name, PRESETS) if isinstance(name, str) else ""
-        message = f"There is no preset {name!r}{meant} (there are {', '.join(PRESETS)})."
+        message = f"There is no preset {name!r}{meant}. The presets are: {', '.join(PRESETS)}."
         raise ApiError("invalid_parameter", message, "preset")
     preset = PRESETS[name]
     fault: JsonObject = {"webhook": {}} if preset.is_of_webhooks else {"match": {}}

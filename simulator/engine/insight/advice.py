@@ -1,7 +1,7 @@
 """Advice: findings about the integrator's requests and webhook receivers, computed from the journals of a world.
 
-There is one finding per kind and subject. It contains up to `MOST_EVIDENCE` ids of evidence and the clause that it is
-based on. Findings that resource packages recorded at run time (`records/advice`) are included.
+There is one finding per kind and subject. It contains up to `MOST_EVIDENCE` ids of evidence and the specification
+clause that explains it. Findings that resource packages recorded at run time (`records/advice`) are included.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _search(world: World, operations: Iterable[Operation], found: list[Finding])
     """Add all findings to `found`, and yield after each chunk of the work."""
     calls = traffic_of(world, operations)
     yield
-    # Detectors also read requests of tools, because an integrator's request may follow one, such as a token request
-    # after a 401.
+    # Detectors also read requests of tools, because an integrator's request may follow one of them. For example, a
+    # tool may request a token after a 401.
     own = {call.row.id for call in calls if call.is_of_a_tool}
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}

@@ -54,7 +54,10 @@ def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
-    """Return True if both requests have an idempotency key and the keys differ. They are then two separate requests."""
+    """Return True if both requests have an idempotency key and the keys differ.
+
+    The caller then meant two separate requests.
+    """
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
 
@@ -213,7 +216,7 @@ _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 
 
 def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    """Yield signals for two payments of the same kind with the same reference, neither of which failed.
+    """Yield signals for two payments of the same kind with the same reference if neither of them failed.
 
     References that select a scenario do not count.
     """
@@ -298,7 +301,7 @@ def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 
 
 MANY_READS = 30
-"""The minimum number of reads of one transaction that is worth a finding."""
+"""The minimum number of reads of one transaction that leads to a finding."""
 
 
 def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:

@@ -1,6 +1,6 @@
 """Counters for everything that a world's traffic has exercised, updated in chunks.
 
-Nothing is counted while requests are handled. A report counts only the rows that were added since the last report, so
+Nothing is counted while requests are handled. A report counts only the rows that were added since the last report. So
 its cost does not depend on the total number of requests. The first report reads everything.
 """
 
@@ -78,8 +78,7 @@ class _Hits:
 class _Moves:
     """Counters of the transitions in the histories, and the rows that contain uncounted transitions.
 
-    A history grows by replacing its row. Unlike the other tables, this table therefore cannot be read from a
-    position.
+    A history grows by replacing its row. So unlike the other tables, this table cannot be read from a position on.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
@@ -89,7 +88,7 @@ class _Moves:
         self._places = {row: place for place, row in enumerate(table.rows)}
         """The positions of the rows.
 
-        The first evidence of a transition is the oldest resource with it, which may not be the first one read.
+        The first evidence of a transition is the oldest resource with it, which may not be the first resource read.
         """
         self.is_void = False
         """True if a row was deleted after its transitions were counted."""
@@ -257,7 +256,7 @@ class _WorldCounts:
         return more
 
     def counts(self, world: World) -> Counts:
-        """Return the present counters."""
+        """Return the current counters."""
         counts: Counts = {}
 
         def hit(dimension: str, key: Key, number: str, seen: _Hits) -> None:
@@ -339,7 +338,7 @@ def count_world(world: World) -> Counts:
 
 
 def merged(parts: Iterable[Counts]) -> Counts:
-    """Return the sum of counters. The first evidence is taken from the first part that contains any."""
+    """Return the sum of counters. The first evidence comes from the first part that has any."""
     total: Counts = {}
     for counts in parts:
         for key, count in counts.items():

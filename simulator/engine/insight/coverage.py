@@ -1,7 +1,7 @@
 """Integration coverage. It reports which operations, errors, states, events and good practices the traffic exercised.
 
-The totals come from the operation, error, event and state tables themselves, so they are always complete. A new
-operation, error code, event type or transition is uncovered until traffic exercises it.
+The totals come from the operation, error, event and state tables themselves, so they are always complete. Every new
+operation, error code, event type or transition counts as uncovered until traffic exercises it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simulator.kernel.world import World
 EVERY_WORLD = "*"
 
 PRACTICES = {
-    "idempotent_replay": "a POST was repeated under its Idempotency-Key and got the stored answer",
+    "idempotent_replay": "a POST was repeated under its Idempotency-Key and returned the stored response",
     "event_retry_survived": "an event failed at an endpoint and was acknowledged later",
     "duplicate_event_acknowledged": "an endpoint acknowledged the same event more than once",
     "forged_webhook_refused": "a webhook with a wrong signature was refused",
@@ -33,7 +33,7 @@ TITLES = {
     "states": "Statuses reached",
     "transitions": "Transitions taken",
     "events": "Event types acknowledged",
-    "lists": "Lists read beyond their first page",
+    "lists": "Lists read beyond the first page",
     "practices": "Robust conduct seen",
 }
 

@@ -28,9 +28,9 @@ class Finding(TypedDict):
     subject: str
     """The subject of the finding."""
     message: str
-    """A description of what was seen."""
+    """A description of the observed problem."""
     what_to_do: str
-    """The recommended action for the integrator."""
+    """The recommended change."""
     clause: str
     """The clause of the specification."""
     why: str
@@ -42,7 +42,7 @@ class Finding(TypedDict):
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""
     count: Count
-    """How often this was seen."""
+    """The number of times that this was seen."""
     requests: list[str]
     """The ids of the API requests that are evidence of the finding."""
     evidence: list[str]
@@ -86,7 +86,7 @@ class OperationItem(CoverageItem):
     called: Count
     """How often the operation was called."""
     succeeded: Count
-    """How often its response was 2xx."""
+    """The number of calls with a 2xx response."""
 
 
 class ErrorItem(CoverageItem):

@@ -1,4 +1,4 @@
-"""Findings about how an integrator uses the API that the service itself would not report."""
+"""Findings about how an integrator uses the API. The service itself would not report them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Severity = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 SEVERITY_MEANINGS = {
     "info": "Worth knowing.",
-    "warning": "It will hurt one day.",
-    "error": "It goes wrong at the service.",
+    "warning": "It will cause problems later.",
+    "error": "It fails at the real service.",
 }
 
 

@@ -1,14 +1,14 @@
-"""Lossless conversion of rows to JSON and back: the format of worlds in documents.
+"""Lossless conversion of rows to JSON and back. This is the format of worlds in documents.
 
-A value that JSON cannot express becomes an object whose field `$` names its type: a record class, `decimal`, `text`
-or `base64` (bytes), `tuple`. Only classes given to the codec are ever instantiated, and every field is checked
-against its annotation, so an untrusted document becomes valid rows or a `StateError`.
+A value that JSON cannot express becomes an object whose field `$` names its type: a record class, `decimal`, `text` or
+`base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field is checked against
+its annotation. So an untrusted document becomes valid rows or a `StateError`.
 
 A `Text` is written as its bytes. A `JsonText` or `HeadersText` is written as the object or tuple that it represents.
 
-A renamed class or field keeps its old name in documents, so that old documents stay readable and new documents look
-the same. A renamed class has an attribute `saved_as`, and a renamed field has metadata with that name. Strings that
-used to be saved with a prefix still have this prefix in documents: the metadata `saved_after` contains it.
+A renamed class or field keeps its old name in documents, so that old documents stay readable and the format does not
+change. A renamed class has an attribute `saved_as`, and a renamed field has metadata with that name. Strings that used
+to be saved with a prefix still have this prefix in documents. The metadata `saved_after` contains it.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _read_decimal(text: str) -> Decimal:
     value = Decimal(text)
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int) or not -_MAX_DIGITS <= exponent <= _MAX_DIGITS:
-        raise InvalidOperation("not a finite number of a reasonable size")
+        raise InvalidOperation("not a finite number within the supported range")
     return value
 
 

@@ -1,9 +1,9 @@
 """Table indexes for lists: rows by value, by range, by substring, and in sorted order.
 
-Each row has a number, which is its position in the table, and a set of rows is a bitmap of these numbers. The result
-of several filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of
-the index is built when a list first needs it, and every later write updates it, so tables without filtered lists have
-no cost.
+Each row has a number, which is its position in the table, and a set of rows is a bitmap of these numbers. The result of
+several filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of the
+index is built when a list first needs it, and every later write updates it. Tables without filtered lists therefore
+have no cost.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _RESULTS = 8
 
 
 class Unindexed(Exception):  # not an error: the caller builds the part, then repeats the lookup
-    """A lookup needs a part that takes long to build. Exhaust `build`, then repeat the lookup."""
+    """A lookup needs a part of an index that takes long to build. Exhaust `build`, then repeat the lookup."""
 
     def __init__(self, build: Iterator[None]) -> None:
         super().__init__("a part of an index is not built")
@@ -68,8 +68,8 @@ class TableIndex(Generic[R]):
     def __init__(self, table: Table[R]) -> None:
         self._table = table
         self._keys = list(table.rows)
-        # The number of each row takes 90 bytes. So tables whose rows are added and never changed have no numbers:
-        # there, an undone write always concerns the newest row.
+        # The number of each row takes 90 bytes. Tables whose rows are added and never changed have no numbers,
+        # because an undone write always concerns their newest row.
         self._numbers: dict[str, int] | None = None
         self._parts: dict[tuple[type[Part[R]], Callable[[R], Any]], Part[R]] = {}
         self._missed: list[list[tuple[int, R, R]]] = []
@@ -132,7 +132,7 @@ class TableIndex(Generic[R]):
         return self._part(Order, by)
 
     def texts(self, by: Callable[[R], Iterable[str | None]]) -> Texts[R]:
-        """Return the part for the texts that `by` returns for a row."""
+        """Return the part for the strings that `by` returns for a row."""
         return self._part(Texts, by)
 
     def where(self, holds: Callable[[R], bool]) -> BitMap:

@@ -41,7 +41,7 @@ MIN_SEARCH = 2
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
-"""The largest page number that is written as an integer."""
+"""The largest page number that is returned as an integer."""
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
@@ -92,7 +92,10 @@ class Filter(Generic[R]):
     """The decision behind `choices`, if the specification does not list all of them."""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
+        """Return the condition for a value in the request.
+
+        Raise `ApiError` invalid_parameter if the value is invalid.
+        """
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
@@ -112,7 +115,10 @@ class Bound(Generic[R]):
     description: str = ""
 
     def condition(self, text: str) -> Condition[R]:
-        """Return the condition for a sent value. Raise `ApiError` invalid_parameter if the value is invalid."""
+        """Return the condition for a value in the request.
+
+        Raise `ApiError` invalid_parameter if the value is invalid.
+        """
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return InRange(self.by, **{self.at: Decimal(text)})
@@ -131,7 +137,7 @@ DATES: Mapping[str, Callable[[Listed], SortKey]] = {
 CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, field_getter("created_at_ms"))
 """The sort keys for resources without `updated_at` in responses.
 
-Sorting by this field is allowed, and sorts by `created_at` (decision L1).
+Sorting by `updated_at` is allowed, and has the same effect as sorting by `created_at` (decision L1).
 """
 
 
@@ -203,7 +209,7 @@ class ListRequest(Generic[R]):
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query that has no empty values.
+    """Validate a query. Its values must not be empty.
 
     Raise `ApiError` invalid_parameter or invalid_date_range if it is invalid.
     """
@@ -219,11 +225,11 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
         conditions += _dates(query)
         sort_by = query.get("sort_by", "created_at")
         if sort_by not in listing.sortable:
-            raise invalid("sort_by", f"this list sorts by {', '.join(listing.sortable)}")
+            raise invalid("sort_by", f"this list can be sorted by {', '.join(listing.sortable)}")
         sort = None if sort_by == "created_at" else listing.sortable[sort_by]
         sort_order = query.get("sort_order", "desc")
         if sort_order not in ("asc", "desc"):
-            raise invalid("sort_order", "use asc or desc")
+            raise invalid("sort_order", "it must be asc or desc")
         descending = sort_order == "desc"
     conditions += [one.condition(query[one.name]) for one in listing.narrowing if one.name in query]
     return ListRequest(page, size, (*conditions, *search), sort, descending)
@@ -255,7 +261,7 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
     """Return the condition on the creation time, in whole milliseconds like the times in the records.
 
-    The bounds are exact (decision L2), so a start between two milliseconds is rounded up.
+    The bounds are exact (decision L2). A start between two milliseconds is therefore rounded up.
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)

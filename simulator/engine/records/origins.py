@@ -12,8 +12,9 @@ from simulator.kernel.world import Origin, World
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin(Origin):
-    """The body of a request, the scenario that it selected for the resources it creates, and its trace ("" if it has
-    none).
+    """The body of a request, the scenario that it selected for the resources it creates, and its trace.
+
+    The trace is "" if the request has none.
     """
 
     body: JsonText = NO_MEMBERS
@@ -27,7 +28,7 @@ class RequestOrigin(Origin):
     def says_something(self) -> bool:
         """Return True if the request had a body, a scenario or a trace.
 
-        All empty bodies share one object, so no body is unpacked.
+        All empty bodies share one object, so no body has to be unpacked.
         """
         return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
 

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 from typing_extensions import TypeVar
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records import indexes
 from simulator.engine.records.conditions import FEW
 from simulator.engine.records.origins import ORIGINS, present_origin
@@ -82,7 +83,7 @@ def render(world: World, record: Record) -> Shown:
 
 
 def render_for_event(world: World, record: Record) -> JsonObject:
-    """Return the full resource as events contain it now (decision W8)."""
+    """Return the full resource in the form in which events contain it, with its current values (decision W8)."""
     return _rendered_for_event(world, kind_of(world, record), record)
 
 
@@ -117,13 +118,15 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events for a resource's initial transition. If it has none, run the listeners for silent creations."""
+    """Emit the events for the initial transition of a resource. If there are none, run the listeners for creations
+    without an event.
+    """
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
 def tell(world: World, record: Record, event_type: str) -> None:
-    """Emit an additional event about a resource, outside its transitions."""
+    """Emit an additional event about a resource that is not part of a transition."""
     shown = render_for_event(world, record)
     emit(world, record.environment, event_type, shown, record.object_id)
 
@@ -156,7 +159,7 @@ def save(world: World, record: R) -> R:
     """Save a record in which fields other than the status were changed."""
     table = world.store[_address(world, record)]
     if record.status != table[record.id].status:
-        raise ValueError("only a move of the state table changes a status")
+        raise ValueError("only a transition in the state table can change a status")
     record = replace(record, updated_at_ms=world.now_ms)
     table.put(record.id, record)
     return record
@@ -179,7 +182,10 @@ def _address(world: World, record: Record) -> Address[Any]:
 
 
 def forget_record(world: World, record_id: str) -> None:
-    """Delete the references to a record that was never in this world, but not its row. Call this inside a change."""
+    """Delete the references to a record that never existed in this world, but not its row.
+
+    Call this inside a change.
+    """
     world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
         world.store[INDEX].delete(record_id)
@@ -207,7 +213,7 @@ _MOST_NAMED = 3
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
     """Return a 404 error for an unknown id.
 
-    It names resources with this value as their reference, because people confuse the two.
+    The message names resources that have this value as their reference, because people confuse ids and references.
     """
     named = []
     if given:
@@ -220,7 +226,9 @@ def no_resource(world: World, given: str, param: str | None = None) -> ControlEr
     if named:
         shown = ", ".join(f"{one.id} ({one.kind}, {one.status})" for one in named[:_MOST_NAMED])
         more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-        message += f", but that is the reference of {shown}{more}: give an id"
+        message += f", but {shown}{more} {'has' if len(named) == 1 else 'have'} this reference. Use an id"
+    else:
+        message += f". List the resources with GET {CONTROL_BASE}/resources"
     return ControlError(404, "not_found", f"{message}.", param)
 
 
@@ -238,8 +246,8 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource that a history belongs to, including the only resource of its kind that has no id in the
-    API.
+    """Return the resource to which a history belongs. This can be a resource without an id in the API, of which a
+    world has only one.
     """
     found = find(world, record_id)
     if found is None:
@@ -249,7 +257,7 @@ def find_moved(world: World, record_id: str) -> Record | None:
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """Return a record that must exist, even if it is deleted.
+    """Return a record that must exist. It may be deleted.
 
     Raise `LookupError` if it does not exist or has another class.
     """

@@ -1,6 +1,6 @@
 """Types for rows that are JSON objects, and their validation when they are read from documents.
 
-All other rows are records. The codec checks their fields by the annotations.
+All other rows are records. The codec checks the fields of records by their annotations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 def hold_against(shape: Any, value: object, path: str = "", context: object = None) -> None:
     """Raise `StateError` unless a value matches this TypedDict or model.
 
-    The error contains the location below `path`.
+    The error contains the path of the problem, which starts with `path`.
     """
     try:
         _adapter(shape).validate_python(value, context=context)

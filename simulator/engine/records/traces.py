@@ -1,6 +1,7 @@
 """Trace contexts from callers (W3C Trace Context), which are passed on to the resulting webhooks.
 
-A request without a well-formed `traceparent` starts no trace, so no trace is sent that the caller did not start.
+A request without a well-formed `traceparent` starts no trace. So the simulator never sends a trace that the caller did
+not start.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""The types with which a service is declared: rooms, operations, events, errors and actions. Read these first."""
+"""The types with which a service is declared: rooms (packages), operations, events, errors and actions.
+
+Read these first.
+"""

@@ -1,6 +1,6 @@
 """Actions: outside events that can be triggered. Control requests, scenarios and commands use the same table.
 
-Each table row names the action, the resource kinds to which it applies (none means the world itself), its parameters
+Each row names the action, the kinds of resources to which it applies (none means the world itself), its parameters
 and its effect. Source: section "Actions" of the control interface.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records.records import find, kind_of, no_resource, render
 from simulator.engine.rows.error import ApiError, ControlError, sentence
 from simulator.engine.rows.kind import Record
@@ -32,10 +33,10 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """An action as passed to the code that executes it: it is validated, and its target was found.
+    """An action call for the code that executes it. It was validated, and its target was found.
 
-    The code names the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action has
-    no parameters.
+    The code declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action
+    has no parameters.
     """
 
     world: World
@@ -56,7 +57,7 @@ class Initial:
     means: str
     """The description of the field, for editors."""
     order: int
-    """The position of the action. Actions with lower numbers run first."""
+    """The position of the action. Actions with a lower position run first."""
     is_list: bool = True
     """True if the field is a list of entries, each with the action's parameters."""
 
@@ -72,26 +73,26 @@ class Action(Generic[TargetT, ParametersT]):
     kinds: tuple[str, ...] = ()
     parameters: Callable[[], type[ParametersT]] = lambda: Nothing  # type: ignore[assignment, return-value]  # where none is named, nobody reads them
     guard: Callable[[World, TargetT], str | None] = lambda world, record: None
-    """Called after the state table allows the action.
+    """Called if the state table allows the action.
 
-    Returns the reason why the action is refused nevertheless, or None.
+    Returns the reason why the action is still refused, or None.
     """
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
     """Yields the problems in the parameters that the model does not detect and that exist in any world and for any
-    target. Invalid scenarios are therefore refused when they are read.
+    target. Invalid scenarios are therefore rejected when they are read.
     """
     names_event: str = ""
     """The parameter that contains the name of an event."""
     makes: str = ""
-    """The kind of resource that the action creates with an initial transition.
+    """The kind of resource that the action creates.
 
     The status of the target does not change, and the target may be in any state.
     """
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
     """Returns the networks that the action needs (None for a side without a network).
 
-    A scenario step waits while one of the networks is down (decision S22): transfers on a chain depend on the
-    network, banks and payers do not.
+    A scenario step waits while one of the networks is down (decision S22). Only transfers on a chain depend on a
+    network. Banks and payers do not.
     """
     initially: Initial | None = None
     """Set if scenarios can run the action in their `world`."""
@@ -99,13 +100,13 @@ class Action(Generic[TargetT, ParametersT]):
     def wrongs(self, parameters: ParametersT, events: Collection[str]) -> Iterator[Wrong]:
         """Yield the problems in parameters that the model does not detect.
 
-        `events` contains the service's event types.
+        `events` contains the event types of the service.
         """
         yield from self.check(parameters)
         name = getattr(parameters, self.names_event) if self.names_event else None
         if name is not None and name not in events:
             hint = strict.did_you_mean(name, events)
-            yield wrong(self.names_event, f"there is no event type {name!r}{hint}")
+            yield wrong(self.names_event, f"unknown event type {name!r}{hint}")
 
     def states(self, machine: Machine) -> list[str]:
         """Return the states in which the table allows this action. The guard is not checked."""
@@ -132,12 +133,12 @@ class ActionTable:
         for row in actions:
             known = self.rows.setdefault(row.name, [])
             if any(set(row.kinds) & set(other.kinds) or row.kinds == other.kinds for other in known):
-                raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
+                raise ValueError(f"two actions for the same kind of target have the name {row.name!r}")
             known.append(row)
 
     @cached_property
     def initial(self) -> Sequence[tuple[Initial, str]]:
-        """The fields of a scenario's `world`, each with its action, in the order in which they run."""
+        """The fields in a scenario's `world`, each with its action, in the order in which the actions run."""
         found = [(row.initially, row.name) for rows in self.rows.values() for row in rows if row.initially is not None]
         return sorted(found, key=lambda one: one[0].order)
 
@@ -147,7 +148,7 @@ class ActionTable:
         return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
 
     def allowed(self, world: World, record: Record) -> list[str]:
-        """Return the names of the actions that are now legal on a resource."""
+        """Return the names of the actions that are currently legal on a resource."""
         return [
             name
             for name, rows in self.rows.items()
@@ -178,7 +179,7 @@ class ActionTable:
         """
         rows = self.rows.get(name)
         if rows is None:
-            hint = strict.did_you_mean(name, self.rows)
+            hint = strict.did_you_mean(name, self.rows) or f". List them with GET {CONTROL_BASE}/actions"
             raise ControlError(404, "not_found", sentence(f"There is no action {name!r}{hint}"))
         world_row = next((row for row in rows if not row.kinds), None)
         if target is None:
@@ -194,7 +195,12 @@ class ActionTable:
         for row in rows:
             if record.kind in row.kinds:
                 return row, record
-        raise self._illegal(world, record, f"The action {name} does not act on a {record.kind}.")
+        raise self._illegal(
+            world,
+            record,
+            f"The action {name} cannot be performed on a {record.kind}. The field `allowed` lists the "
+            "possible actions.",
+        )
 
     def _illegal(self, world: World, record: Record, message: str) -> ControlError:
         return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))
@@ -228,8 +234,8 @@ class ActionTable:
     ) -> Record | Shown | None:
         """Run an action after all checks. Raise `ControlError` if it is refused.
 
-        Return the result of the row's `act` function. A scenario step needs no more than that, and rendering the
-        resource would take a tenth of the step's time.
+        Return the result of the row's `act` function. Scenario steps use this method because they do not need the
+        rendered resource, which would take a tenth of the step's time.
         """
         try:
             if target is None and name in self.rows:
@@ -271,7 +277,7 @@ class Performed:
 
 
 def events_since(world: World, count: int) -> list[Event]:
-    """Return the events emitted since the number of events was `count`, oldest first."""
+    """Return the events emitted after the number of events was `count`, oldest first."""
     fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
     fresh.reverse()
     return fresh

@@ -1,4 +1,4 @@
-"""A mapping of rows by name."""
+"""Rows by name."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Row = TypeVar("Row")
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
     """Return rows by name, in the given order.
 
-    Raise `ValueError` if a name occurs twice, because one of the rows would be ignored silently.
+    Raise `ValueError` if a name occurs twice. Otherwise one of the two rows would be ignored silently.
     """
     found: dict[str, Row] = {}
     for row in rows:
         name = name_of(row)
         if name in found:
-            raise ValueError(f"there are two {what} of the name {name!r}")
+            raise ValueError(f"two {what} have the name {name!r}")
         found[name] = row
     return found

@@ -10,7 +10,7 @@ from simulator.engine.rows.by_name import by_name
 
 
 class Placed(Protocol):
-    """A row that may name the row before it."""
+    """A row that can name the row that it follows."""
 
     @property
     def name(self) -> str: ...
@@ -23,11 +23,11 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """Return the rows of all rooms by name. Each row follows the row that it names, or else the previous row in its
-    room.
+    """Return the rows of all packages by name. Each row comes after the row that it names, or otherwise after the
+    previous row in its package.
 
-    Raise `ValueError` for duplicate names and for circular orders. A row whose named predecessor is in a missing room
-    keeps its position in its own room.
+    Raise `ValueError` for duplicate names and for circular orders. If the named row is in a missing package, the row
+    keeps its position in its own package.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
@@ -45,5 +45,5 @@ def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
 
     found = {row.name: row for row in behind("")}
     if len(found) != len(known):
-        raise ValueError(f"these {what} follow each other in a circle: {', '.join(known.keys() - found.keys())}")
+        raise ValueError(f"these {what} depend on each other in a circle: {', '.join(known.keys() - found.keys())}")
     return found

@@ -22,11 +22,13 @@ class ErrorCode:
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """True if operations return the error before they check their own rules, without declaring it (decision H2)."""
+    """True if any operation may return this error without declaring it, because the check precedes the operation's own
+    rules (decision H2).
+    """
     lasting: bool = False
-    """True if a repeated request gets the same error. Other errors may disappear after a state change."""
+    """True if repeating the request returns the same error. Other errors may disappear after a state change."""
     after: str = ""
-    """The preceding code in the catalogue, if it is not the previous code in the same room."""
+    """The preceding code in the catalogue, if it is not the previous code in the same package."""
 
     @property
     def name(self) -> str:
@@ -44,7 +46,7 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
         ErrorCode("invalid_request", 400, "the body or query is malformed", anywhere=True, lasting=True),
         ErrorCode("missing_parameter", 400, "a required field is absent; param names it", anywhere=True, lasting=True),
         ErrorCode("invalid_parameter", 400, "a value is invalid; param names it", anywhere=True, lasting=True),
-        ErrorCode("invalid_date_range", 400, "end_date lies before start_date", anywhere=True, lasting=True),
+        ErrorCode("invalid_date_range", 400, "end_date is before start_date", anywhere=True, lasting=True),
         ErrorCode("not_found", 404, "the resource does not exist in this environment", anywhere=True, lasting=True),
         ErrorCode("idempotency_conflict", 409, "the same Idempotency-Key with a different request", anywhere=True),
         ErrorCode("rate_limited", 429, "too many requests; wait for the Retry-After header value", anywhere=True),
@@ -61,8 +63,9 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
 class ApiError(Exception):
     """A refusal by the API: a code from the catalogue, a message for people, and the parameter that caused it.
 
-    By default, the status is that of the code; a decision can set another status (405 in H3). If no status is given,
-    the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the response.
+    The default status is the status of the code. A decision can set another status (405 in H3). If no status is
+    given, the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the
+    response.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Event types, and creating an event with its envelope as raw bytes (decision W7).
+"""Event types, and the creation of an event with its envelope as raw bytes (decision W7).
 
 Source: section "Events" of the specification, decision W8.
 """
@@ -20,7 +20,7 @@ from simulator.kernel.world import World
 class EventType:
     """One row of the event catalogue.
 
-    The state tables determine the resource kinds and statuses of an event: their transitions name the event.
+    The resource kinds and statuses of an event are derived from the state tables, whose transitions name the event.
     """
 
     name: str
@@ -34,17 +34,17 @@ class EventType:
     also: tuple[str, ...] = ()
     """Further statuses that the contract allows."""
     narrows: bool = True
-    """True if the contract restricts the status of the object."""
+    """True if the contract restricts the status of the object to those after the event."""
     in_status: str = ""
     """The status of the object, if no transition emits the event."""
     is_last: bool = False
-    """True if an integrator has to read the resource after the event."""
+    """True if the receiver has to read the resource after the event."""
     example_of: str = ""
-    """The kind whose example is used, if it is not the first kind for the event."""
+    """The kind whose example is used. The default is the first kind for the event."""
     example: JsonObject = field(default_factory=dict)
     """The differences from the kind's example. `@`, `@+30m` or `@-1d` is a time relative to now."""
     after: str = ""
-    """The preceding event in the catalogue, if it is not the previous event in the same room."""
+    """The preceding event in the catalogue, if it is not the previous event in the same package."""
 
     @property
     def meaning(self) -> str:

@@ -1,4 +1,4 @@
-"""Common parts of operations: finding a record by its id, and returning a page of records from a table."""
+"""Code shared by operations: finding a record by its id, and returning a page of records from a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The callers of a service, their permissions, and other users, as far as the engine and the tools need them."""
+"""The callers of a service, their permissions, and the other users, to the extent that the engine and the tools need
+them.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,11 @@ class Identity:
     """The functions with which a provider manages its keys, tokens and users."""
 
     caller: Callable[[World, str, str, int], Caller]
-    """Returns the key pair that a token was issued for. The arguments are world, environment, token and machine time
-    in milliseconds.
+    """Returns the key pair that a token was issued for. The arguments are world, environment, token and machine time in
+    milliseconds.
 
-    Raise `ApiError` 401 if the token is unknown, expired, revoked or from the other environment. The machine time
-    is 0 unless the world has a scaled clock.
+    Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other environment. The machine time is 0
+    unless the world has a scaled clock.
     """
     check_gates: Callable[[Operation, Call], None]
     """Raises `ApiError` 403 if the caller's account or key may not make a request."""
@@ -64,5 +66,5 @@ class Identity:
         return [key.public_key for key in self.keys(world)]
 
     def directory_entries(self, world: World) -> list[str]:
-        """Return the public keys and tokens that identify the world in requests."""
+        """Return the public keys and tokens from which the server determines the world of a request."""
         return [*self.public_keys(world), *self.tokens(world)]

@@ -40,7 +40,7 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id in events: the record's own id, unless the API does not have an id for it."""
+        """The id used in events: the record's own id, or another value if the API has no id for the record."""
         return self.id
 
 
@@ -49,7 +49,7 @@ KindT = TypeVar("KindT", bound=Record, default=Any)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An incoming transfer: `amount` in an asset, given by its code, and the transaction hash (None over Lightning)."""
+    """An incoming transfer: the amount, the code of its asset, and the transaction hash (None for Lightning)."""
 
     asset: str
     amount: Decimal
@@ -77,7 +77,7 @@ class Kind(Generic[KindT]):
     status_field: str = "status"
     """The field that contains the status."""
     family: str = ""
-    """The common name of similar kinds."""
+    """The name that several similar kinds share."""
     listed_as: tuple[str, ...] = ()
     """Further values of the type filter under which resource lists include this kind."""
     listed: bool = True
@@ -87,30 +87,33 @@ class Kind(Generic[KindT]):
     short: str = ""
     """A shorter name for the kind."""
     refers: tuple[str, ...] = ()
-    """The fields that contain ids of other resources. They are set at creation and never change."""
+    """The fields that contain ids of other resources. They are set when the resource is created and never change."""
     parent: str = ""
     """The field in `refers` that contains the id of the parent resource."""
     named_by: tuple[str, ...] = ()
     """The paths in objects and requests that contain the id of such a resource.
 
-    From there, a `where` can check the resource as `root`.
+    If a scenario rule matches on them, its `where` can check the resource as `root`.
     """
     collection: str = ""
     """The API path of such resources, if there are operations on them."""
     standing: Callable[[World, str], KindT | None] | None = None
-    """Finds, by id, resources that exist in every world and are not stored until they change."""
+    """Finds a resource by id if it exists in every world and is not stored until it changes."""
     receives: Callable[[World, KindT, Arrival], bool] | None = None
     """Handles an incoming transfer to a resource. Returns False if the resource cannot receive transfers."""
     in_events: Callable[[World, KindT], Shown] | None = None
     """Returns the fields that events contain in addition to those in responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the only resource of this kind in a world. It exists in both environments and has no id in the API."""
+    """Returns the resource of this kind if a world has only one.
+
+    It exists in both environments and has no id in the API.
+    """
     put: Callable[[World, KindT], None] | None = None
-    """Writes the resource if it is stored as a part of another row."""
+    """Writes a resource that is stored as a part of another row."""
 
     @property
     def root(self) -> str:
-        """The first part of a `where` path to such a resource."""
+        """The first part of a `where` path that refers to such a resource."""
         return self.family or self.name
 
     @property

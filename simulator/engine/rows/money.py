@@ -38,23 +38,23 @@ class MoneyRow:
     prices: bool = False
     """True if the operation returns the price of an order."""
     uses_network: bool = False
-    """True if the operation only quotes, and is the first request that a network outage affects."""
+    """True if the operation only returns a price and is the first request that a network outage affects."""
     makes: tuple[OrderKind, ...] = ()
     """The kinds of orders that the operation creates, if it spends money."""
     standing: str = ""
-    """The kind of standing order that the operation creates, or starts if `starts` is True."""
+    """The kind of standing order that the operation creates or, if `starts` is True, starts."""
     starts: bool = False
 
 
 @dataclass(frozen=True)
 class Money:
-    """A provider's operations that involve money, and how amounts are formatted."""
+    """The operations of a provider that involve money, and how it formats amounts."""
 
     rows: tuple[MoneyRow, ...] = ()
     amounts: frozenset[str] = frozenset()
     """The names of fields that contain amounts of money."""
     in_events: frozenset[str] = frozenset()
-    """The fields of an order that the specification lists for its events."""
+    """The order fields that the specification lists for its events."""
 
     @property
     def quoting(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: operations that spend money, and the first request before
+        """The operations that a network outage affects: operations that spend money, and the quotes that precede
         them.
         """
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
@@ -81,7 +81,7 @@ class Money:
 
     @property
     def drafting(self) -> tuple[str, ...]:
-        """The operations that create a standing order. A standing order spends nothing before it is started."""
+        """The operations that create a standing order. A standing order spends nothing until it is started."""
         return tuple(row.operation for row in self.rows if row.standing and not row.starts)
 
     @property

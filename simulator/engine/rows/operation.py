@@ -33,7 +33,7 @@ ResourceT = TypeVar("ResourceT", default=Any)
 
 
 class Caller(Protocol):
-    """A caller's key pair, as far as the pipeline needs it."""
+    """The part of a caller's key pair that the pipeline needs."""
 
     @property
     def public_key(self) -> str: ...
@@ -54,7 +54,7 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     environment: str
     path: Mapping[str, str]
     raw: JsonObject = field(default_factory=dict)
-    """The JSON object exactly as sent."""
+    """The JSON object as sent."""
     # The pipeline sets these fields step by step, each before any code reads it.
     body: BodyT = None  # type: ignore[assignment]  # filled in
     """The validated body."""
@@ -69,7 +69,7 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     wall_ms: int = 0
     """The machine time in milliseconds if the world has a scaled clock, otherwise 0.
 
-    Periods that a client measures with its own clock must not be shortened (H17).
+    It is needed for periods that a client measures with its own clock, because they must not become shorter (H17).
     """
 
 
@@ -120,7 +120,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     bodies: Callable[[], tuple[type[BodyT], ...]] = tuple
     """All models that `body_for` may return."""
     body_for: Callable[[Call], type[BodyT]] | None = None
-    """Selects the body model if the fields depend on the resource or the request."""
+    """Selects the body model. Set it if the fields depend on the resource or the request."""
     query: Callable[[], type[QueryT]] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     """Raises `ApiError` 400 for malformed values that cannot be detected in a single field."""
@@ -131,7 +131,10 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     load: Callable[[Call], ResourceT] | None = None
     """Finds the resource that the path identifies."""
     uses: str = ""
-    """The `where` root of the quote that the operation uses, if the path names the quote."""
+    """The root under which a `where` refers to the quote that the operation uses.
+
+    Set if the path contains the quote's id.
+    """
     group: str = ""
     """The permission group (decision H18), or "" if every key may use the operation."""
     reads: bool = False
@@ -141,7 +144,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     profile_gate: bool = True
     idempotent: bool = True
     refuses_with: str = ""
-    """The code that replaces missing_parameter and invalid_parameter, if the specification requires it."""
+    """The code to use instead of missing_parameter and invalid_parameter, if the specification requires it."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """The error codes that the operation may raise.
 

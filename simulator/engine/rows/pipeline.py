@@ -1,7 +1,7 @@
 """The steps in which an operation handles a request: admit, validate, act (decisions H2, H4 to H6).
 
-The endpoint adds the HTTP steps in between (reading a body, idempotency, scenario responses). Code that already has a
-body (a step towards an event, the trial of a document, a test) uses `perform`.
+The endpoint adds the HTTP steps in between, such as reading a body, idempotency and scenario responses. Code that
+already has a body calls `perform`: a step towards an event, the trial of a document, or a test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
-"""Raises `ApiError` 403 for a caller before anything else is checked."""
+"""Raises `ApiError` 403 if the caller may not make the request. It is called before all other checks."""
 
 
 def no_gates(operation: Operation, call: Call) -> None:
@@ -37,10 +37,10 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """Process a whole request as one change with its cause. Raise `ApiError` if it is refused. Nothing has changed
-    then.
+    """Process a whole request as one change with its cause. Raise `ApiError` if it is refused. In that case, nothing
+    has changed.
 
-    `scenario` is the scenario that created resources are bound to, or "" for any scenario that matches.
+    `scenario` is the scenario to which created resources are bound, or "" for any scenario that matches.
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
@@ -63,7 +63,7 @@ def admit(operation: Operation, call: Call, gates: Gates) -> None:
 def claim(operation: Operation, call: Call) -> None:
     """Check the state of the quote that the request uses.
 
-    This runs after idempotency, and before business rules and responses (H2).
+    This runs after the idempotency check and before the business rules and scenario responses (H2).
     """
     if operation.claim is not None:
         operation.claim(call)

@@ -39,16 +39,16 @@ class Provider:
     """The name of the service, for people."""
 
     rooms: tuple[Room, ...]
-    """The rooms of the service, in the order in which they may import each other.
+    """The packages (rooms) of the service, in the order in which they may import each other.
 
-    They include the engine's room `webhooks`.
+    They include the engine's package `webhooks`.
     """
 
     environments: Mapping[str, str]
     """The environments of an account, with their base paths. The first environment is the default."""
 
     environment_names: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    """The names of the environments for people, without an article. The default is "NAME environment"."""
+    """The names of the environments in prose, without an article. The default is "NAME environment"."""
 
     identity: Identity
     """The callers of the service, their keys, and the users of the platform."""
@@ -72,7 +72,7 @@ class Provider:
     """The specification clause behind each kind of advice."""
 
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
-    """The kinds of advice that only this service gives, or that it words differently."""
+    """The kinds of advice that exist only for this service or that it words differently."""
 
     triggers: Callable[[], object] = lambda: None
     """The ways to reach each event:
@@ -81,7 +81,7 @@ class Provider:
     """
 
     wording: Wording = Wording()
-    """The service's wording of refusals, responses and events under switched assumptions."""
+    """The wording of refusals, responses and events under switched assumptions."""
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

@@ -26,7 +26,7 @@ class Room:
     timers: tuple[TimerRow, ...] = ()
     kinds: tuple[Kind, ...] = ()
     tables: tuple[TableKey[Any], ...] = ()
-    """The tables of the room, except the tables of its kinds."""
+    """The tables of the room, except the tables of its resource kinds."""
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
@@ -35,7 +35,7 @@ class Room:
     It is called inside a change.
     """
     verify: Callable[[World], None] | None = None
-    """Raises an exception if the room's table rows in a saved world are inconsistent."""
+    """Raises an exception if the rows of the room in a saved world are inconsistent."""
     clauses: Callable[[], Clauses] = dict
     """The specification clause that describes each of the room's shapes."""
     events: tuple[EventType, ...] = ()

@@ -1,6 +1,6 @@
-"""The part of a vocabulary that modules in `rows` need.
+"""The part of a vocabulary that the modules in `rows` need.
 
-They cannot import the vocabulary, because it is built from them.
+They cannot import the vocabulary, because the vocabulary imports them.
 """
 
 from __future__ import annotations

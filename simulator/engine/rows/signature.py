@@ -1,6 +1,6 @@
 """Webhook signatures, for senders and receivers.
 
-Tools check signatures without loading a provider's rooms, so this module imports only the kernel.
+Tools check signatures without loading the packages of a provider, so this module imports only the kernel.
 """
 
 from __future__ import annotations
@@ -51,11 +51,14 @@ class Signature:
         stamp = headers.get(self.timestamp_header.lower(), "")
         signature = headers.get(self.signature_header.lower(), "")
         if not _MILLISECONDS.fullmatch(stamp) or not signature:
-            return f"{self.timestamp_header} or {self.signature_header} is missing or garbled"
+            return f"{self.timestamp_header} or {self.signature_header} is missing or malformed"
         expected = [self.sign(key, stamp, raw).encode() for key in keys]
         if not any(hmac.compare_digest(one, signature.encode()) for one in expected):
             signed = self.signed_string(f"<{self.timestamp_header}>", b"<raw body>").decode()
             return f"{self.signature_header} is not the HMAC-SHA256 of `{signed}` under the webhook key"
         if abs(now_ms - int(stamp)) > self.tolerance_ms:
-            return f"{self.timestamp_header} is more than {format_duration(self.tolerance_ms)} from when it came"
+            return (
+                f"{self.timestamp_header} is more than {format_duration(self.tolerance_ms)} before or "
+                "after the time of receipt"
+            )
         return ""

@@ -1,4 +1,4 @@
-"""Rules for sending webhooks: key, signature, envelope, retries, and when endpoints are disabled."""
+"""Rules for sending webhooks: keys, signatures, envelopes, retries, and when endpoints are disabled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Endpoint(Protocol):
-    """A disabled endpoint."""
+    """An endpoint that was disabled."""
 
     @property
     def id(self) -> str: ...
@@ -44,7 +44,7 @@ class Signing:
     The arguments are world, environment, and the number of earlier rotations.
     """
     retry_delays_ms: Callable[[World], Sequence[int]]
-    """Returns the delay after each failed attempt, in milliseconds. There is one more attempt than there are delays."""
+    """Returns the delay in milliseconds after each failed attempt. There is one more attempt than there are delays."""
     disables: Callable[[World], bool]
     """Returns True if an endpoint is disabled after an event's last attempt has failed."""
     disabled_email: Callable[[Endpoint], Email]

@@ -1,6 +1,6 @@
-"""Subjects of events: the resource kinds, their statuses after the event, their shape and an example.
+"""Subjects of events: the kinds of resources, their statuses after the event, their shape and an example.
 
-Subjects are derived: the transitions in a state table name their events, and the kind of the table has the shape.
+Subjects are derived. The transitions in a state table name their events, and the kind of the table defines the shape.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Subject:
 
     @property
     def example(self) -> JsonObject:
-        """A realistic object. Times are written as `@…`."""
+        """A realistic object. Times are written as `@…`, relative to now."""
         field, example = self.kind.status_field, self.kind.example()
         status = {field: self.statuses[0]} if field in example and self.event.narrows else {}
         return {**example, **status, **self.event.example}
 
 
 def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping[str, tuple[Subject, ...]]:
-    """Return the subjects of every event. Kinds are listed in the order in which events about them are declared."""
+    """Return the subjects of every event. Kinds are listed in the order in which their events are declared."""
     order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in events:
@@ -50,7 +50,7 @@ def subjects_of(events: Iterable[EventType], kinds: Collection[Kind]) -> Mapping
 
 
 def is_end(subjects: tuple[Subject, ...]) -> bool:
-    """Return True if, after an event, its object can only be refunded or deleted."""
+    """Return True if the object of an event can afterwards only be refunded or deleted."""
     return bool(subjects) and all(
         status not in {move.target for move in subject.kind.machine.initial}
         and all(move.on in ("refund", "delete") for move in subject.kind.machine.rows[status])
@@ -60,7 +60,9 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the target states of a kind's transitions that emit an event, or `in_status` if no transition emits it."""
+    """Return the target states of the transitions that emit an event, for one kind. If no transition emits it, return
+    `in_status`.
+    """
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()
     rows = (kind.machine.initial, *kind.machine.rows.values())
@@ -68,7 +70,7 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
 
 
 def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
-    """Return a function that reads a kind's example from the file next to its room's module.
+    """Return a function that reads a kind's example from the file next to the module that declares the kind.
 
     The file is read on first use.
     """

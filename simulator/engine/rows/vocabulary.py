@@ -1,4 +1,6 @@
-"""The vocabulary of a service: the declarations of all rooms, collected and checked when a simulator is created."""
+"""The vocabulary of a service: the declarations of all packages. They are collected and checked when a simulator is
+created.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Vocabulary(Service):
-    """A provider's declarations, by name. Raise `ValueError` if a name occurs twice."""
+    """The declarations of a provider, by name. Raises `ValueError` if a name occurs twice."""
 
     def __init__(self, provider: Provider) -> None:
         rooms = provider.rooms
@@ -40,7 +42,9 @@ class Vocabulary(Service):
         for kind in self.kinds.values():
             rows = (kind.machine.initial, *kind.machine.rows.values())
             if unknown := {name for row in rows for move in row for name in move.events} - self.events.keys():
-                raise ValueError(f"no room declares what a {kind.name} emits: {', '.join(sorted(unknown))}")
+                raise ValueError(
+                    f"no package declares these events that a {kind.name} emits: {', '.join(sorted(unknown))}"
+                )
         declared = (room.errors for room in rooms)
         self.errors: Mapping[str, ErrorCode] = chapter("errors", (ENGINE_ERRORS.values(), *declared))
         timers = (row for room in rooms for row in room.timers)
@@ -55,7 +59,10 @@ class Vocabulary(Service):
 
     @cached_property
     def names(self) -> Mapping[str, Mapping[str, str]]:
-        """The names of events, environments and networks with their meanings, by their placeholder in schemas."""
+        """The names of events, environments and networks with their meanings.
+
+        The keys are the placeholders in schemas.
+        """
         networks = dict.fromkeys(self.provider.outages.networks, "A network.")
         return {EVENT: self.event_meanings, ENVIRONMENT: self._environment_meanings, NETWORK: networks}
 
@@ -71,8 +78,8 @@ class Vocabulary(Service):
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the resource kinds that events with this object type are about. Return () if the object of a rule
-        may have any kind.
+        """Return the resource kinds that events with this object type are about. Return () if a rule for these events
+        may match an object of any kind.
 
         This is the case for resources that exist in every world without being created, and for events that no
         transition emits.
@@ -83,7 +90,10 @@ class Vocabulary(Service):
         return () if any(row.in_status and row.object == about for row in self.events.values()) else tuple(made)
 
     def ends_after(self, event: str) -> frozenset[str]:
-        """Return the events that can end the object of an event. Return none if the event itself ends the object."""
+        """Return the events that can end the lifecycle of an event's object.
+
+        Return none if the event itself ends it.
+        """
         if is_end(self.subjects[event]):
             return frozenset()
         about = {subject.kind.name for subject in self.subjects[event]}
@@ -98,15 +108,15 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that uses up such a resource, as a pattern with the id as its only group, by
-        root.
+        """For each root, the path of the operation that uses up such a resource, as a pattern whose only group is the
+        id.
         """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
 
     @cached_property
     def order_ends(self) -> frozenset[str]:
-        """The final statuses of an order, after its last events."""
+        """The final statuses of an order, which it has after its last events."""
         orders = self.provider.money.orders
         last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
         return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
@@ -126,7 +136,9 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """The action that pays an order, by initial status. Only orders whose event asks for a payment are included."""
+        """The action that pays an order, by the initial status of the order. Only orders whose event asks for a
+        payment are included.
+        """
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
         return {status: machine.rows[status][0].on for status, machine in begun if status in self.order_told}
@@ -138,7 +150,10 @@ class Vocabulary(Service):
 
 @lru_cache(maxsize=8)
 def collected(provider: Provider) -> Vocabulary:
-    """Return a provider's vocabulary. It is cached for all its simulators. Raise `ValueError` like `Vocabulary`."""
+    """Return the vocabulary of a provider.
+
+    All simulators of the provider share it. Raise `ValueError` like `Vocabulary`.
+    """
     return Vocabulary(provider)
 
 
@@ -161,7 +176,7 @@ def wiring_of(
     on_created: tuple[CreationListener, ...] = (),
     on_failure: FailureHandler | None = None,
 ) -> Wiring:
-    """Return the wiring for a world: rooms first, then the given listeners.
+    """Return the wiring for a world. The packages come first, then the given listeners.
 
     Raise `ValueError` if two timers have the same name.
     """

@@ -1,4 +1,4 @@
-"""A service's wording of refusals, responses and events under switched assumptions."""
+"""The wording of a service's refusals, responses and events under switched assumptions."""
 
 from __future__ import annotations
 

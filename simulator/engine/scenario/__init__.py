@@ -1,1 +1,1 @@
-"""Scenarios: the scenario language, the engine that plays them in a world, the runner, and the scenario files."""
+"""Scenarios: the scenario language, the engine that plays scenarios in a world, the runner, and the scenario files."""

@@ -1,7 +1,7 @@
 """The server as a Starlette application. Calls to the API and the control API are handled before its routes.
 
-The two APIs are not lists of routes. Starlette searches such a list from the start for every call, which reduced their
-throughput by a third. Each API therefore has its own router.
+The two APIs are not lists of routes. Starlette would search such a list from the start for every call, which reduced
+throughput by a third. Each API has its own router instead.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class ConnectionLimits:
 
 
 class Application(Starlette):
-    """The whole server: the API, the control API and other `routes`. Any other path gets a 404 response from the API.
+    """The whole server: the API, the control API and other `routes`. The API responds to any other path with 404.
 
-    Starlette sends no lifespan events to a mounted application. If this application is mounted, a world's clock
-    therefore starts with the first call to that world. In that case, call `runtime.close()` to close the connections
-    to webhook receivers.
+    Starlette sends no lifespan events to a mounted application. If this application is mounted, the clock of a world
+    therefore starts with the first call to that world. In that case, call `runtime.close()` to close the connections to
+    webhook receivers.
     """
 
     def __init__(

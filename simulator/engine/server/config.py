@@ -70,7 +70,7 @@ class Config:
     None means the address it listens on.
     """
     idle_worlds_seconds: float = 60.0
-    """A saved world is removed from memory this many seconds after its last call."""
+    """The number of seconds after its last call at which a saved world is removed from memory."""
     scenario_directories: tuple[Path, ...] = ()
     """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()
@@ -130,7 +130,9 @@ def make_config(
     idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
     if store == "":
-        problems.append("--store: empty. Name a database, or leave out the flag and SIMULATOR_STORE for none.")
+        problems.append(
+            "--store: the value is empty. Name a database. To use none, leave out the flag and SIMULATOR_STORE."
+        )
     if store and _STORES.fullmatch(store) is None:
         problems.append(
             f"--store: {_without_password(store)!r} is not a store. Write sqlite:///FILE for a file in this directory, "
@@ -139,7 +141,7 @@ def make_config(
     if store and _IN_MEMORY.fullmatch(store) is not None:
         name = store.removeprefix("sqlite:///")[:100]
         problems.append(
-            f"--store: {name!r} would save nothing. Name a file, or leave out --store for worlds in memory."
+            f"--store: {name!r} is an in-memory database, which saves nothing. Name a file, or leave out --store."
         )
     idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
     is_shared = (store or "").startswith("postgres")
@@ -147,7 +149,7 @@ def make_config(
         problems.append(f"--advertise: {advertise!r} is not the origin of a server. Write http://HOST:PORT.")
     elif is_shared and not advertise and host in ("0.0.0.0", "::"):
         problems.append(
-            f"--host {host} does not tell other servers of this database where to reach this one. "
+            f"--host {host} is not an address at which other servers of this database can reach this one. "
             "Add --advertise http://HOST:PORT."
         )
     validated = _settings(settings, problems)

@@ -1,6 +1,6 @@
 """The second half of a call: gates, body, idempotency key, and the action of the operation.
 
-The order is that of decision H2. `endpoint` contains the earlier steps.
+The steps follow the order in decision H2. `endpoint` contains the earlier steps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""A response, or the rest of a call that has to wait. The rest is awaited outside any transaction."""
+"""A response, or an awaitable for the rest of a call that has to wait. It is awaited outside any transaction."""
 
 
 class Performer:
@@ -78,7 +78,9 @@ class Performer:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
-                "invalid_parameter", f"X-Simulator-Scenario: {name!r} is not a scenario.", "X-Simulator-Scenario"
+                "invalid_parameter",
+                f"X-Simulator-Scenario: there is no scenario {name!r}. List them with GET /_simulator/scenarios.",
+                "X-Simulator-Scenario",
             )
         return name
 
@@ -117,7 +119,7 @@ class Performer:
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """Return the rest of a call that has an idempotency key. From now on, retries wait for it."""
+        """Return an awaitable for the rest of a call that has an idempotency key. From now on, retries wait for it."""
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
         async def answered() -> Outgoing:
@@ -210,7 +212,7 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """Raise `ApiError` 503 if the world ended while the call was waiting, because its changes would be lost."""
+        """Raise `ApiError` 503 if the world ended while the call was waiting. Its changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",

@@ -21,7 +21,7 @@ from simulator.engine.text.terminal import plain
 _INTERRUPTED = 130
 """The exit code of a program that was ended by SIGINT."""
 _GRACE_SECONDS = 0.3
-"""The number of seconds for which calls can continue after the server starts to stop."""
+"""The number of seconds for which calls in progress can continue after the server starts to stop."""
 
 
 def open_socket(host: str, port: int) -> socket.socket:

@@ -39,7 +39,7 @@ class Watcher:
     """
 
     def changed(self, world: World) -> None:
-        """Called when something may have changed in a world, or when another world has replaced it."""
+        """Called when a world may have changed, or when another world has replaced it."""
 
     def ended(self, world: World) -> None:
         """Called when a world has ended: it was deleted, or replaced by another world with the same id."""
@@ -48,7 +48,7 @@ class Watcher:
         """Called when files in scenario directories have changed. `problems` contains all current problems."""
 
     def stopping(self) -> None:
-        """Called when the server is stopping. End everything that would not end by itself."""
+        """Called when the server is stopping. End everything that would not end on its own."""
 
 
 class Runtime(Observer):
@@ -57,7 +57,7 @@ class Runtime(Observer):
     persistence: storage.Persistence | None = None
     """Saves the worlds in a store, or None if they are only in memory."""
     look_at: Callable[[str], Awaitable[World | None]] | None = None
-    """Reads a saved world of another replica, for display only. None unless worlds are shared."""
+    """Reads a saved world of another replica for display. None unless several servers share the worlds."""
 
     def __init__(
         self,
@@ -115,7 +115,10 @@ class Runtime(Observer):
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """Start `follow_up`. Return False, with the work incomplete, if it takes longer than one slice."""
+        """Start `follow_up`.
+
+        Return False if it takes longer than one slice. The rest of the work is then still to do.
+        """
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False

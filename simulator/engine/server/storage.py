@@ -39,7 +39,9 @@ class RawPiece:
     """A part of a world as saved in the store."""
 
     part: str
-    """`base`, `entry`, or `snapshot` with the id of the snapshot."""
+    """`base`, `entry`, or `snapshot` with the id of the snapshot. `base` is a saved state, and each `entry` contains
+    later changes.
+    """
     number: int
     content: bytes
     is_whole: bool
@@ -51,7 +53,7 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def refusal(self) -> str | None:
-        """The reason why no request can be served now, or None if requests can be served."""
+        """The reason why no request can be served at present, or None if requests can be served."""
 
     @property
     def generation(self) -> int:
@@ -99,7 +101,7 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or advanced, because no transaction reports that."""
+        """Save a world whose clock was set or advanced. No transaction reports such a change."""
 
     def reached_at(self, origin: str) -> None:
         """Set the address of this server. Call this before the server starts."""
@@ -108,9 +110,9 @@ class Persistence(WriteBarrier, Protocol):
         """Return the age of the oldest unsaved write in seconds, or 0 if all writes are saved."""
 
     async def uses(self) -> Mapping[str, Use]:
-        """Return the last use of every world, accurate to the minute, including worlds on other servers.
+        """Return the last use of every world to the nearest minute, including worlds on other servers.
 
-        The oldest world comes first.
+        The oldest world is first.
         """
 
     async def start(self) -> None:

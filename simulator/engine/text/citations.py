@@ -1,8 +1,8 @@
 """Links from the citation of a clause or decision to the page that explains it. The links are derived from the
 citation.
 
-A citation looks like `Ramp quote`, `Limits: quote validity` or `Errors, retry guidance; decision H14`. The rules page
-has an anchor for each cited clause, and the assumptions page has one for each decision.
+Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The rules
+page has an anchor for each cited clause, and the assumptions page has one for each decision.
 """
 
 from __future__ import annotations

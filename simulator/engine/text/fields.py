@@ -40,7 +40,7 @@ Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), 
 Code = FreeText
 """A code, id, address or number.
 
-A business rule checks whether it exists, so that rule also refuses an empty string.
+A business rule checks whether it exists. That rule also refuses an empty string.
 """
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
@@ -53,14 +53,14 @@ def check_decimals(amount: str, currency: Currency | None) -> None:
     `currency` is None if it is unknown.
     """
     if currency is not None and not currency.accepts(amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+        raise invalid("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
 
 class Body(BaseModel):
     """Base class for request bodies, query strings and action parameters. Types are strict, and unknown fields are
     collected.
 
-    Modules that define bodies do not use `from __future__ import annotations`: pydantic would then compile every
+    Modules that define bodies do not use `from __future__ import annotations`. With it, pydantic would compile every
     annotation again, which takes a sixth of the time to declare a body.
     """
 
@@ -118,12 +118,12 @@ class Wrong:
 
 
 def wrong(param: str, why: str, value: object = "") -> Wrong:
-    """Return a problem: the parameter (a dotted path) has an invalid value."""
+    """Return a problem with an invalid value. The parameter is a dotted path."""
     return Wrong(tuple(param.split(".")), "value_error", why, value)
 
 
 def absent(param: str) -> Wrong:
-    """Return a problem: the parameter (a dotted path) is missing."""
+    """Return a problem with a missing value. The parameter is a dotted path."""
     return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
 
 

@@ -12,7 +12,7 @@ from simulator.engine.text.strict import nearest
 _BASE = re.compile(r"(https?://[^/]*)?(/[a-z]+)?/v1(?=/|$)")
 _TOKENS = re.compile(r"\[[!]?\]?[^\]]*\]|.", re.DOTALL)
 _OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
-"""Sample characters for a path variable. They suffice to test whether a character class can match a character."""
+"""Sample characters for a path variable. They are sufficient to test whether a character class can match."""
 
 
 @lru_cache(maxsize=4096)

@@ -29,7 +29,7 @@ _PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
-"""A pattern for escapes of characters that occur in secrets (or in an escape).
+"""A pattern for escapes of characters that occur in secrets or in an escape.
 
 Ordinary strings need none of these escapes.
 """
@@ -56,7 +56,7 @@ _LONG = 12
 
 
 class Masker:
-    """Masks secrets in saved and shown data.
+    """Masks secrets in saved and displayed data.
 
     `secrets` are additional secrets, such as the control token, which are masked wherever they occur.
     """
@@ -136,7 +136,7 @@ class Masker:
     def answer(self, raw: bytes) -> bytes:
         """Mask secrets in a response from this server by value only.
 
-        This takes one pass, and none if nothing looks like a secret.
+        This takes one pass over the response, or none if nothing in it looks like a secret.
         """
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
@@ -152,7 +152,7 @@ class Masker:
         return [self.value(item) for item in value] if isinstance(value, list) else value
 
     def json(self, raw: bytes) -> Any:
-        """Parse and mask JSON. Most JSON contains nothing that looks like a secret, which a quick check detects."""
+        """Parse and mask JSON. Most JSON contains nothing that looks like a secret, and a quick check detects this."""
         value, lower = loads(raw), raw.decode().lower()
         return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 

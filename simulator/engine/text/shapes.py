@@ -37,9 +37,10 @@ Constraint = Literal[
     "nullable",
     "meaning",
 ]
-"""The parts of a specified field that can be assumed: keywords of JSON Schema, and whether it is required or nullable.
+"""The parts of a specified field that can be assumed: keywords of JSON Schema, and whether it is required or
+nullable.
 
-`enum` is the list of its values, even of a single one. `meaning` is the meaning of the value or its timing, if a
+`enum` is the list of its values, even if there is only one. `meaning` is the meaning of the value or its timing, if a
 decision completes or departs from the specification.
 """
 
@@ -149,7 +150,7 @@ class PerEnvironment:
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """The description of each value in a Literal."""
+    """The descriptions of the values in a Literal."""
 
     values: Mapping[str, str]
 
@@ -212,20 +213,20 @@ class Pagination(TypedDict):
     """The page of a list, and the size of the list."""
 
     page: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
-    """The page shown, counted from 1."""
+    """The number of this page, starting at 1."""
     size: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100})]
-    """How many records a full page has."""
+    """The number of records on a full page."""
     total: Count
-    """How many records match, on all pages."""
+    """The number of matching records on all pages."""
     total_pages: Count
-    """How many pages there are; 0 if nothing matches."""
+    """The number of pages. It is 0 if nothing matches."""
 
 
 RowT = TypeVar("RowT")
 
 
 class Page(TypedDict, Generic[RowT]):
-    """The envelope of every list; rooms name the type of the rows."""
+    """The envelope of every list. The package that declares the list specifies the type of its rows."""
 
     data: list[RowT]
     """The records of this page."""

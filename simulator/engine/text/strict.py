@@ -49,7 +49,7 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field"
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "field", prefix: str = "") -> None:
     """Raise `ApiError` 400 for the first unknown field in a JSON object, given its model.
 
-    Fields at every depth are checked, before missing fields are.
+    Fields at every depth are checked. This check precedes the check for missing fields.
     """
     known = members(model)
     refuse_names(raw, known, what, prefix)

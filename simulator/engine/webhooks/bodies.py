@@ -12,10 +12,13 @@ EventTypes = Annotated[list[str], Field(min_length=1), Assumed("H5", "minItems")
 
 
 class NewWebhook(Body):
-    """`url` takes any string here. An unusable one is 422 invalid_webhook_url (decision W3)."""
+    """`url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3)."""
 
     url: str
-    """The URL to which events are sent: a public HTTPS URL. It must answer the test request with exactly 200."""
+    """The URL to which events are sent.
+
+    It must be a public HTTPS URL and respond to the test request with status 200.
+    """
     events: EventTypes
     """The event types to send. `*` means all."""
     description: Note | None = None
@@ -23,7 +26,7 @@ class NewWebhook(Body):
 
 
 class WebhookChange(Body):
-    """Only the fields that are sent change."""
+    """Changes to an endpoint. Fields that are not sent do not change."""
 
     url: str = ""
     """The new URL. It is tested as at registration."""
@@ -32,7 +35,7 @@ class WebhookChange(Body):
     description: Note | None = None
     """The new note. null removes it."""
     status: Annotated[Literal["enabled", "disabled"], Meanings(MEANINGS)] = "enabled"
-    """Whether the endpoint gets events from now on."""
+    """Whether the endpoint receives events from now on."""
 
 
 class EmitParameters(Body):
@@ -42,6 +45,7 @@ class EmitParameters(Body):
     """The event type to send."""
     about: Text | None = None
     """The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after
-    such an event. Without `about`, the newest resource with such a status is sent, or an example."""
+    such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none.
+    """
     object: dict[str, Any] | None = None
     """Fields that replace those of the object."""

@@ -38,7 +38,7 @@ class EmailEntry(TypedDict):
     subject: str
     """The subject line."""
     body: str
-    """The content."""
+    """The text of the message."""
 
 
 def emails(world: World) -> list[EmailEntry]:

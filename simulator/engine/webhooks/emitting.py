@@ -1,8 +1,8 @@
 """The action `emit`: any event in the catalogue, about a named resource, the newest matching resource, or an example.
 
 A resource matches if a transition with this event leads to its status. A matching resource is sent as it is. A named
-resource may have a different status. The event is then untrue and contains a status to which such a transition leads.
-In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
+resource may have a different status. The event then shows a status to which such a transition leads, although the
+resource does not have it. In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes
 def sending_time_ms(world: World, wall_ms: int) -> int:
     """Return the timestamp for a request that is sent now.
 
-    It is the simulated time if the world's settings say so (W2).
+    It is the simulated time if the setting `webhook_timestamp` selects it (W2).
     """
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
@@ -62,7 +62,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     """
     event = world.journal.event(attempt.event_id)
     if event is None:
-        raise LookupError(f"the event {attempt.event_id} is gone")
+        raise LookupError(f"the event {attempt.event_id} no longer exists")
     plan = attempt.pending.plan or NO_FAULT
     timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), body_of(world, event, plan)
     signature = signing_of(world).signature

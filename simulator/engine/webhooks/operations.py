@@ -16,6 +16,7 @@ from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import Page
+from simulator.engine.text.strict import did_you_mean
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
@@ -45,10 +46,12 @@ TEST_EVENT = "webhook.test"
     statuses=("enabled",),
 )
 def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
-    """Registers a URL for events. It is tested first: a signed webhook.test event is sent, and the endpoint is stored
-    only if the URL answers exactly 200 within 10 seconds. A redirect, 201 or 204, a timeout or a refused connection is
-    rejected with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is not part of
-    the response: the dashboard shows it.
+    """Registers a URL for events.
+
+    The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL
+    responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a
+    refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too.
+    The response does not contain the signing key. The dashboard shows it.
     """
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -82,8 +85,10 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     errors=("not_found", "invalid_webhook_url", "unsupported_event"),
 )
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
-    """Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint gets nothing, not
-    even planned retries. An endpoint that is enabled again gets the events from then on.
+    """Changes the fields that are sent.
+
+    A new URL is tested as at registration. A disabled endpoint receives nothing, not even planned retries. After it is
+    enabled again, it receives later events only.
     """
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
@@ -138,8 +143,10 @@ def delete_webhook(call: Call[None, None, Webhook]) -> None:
     errors=("not_found", "invalid_state"),
 )
 def test_webhook(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
-    """Sends a webhook.test event to this endpoint only, whether or not it subscribes to it, and returns the envelope.
-    The receiver's response is in the deliveries of the endpoint. Rejected with invalid_state if it is disabled.
+    """Sends a webhook.test event to this endpoint only, and returns the envelope.
+
+    The endpoint does not have to subscribe to this event type. The response of the receiver is in the deliveries of the
+    endpoint. A disabled endpoint is rejected with invalid_state.
     """
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
@@ -164,9 +171,10 @@ def _require_url(world: World, url: str) -> None:
 
 
 def _require_events(world: World, events: list[str]) -> None:
+    known = vocabulary_of(world).events
     for name in events:
-        if name != ALL_EVENTS and name not in vocabulary_of(world).events:
-            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}.", "events")
+        if name != ALL_EVENTS and name not in known:
+            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}{did_you_mean(name, known)}.", "events")
 
 
 def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
@@ -182,11 +190,11 @@ def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEnd
 
 def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
     if outcome.status is not None:
-        return f"The URL must answer the test request with exactly 200. It answered {outcome.status}."
+        return f"The URL must respond to the test request with status 200. It returned {outcome.status}."
     hint = ""
     if is_on_this_machine(url) and DOCKER_HOST not in url:
         hint = f" If the simulator runs in a container and the receiver does not, use {DOCKER_HOST} in the URL."
-    return f"The URL must answer the test request with exactly 200. There was no response: {outcome.error}.{hint}"
+    return f"The URL must respond to the test request with status 200. There was no response: {outcome.error}.{hint}"
 
 
 WEBHOOKS = Listing(

@@ -75,9 +75,9 @@ class PendingAttempt:
     waited for.
     """
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
-    """The number of answered first attempts to the endpoint when a fault started to delay this attempt."""
+    """The number of completed first attempts to the endpoint when a fault started to delay this attempt."""
     held_for: int | None = 0
-    """The number of answered first attempts at which a held attempt starts.
+    """The number of completed first attempts at which a held attempt starts.
 
     If None, the attempt starts after the final event of its object.
     """

@@ -47,7 +47,7 @@ class WebhookEndpoint(TypedDict):
     description: Annotated[str | None, Assumed("H19", "nullable")]
     """The caller's note, or null."""
     status: Annotated[str, OneOf(MEANINGS)]
-    """Whether the endpoint gets events."""
+    """Whether the endpoint receives events."""
     created_at: Timestamp
     """The time of the registration."""
 
@@ -103,7 +103,7 @@ class WebhookDelivery(TypedDict):
     response_status: Annotated[int | None, Assumed("W12")]
     """The HTTP status of the receiver's response, or null if there was none."""
     error: Annotated[str | None, Assumed("W12")]
-    """The reason for a failure, for people, or null."""
+    """A description of the failure, or null."""
     duration_ms: Annotated[Count, Assumed("W12")]
     """The duration of the request in milliseconds."""
     attempted_at: Annotated[Timestamp, Assumed("W12")]
@@ -133,7 +133,7 @@ class RecordedDelivery(WebhookDelivery):
     response_body: Annotated[str | None, Format()]
     """The first 64 KiB of the response body, or null if there was no response."""
     faults: list[Annotated[str, OneOf(faults.FALSIFIED)]]
-    """Effects of faults on the attempt. Their cause is not in the receiver."""
+    """Effects of faults on the attempt. They are not caused by the receiver."""
     fault_id: str | None
     """The id of the fault that applied, or null."""
     cause: Annotated[DeliveryCause, Meanings(DELIVERY_CAUSE_MEANINGS)]

@@ -66,9 +66,9 @@ def parse_url(url: str) -> Target:
     Raise `ValueError` with a description of the problem if it is not one.
     """
     if not url or len(url) > MAX_LENGTH:
-        raise ValueError(f"a URL has 1 to {MAX_LENGTH} characters")
+        raise ValueError(f"a URL must have 1 to {MAX_LENGTH} characters")
     if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
-        raise ValueError("a URL has no blanks, control characters, backslashes or characters outside ASCII")
+        raise ValueError("a URL must not contain spaces, control characters, backslashes or non-ASCII characters")
     match = _URL.fullmatch(url)
     if match is None:
         raise ValueError("it is not an absolute URL")
@@ -76,10 +76,10 @@ def parse_url(url: str) -> Target:
     if scheme not in ("http", "https"):
         raise ValueError(f"the scheme {scheme!r} is not https")
     if "@" in match["authority"]:
-        raise ValueError("a URL for webhooks has no user name or password")
+        raise ValueError("a webhook URL must not contain a user name or password")
     authority = _AUTHORITY.fullmatch(match["authority"])
     if authority is None:
-        raise ValueError("host and port are not well-formed")
+        raise ValueError("the host or port is malformed")
     if authority["port"] and not 1 <= int(authority["port"]) <= 65535:
         raise ValueError("the port must be from 1 to 65535")
     host = authority["host"].lower()

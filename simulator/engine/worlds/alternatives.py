@@ -23,11 +23,11 @@ class Switch:
     assumed: str
     """The assumed behaviour."""
     alternatives: Mapping[str, str]
-    """The difference that each alternative makes, by alternative name, likeliest first."""
+    """The effect of each alternative, by alternative name, likeliest first."""
     question: str
     """The question to ask the operator of the real service."""
     call: str
-    """The requests to the real service that answer the question."""
+    """The requests to the real service that would answer the question."""
     is_example: bool = False
     """True if error messages use this assumption as an example."""
 
@@ -42,7 +42,7 @@ class Switch:
 
 
 class Observation(NamedTuple):
-    """The behaviour of the real service on one assumption."""
+    """The observed behaviour of the real service for one assumption."""
 
     alternative: str | None
     """None if the assumption holds."""
@@ -57,9 +57,9 @@ Alternatives: TypeAlias = Callable[[], Switches]
 
 class Alternative(TypedDict):
     name: str
-    """The name by which a world selects it."""
+    """The name with which a world selects it."""
     changes: str
-    """The difference to the usual behaviour."""
+    """The difference from the usual behaviour."""
 
 
 class ShownSwitch(TypedDict):
@@ -72,11 +72,11 @@ class ShownSwitch(TypedDict):
     question: str
     """The question to ask the real service."""
     call: str
-    """The calls to the real sandbox that settle it."""
+    """The calls to the real sandbox that would answer the question."""
 
 
 def shown(switch: Switch) -> ShownSwitch:
-    """Return a switch in the form that lists contain."""
+    """Return a switch in the form used in lists."""
     return {
         "id": switch.id,
         "assumed": switch.assumed,

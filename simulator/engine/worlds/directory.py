@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 class Directory(dict[str, str]):
     """The world ids by public key and token.
 
-    `tokens_issued` never decreases, even if a world is deleted, so no token is ever issued twice.
+    `tokens_issued` never decreases, even if a world is deleted. So the same token is never issued twice.
     """
 
     __slots__ = ("tokens_issued",)
@@ -25,7 +25,7 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory that a world uses: its simulator's directory, or a separate one until the world is
+    """Return the directory that a world uses: the directory of its simulator, or its own directory until it is
     registered.
     """
     return _DIRECTORIES[world]
@@ -42,7 +42,8 @@ def register(world: World, texts: Iterable[str]) -> None:
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Remove the public keys and tokens of a world from its directory, except those that another world has now."""
+    """Remove the public keys and tokens of a world from its directory, except those that now belong to another
+    world."""
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

@@ -1,7 +1,7 @@
 """World quotas on a shared server. They are part of the simulator, not of the service.
 
-The quotas with which the server was started are upper limits: a world can have lower quotas, never higher ones,
-whatever state is restored into it. So a user who may only change a world cannot raise its quotas.
+The quotas of the server are upper limits. A world can have lower quotas but never higher ones, whatever state is
+restored into it. So a user who can only change a world cannot raise its quotas.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUOTAS = tuple(name for name in DEFAULTS if name.startswith("quota_"))
 
 
 class QuotaExceeded(ApiError):
-    """A refusal because of a simulator quota. Its code is not in the service's catalogue."""
+    """A refusal because a simulator quota is exceeded. Its code is not in the catalogue of the service."""
 
     def __init__(self, status: int, quota: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(CODE, message, None, status, {HEADER: quota, **(headers or {})})
@@ -45,7 +45,7 @@ def too_many_objects(world: World, most: int) -> QuotaExceeded:
 
 
 def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
-    """Return the error 507 for a control request that would exceed a quota of a world."""
+    """Return the error 507 for a control request that would exceed a quota of its world."""
     flag = f"--{quota.replace('_', '-')}"
     return QuotaExceeded(
         507,
@@ -58,7 +58,7 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
 
 @dataclass(frozen=True)
 class Held:
-    """The contents of a world, except its objects and journals."""
+    """The contents of a world that count towards quotas, except objects and journals."""
 
     snapshots: int = 0
     scenarios: int = 0
@@ -95,7 +95,7 @@ def held_by(world: World) -> Held:
 
 
 def require_event_room(world: World) -> None:
-    """Raise `QuotaExceeded` if a world may not have another event.
+    """Raise `QuotaExceeded` if a world has reached its event quota.
 
     This is called before the action `emit` adds an event.
     """
@@ -145,7 +145,7 @@ def require_room(world: World) -> None:
 
 
 def is_over(world: World, objects_before: int) -> bool:
-    """Return True if a world has exceeded its object quota since it contained `before` objects."""
+    """Return True if a world that had `before` objects now exceeds its object quota."""
     most = settings_of(world)["quota_objects"]
     return most is not None and objects_of(world) > max(most, objects_before)
 
@@ -165,7 +165,7 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
-    """Reduce the quotas of a world to the quotas of its server."""
+    """Lower the quotas of a world to those of its server."""
     settings: Mapping[str, Any] = settings_of(world)
     held: dict[str, Any] = {}
     for name in QUOTAS:

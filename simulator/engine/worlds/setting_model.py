@@ -34,11 +34,11 @@ class Settings(_Model):
     """All settings with their defaults."""
 
     assumptions: dict[str, str] = Field(default_factory=dict)
-    """The alternatives to put in force, by the id of the assumption; assumptions that are not listed are as usual."""
+    """The alternatives to activate, by assumption id. Assumptions that are not listed have their usual behaviour."""
 
 
 class _Assumptions(Body, extra="forbid"):
-    """The alternative to put in force, by the id of the assumption."""
+    """The alternative to activate, by assumption id."""
 
 
 def _member(switch: Switch) -> Any:

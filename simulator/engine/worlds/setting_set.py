@@ -18,7 +18,7 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The default of a setting, and the values that requests and flags may assign in addition to those of its type."""
+    """The default of a setting, and further constraints on the values that requests and flags may set."""
 
     default: object
     least: int | None = None
@@ -34,13 +34,13 @@ class SettingSet(TypedDict):
     rate_limit: Annotated[
         Annotated[str, Format(pattern="^[1-9][0-9]*/[1-9][0-9]*$")] | None, Setting(None, pattern=RATE_LIMIT_PATTERN)
     ]
-    """How many calls a key pair may make in how many seconds, as N/SECONDS; null: no limit."""
+    """The rate limit per key pair as N/SECONDS: at most N calls in this many seconds. null means no limit."""
     rate_limit_clock: Annotated[
         Literal["simulated", "wall"],
         Meanings({"simulated": "The clock of the world.", "wall": "The clock of the machine."}),
         Setting("simulated"),
     ]
-    """The clock that the windows of the rate limit are counted by."""
+    """The clock used to measure the windows of the rate limit."""
     webhook_urls: Annotated[
         Literal["public", "local", "any"],
         Meanings(
@@ -52,7 +52,7 @@ class SettingSet(TypedDict):
         ),
         Setting("local"),
     ]
-    """Which URLs may receive webhooks."""
+    """The URLs that can receive webhooks."""
     webhook_timestamp: Annotated[
         Literal["wall", "simulated"],
         Meanings(
@@ -63,29 +63,32 @@ class SettingSet(TypedDict):
         ),
         Setting("wall"),
     ]
-    """The clock that X-Timestamp is taken from."""
+    """The clock used for X-Timestamp."""
     journal_limit: Annotated[Count, Setting(10_000, 1, 1_000_000)]
-    """How many API calls the journal keeps, and as many control calls."""
+    """The maximum number of API calls in the journal. The journal of control calls has the same limit."""
     journal_bytes: Annotated[Count, Setting(64 * 1024 * 1024, 65_536, 1024 * _GIB)]
-    """How many bytes of each it keeps."""
+    """The maximum size in bytes of each of the two journals."""
     timers_per_instant: Annotated[Count, Setting(10_000, 1, 1_000_000)]
-    """How many timers may fire at one instant before the world is assumed to loop forever."""
+    """The number of timers that can fire at one instant before the simulator assumes an endless loop."""
     quota_calls_per_second: Annotated[Count | None, Setting(None, 1, 1_000_000)]
-    """How many API calls a second of real time may be made; null: as many as the server's own quota allows."""
+    """The maximum number of API calls per second of real time. null means the server's own quota."""
     quota_objects: Annotated[Count | None, Setting(None, 10, 1_000_000_000)]
-    """How many resources the world may have, including keys and deleted ones; null: the server's own quota."""
+    """The maximum number of resources in the world, including keys and deleted resources. null means the server's own
+    quota.
+    """
     quota_journal_bytes: Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]
-    """The upper limit of `journal_bytes`; null: the server's own quota."""
+    """The maximum value of `journal_bytes`. null means the server's own quota."""
     # These fields are not required, because documents saved before these settings existed do not contain them. A
     # response contains all of them.
     quota_snapshots: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
-    """How many snapshots the world may have; null: the server's own quota."""
+    """The maximum number of snapshots of the world. null means the server's own quota."""
     quota_scenarios: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
-    """How many uploaded scenarios the world may have; null: the server's own quota."""
+    """The maximum number of scenarios uploaded to the world. null means the server's own quota."""
     quota_events: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000_000)]]
-    """How many events the world may have for `emit` to add one; null: the server's own quota."""
+    """The number of events in the world from which on `emit` is refused. null means the server's own quota."""
     quota_bytes: NotRequired[Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]]
-    """How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota."""
+    """The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota.
+    """
 
 
 def _read(hint: Any) -> tuple[Any, Setting]:

@@ -25,17 +25,20 @@ MANUAL_START = "2026-01-05T08:00:00.000Z"
 
 
 class AllSettings(SettingSet):
-    """The settings of a world with the assumptions it switches, which have a table of their own for quick lookups."""
+    """The settings of a world, including the switched assumptions.
+
+    These have a table of their own for quick lookups.
+    """
 
     assumptions: Mapping[str, str]
-    """The alternative in force, by the id of the assumption; assumptions that are as usual are not listed."""
+    """The active alternative, by assumption id. Assumptions with their usual behaviour are not listed."""
 
 
 def check_settings(key: str, row: JsonObject) -> None:
-    """Raise `StateError` unless a table row contains settings of this version or an earlier one."""
+    """Raise `StateError` unless a table row contains the settings of this version or an earlier one."""
     hold_against(setting_model.Settings, row)
     if key != "settings" or not row.keys() <= setting_model.Settings.model_fields.keys():
-        raise StateError("", f"the settings are {', '.join(setting_model.Settings.model_fields)}")
+        raise StateError("", f"the settings of a world are {', '.join(setting_model.Settings.model_fields)}")
 
 
 SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
@@ -54,7 +57,10 @@ def assumes(world: World, assumption: str, alternative: str) -> bool:
 
 
 consulted: list[set[str]] = []
-"""The last set collects the ids that `assumes` was called with. Only the search for probes adds one."""
+"""A stack of sets.
+
+The last set collects the ids with which `assumes` was called. Only the search for probes adds a set.
+"""
 
 
 def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], path: str) -> None:
@@ -99,7 +105,7 @@ def shown(settings: setting_model.Settings) -> SettingSet:
 
 
 def named(settings: setting_model.Settings | None) -> dict[str, Any]:
-    """Return the settings that a request names, by name."""
+    """Return the settings that are given in a request, by name."""
     return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
@@ -111,7 +117,7 @@ def put_settings(world: World, settings: Mapping[str, object]) -> None:
 
 
 def change_settings(world: World, changes: setting_model.Settings) -> SettingSet:
-    """Change the settings that a request names. Call this inside a change."""
+    """Change the settings that are given in a request. Call this inside a change."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULTS}
     put_settings(world, {**settings_of(world), **given})
     if "assumptions" in changes.model_fields_set:

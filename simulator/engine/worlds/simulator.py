@@ -1,6 +1,6 @@
-"""The simulator: takes the rooms of a provider and wires every world.
+"""The simulator: takes the packages of a provider and wires every world.
 
-Importing a module registers nothing, and there is no global state: a `Simulator` is an object that contains all
+Importing a module registers nothing, and there is no global state. A `Simulator` is an object that contains all
 worlds.
 """
 
@@ -55,9 +55,9 @@ DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 
 def tables_of(vocabulary: Vocabulary) -> tuple[TableKey[Any], ...]:
-    """Return every table in a world: those of its rooms and of the engine.
+    """Return every table in a world: the tables of the service's packages and of the engine.
 
-    Raise `ValueError` if two have the same name.
+    Raise `ValueError` if two tables have the same name.
     """
     around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *vocabulary.tables, *SCENARIO_TABLES))
@@ -122,7 +122,7 @@ class Simulator:
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Return True if a world is in this simulator, so it was neither deleted nor replaced."""
+        """Return True if a world is in this simulator. It is False after the world was deleted or replaced."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
@@ -142,7 +142,7 @@ class Simulator:
 
     @property
     def default(self) -> World:
-        """The world for requests without a key or token from another world (decision S26)."""
+        """The world for requests whose key or token does not belong to another world (decision S26)."""
         if self.stand_in is not None:
             return self.worlds.get(DEFAULT_WORLD, self.stand_in)
         return self.worlds[DEFAULT_WORLD]
@@ -153,8 +153,8 @@ class Simulator:
         """Create a world with these scenarios in addition to those in the library.
 
         If `replace` is True, the new world replaces the world with the same id. Raise `WorldExists` if its id or one
-        of its keys is in use, and `UnknownScenario` or `ControlError` if its scenarios cannot become active. In both
-        cases, nothing has changed.
+        of its keys is in use. Raise `UnknownScenario` or `ControlError` if its scenarios cannot be activated. After
+        an error, nothing has changed.
         """
         self._require_free(blueprint.id, replace)
         world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
@@ -166,7 +166,7 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Register a new world. If it replaces a world, that world ends together with its snapshots."""
+        """Register a new world. If it replaces a world, that world is deleted together with its snapshots."""
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -187,8 +187,8 @@ class Simulator:
     def register(self, world: World, blueprint: Blueprint) -> None:
         """Register a world that was built separately. It replaces the world with the same id.
 
-        Raise `WorldExists` if another world has one of its keys, and `QuotaExceeded` if it has more objects than a
-        world on this server may have. In both cases, nothing has changed.
+        Raise `WorldExists` if another world has one of its keys. Raise `QuotaExceeded` if it has more objects than a
+        world on this server may have. After an error, nothing has changed.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -248,7 +248,7 @@ class Simulator:
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
         """Register a world from a store, even if it has too many objects.
 
-        `taken` is the number of snapshots ever taken of it.
+        `taken` is the number of snapshots that were ever taken of it.
         """
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
@@ -316,7 +316,7 @@ class Simulator:
         return snapshot
 
     def from_state(self, state: WorldState, world_id: str) -> World:
-        """Build a world with this state and id. It receives no requests before it is registered."""
+        """Build a world with this state and id. It receives no requests until it is registered."""
         clock = Clock(state.now_ms, state.mode, state.rate)
         world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
         world.started_at_ms = state.started_at_ms
@@ -329,7 +329,7 @@ class Simulator:
     def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
         """Replace the state of a world, including its keys and tokens. Raise `WorldExists` like `register`.
 
-        If `keys_of` is given, the keys are derived from that id, and the world has no tokens.
+        If `keys_of` is given, the keys are derived from that id and the world has no tokens.
         """
         if keys_of is None:
             world = self.from_state(state, world_id)
@@ -348,12 +348,12 @@ class Simulator:
         replace: bool,
         keys_of: str = "",
     ) -> World:
-        """Create a new world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its
-        keys is in use.
+        """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its keys is
+        in use.
 
-        If the seed differs, later random values differ. `prepare` changes the world inside a change before it is
-        registered. If it raises an exception, nothing has changed. `replace` has the same meaning as in
-        `create_world`, and `keys_of` as in a `Blueprint`.
+        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it
+        raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of`
+        as in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed

@@ -17,7 +17,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Blueprint:
-    """The parameters with which a world was created. They are needed to reset it."""
+    """The parameters with which a world was created. They are used to reset it."""
 
     id: str
     seed: int
@@ -29,7 +29,7 @@ class Blueprint:
     keys_of: str = ""
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
-    """True if a reset starts at the current machine time, like a real clock without a given start time."""
+    """True if a reset sets the clock to the current machine time, as for a real clock without a given start time."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class WorldState:
 
 @dataclass(frozen=True)
 class InitialState:
-    """The initial state of a world and its inputs.
+    """The initial state of a world, together with the inputs from which it was built.
 
     A reset with the same inputs does not have to build the state again.
     """
@@ -66,9 +66,9 @@ class InitialState:
     def built_from(
         self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]
     ) -> bool:
-        """Return True if the state was built from exactly these input objects.
+        """Return True if the state was built from these very input objects.
 
-        Identity is compared because 1 and 1.0 are equal but lead to different states.
+        The objects are compared by identity, because 1 and 1.0 are equal but lead to different states.
         """
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (

@@ -21,7 +21,7 @@ def _vocabulary(provider: Provider) -> Vocabulary:
 
 
 def money() -> Money:
-    """Return the service's money table."""
+    """Return the money table of the service, which lists the operations that involve money."""
     return PROVIDER.money
 
 
@@ -45,7 +45,7 @@ def created(kind: str) -> str:
 
 
 def permits(site: Site, state: str, action: str) -> bool:
-    """Return whether an order's state table allows an action in the given state."""
+    """Return True if an order's state table allows an action in the given state."""
     return _vocabulary(PROVIDER).kinds[site.what].machine.permits(state, action)
 
 
@@ -92,7 +92,7 @@ def _refunded_on_failure(site: Site, after: str = "2m") -> Document:
 def _paid(
     *kinds: str, after: str = "15s", refunds: bool = False, amount: Callable[[Site], str | None] | None = None
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that arms a payment or deposit whose amount or time differs from the requested one."""
+    """Return a function that sets up a payment or deposit whose amount or time differs from the requested one."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in kinds:
@@ -141,7 +141,7 @@ def _declined(site: Site) -> Arming | None:
 
 
 def _untrue(site: Site) -> Arming | None:
-    """Arm a correctly signed completion event for an order that nobody paid.
+    """Set up a correctly signed completion event for an order that nobody paid.
 
     The event contains the order as it is in that run, including its reference, so every application recognises the
     order. Only the fields that are set on completion are added.
@@ -166,7 +166,7 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """Return a function that arms a payout that the bank refuses, followed by its refund."""
+    """Return a function that sets up a payout that the bank refuses, followed by its refund."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):

@@ -34,8 +34,8 @@ def _order(call: Ask, reference: str) -> JsonObject:
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
     """Create a recurring payment, let it run twice and pause it. Return its id.
 
-    Between the runs, the schedule is shifted by a minute. The clock of a running world advances by two minutes at
-    most.
+    Between the runs, the schedule is shifted by a minute. The clock of a running world advances by at most two
+    minutes.
     """
     _afford(call, control)
     body = {

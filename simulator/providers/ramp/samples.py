@@ -68,7 +68,7 @@ COMPARED = Compared(
 
 
 def why_no_account(currency: str) -> str:
-    """Return why no ledger account can hold a currency, or "" if one can."""
+    """Return the reason why no ledger account can hold a currency, or "" if one can."""
     assets = [asset.key for asset in ASSETS.values()]
     if currency in assets or currency in FIATS:
         return ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from simulator.providers.ramp import alternatives, control, faults, laws, playbook, probing, samples
 from simulator.providers.ramp.docs import test_values
+from simulator.providers.ramp.triggers import flows
 from simulator.providers.tooling import Tooling
 
 TOOLING = Tooling(
@@ -19,6 +20,7 @@ TOOLING = Tooling(
     samples=lambda: samples.SAMPLES,
     why_no_account=lambda currency: samples.why_no_account(currency),
     probing=lambda: probing.PROBING,
+    flows=lambda: flows.FLOWS,
     test_values=lambda: test_values.TEST_VALUES,
     rules=Path(__file__).parent / "docs" / "rules.yaml",
 )

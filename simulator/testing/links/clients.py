@@ -31,10 +31,10 @@ class Keys:
 
 
 class SignIn(httpx.Auth):
-    """Exchanges the key pair for a token before the first request, and once more after a 401 `unauthorized`.
+    """Exchanges the key pair for a token before the first request, and again after a 401 `unauthorized`.
 
-    A request with its own Authorization header is sent unchanged. If the token exchange is refused, the caller
-    receives the response to the exchange. Clients of one environment can share an instance across threads.
+    A request with its own Authorization header is sent unchanged. If the token exchange is refused, the caller receives
+    the response to the exchange. Clients of one environment can share an instance across threads.
     """
 
     requires_request_body = True
@@ -122,7 +122,7 @@ def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncCli
 
 
 class _Guarded(httpx.BaseTransport):
-    """A link's transport for one client. Closing the client leaves the transport open."""
+    """The transport of a connection, as used by one client. Closing the client leaves the transport open."""
 
     def __init__(self, transport: httpx.BaseTransport, base_url: str) -> None:
         self._transport = transport

@@ -19,7 +19,7 @@ except ImportError as error:
 __tracebackhide__ = hides_traceback
 _CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
-"""Shorter than the keep-alive timeout of a server."""
+"""The idle time after which a connection is closed. It is shorter than the keep-alive timeout of a server."""
 
 
 class HttpLink(Link):
@@ -35,9 +35,9 @@ class HttpLink(Link):
         self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
         try:
             self._calls = SyncClient(self.url, reuses=True, connect_seconds=_CONNECT_SECONDS)
-            # For a caller that is handling a webhook. A server waits for webhooks, except for a webhook whose
-            # receiver may be calling the server. The server recognizes such a receiver because its connection is
-            # newer than the webhook.
+            # For a caller that is handling a webhook. A server waits for webhooks, except if their receiver may
+            # itself be calling the server. The server recognises such a receiver because its connection is newer than
+            # the webhook.
             self._calls_back = SyncClient(self.url, connect_seconds=_CONNECT_SECONDS)
         except guard.ForeignHost as error:
             raise SimulatorError(str(error)) from None
@@ -62,8 +62,8 @@ class HttpLink(Link):
         return self._pool
 
     def async_transport(self) -> httpx.AsyncBaseTransport:
-        # Pooled connections belong to an event loop, and nothing reports when a loop ends. So each request has its
-        # own connection.
+        # Pooled connections belong to an event loop, and there is no notification when a loop ends. So each request
+        # has its own connection.
         return httpx.AsyncHTTPTransport(
             verify=self._secure, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
         )

@@ -87,8 +87,9 @@ class InProcessLink(Link):
     def deliver_to(self, world_id: str, handler: Handler) -> tuple[str, Callable[[], None]]:
         """Deliver a world's webhooks to a handler.
 
-        Return the origin of the receiver's URL, and a function that stops delivery. The first receiver has the same
-        origin in every world, and so does the second, and so on.
+        Return the origin of the receiver's URL, and a function that stops delivery. The origin depends only on the
+        position of the receiver among those of its world: the first receiver of every world has the same origin, and
+        so on.
         """
         return self._receivers.add(self._thread.run(self._urls_of(world_id)), world_id, handler)
 
@@ -135,7 +136,7 @@ class InProcessLink(Link):
         self._thread.loop.call_soon_threadsafe(call.leave)
 
     async def _urls_of(self, world_id: str) -> set[str]:
-        """Return the URLs of a world's endpoints. A fork has the URLs of the world it was forked from."""
+        """Return the URLs of a world's endpoints. A fork has the endpoints of the world from which it was forked."""
         world = self._app.runtime.simulator.worlds.get(world_id)
         if world is None:
             return set()
@@ -145,7 +146,7 @@ class InProcessLink(Link):
 
 
 class _Closed(Exception):
-    """The server of a link has stopped."""
+    """The server of a connection has stopped."""
 
 
 class _Call:
@@ -250,9 +251,9 @@ class _Receivers:
         return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
-        """Return the receiver for a request signed by a world.
+        """Return the receiver for a request that a world has signed.
 
-        A fork can deliver to the receiver of the world it was forked from.
+        A fork can deliver to the receiver of the world from which it was forked.
         """
         _known, world = self.sender_of(signature)
         own = self._handlers.get((world.id, host)) if world is not None else None

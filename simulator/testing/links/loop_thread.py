@@ -22,7 +22,10 @@ T = TypeVar("T")
 is_handling: ContextVar[bool] = ContextVar("is_handling", default=False)
 """Whether the current code handles a webhook that has not received a response yet."""
 _END_SECONDS = 5.0
-"""How long to wait for the thread to end. The thread is a daemon, so one that hangs is abandoned and blocks nothing."""
+"""The time limit for the end of the thread.
+
+The thread is a daemon, so if it hangs, it is abandoned and blocks nothing.
+"""
 
 
 def real_monotonic() -> Callable[[], float]:
@@ -43,7 +46,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class LoopThread:
-    """Runs coroutines for other threads, starting with construction and until `stop` or the end of the process."""
+    """Runs coroutines for other threads, from its creation until `stop` or the end of the process."""
 
     def __init__(self, name: str) -> None:
         self.loop: asyncio.AbstractEventLoop = _Loop()

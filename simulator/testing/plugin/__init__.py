@@ -55,11 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     for option in OPTIONS:
         value = config.getini(option.name)
         if option.choices and value not in (*option.choices, option.default):
-            raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
+            raise pytest.UsageError(f"{option.name} is {value!r}; it must be one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
-        raise pytest.UsageError(
-            "--simulator-url names a running server, and --simulator=inprocess needs none: use one of them"
-        )
+        raise pytest.UsageError("--simulator-url and --simulator=inprocess cannot be combined; use one of them")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(config), REPORTER)
 

@@ -31,6 +31,16 @@ def body_of(item: pytest.Item) -> dict[str, Any]:
     return body
 
 
+def history_of(item: pytest.Item) -> dict[str, Any] | None:
+    """Return the arguments of a test's marker `history`, or None if it has none."""
+    marker = item.get_closest_marker("history")
+    if marker is None:
+        return None
+    if marker.args or set(marker.kwargs) - {"days", "per_day", "mix"}:
+        _wrong(marker, 'takes days, per_day and mix by name, such as days=30, mix="failures"')
+    return dict(marker.kwargs)
+
+
 def _only(marker: pytest.Mark, takes: str) -> Any:
     if len(marker.args) != 1 or marker.kwargs:
         _wrong(marker, takes)

@@ -59,6 +59,7 @@ MARKERS = (
     "or files beside the test or below the root directory; later ones win",
     'clock(now): the start time of the `world` of this test, such as "2026-03-01" or "2026-03-01T08:00:00Z"',
     "seed(number): the seed of the `world` of this test; default 1",
+    "history(days, per_day, mix): orders on each of these days before the test begins; default 90, 40 and typical",
     "world(**body): further members of POST /_simulator/worlds for the `world` of this test, such as "
     'settings={"strict": True}',
 )

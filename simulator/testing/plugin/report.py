@@ -25,13 +25,13 @@ _NOT_POSSIBLE = "not possible"
 _LONGEST_NAME = 100
 """The maximum number of characters in a name."""
 _PATIENCE_SECONDS = 20.0
-"""How long a server may take to describe what happened. A server that hangs must not delay the failure report."""
+"""The time limit for a server to describe what happened. A server that hangs must not delay the failure report."""
 _USUAL_SEED = 1
 """The default seed. The command that repeats a test contains `--seed` if the world has a different seed."""
 
 
 class Keeper(NamedTuple):
-    """Reports on the worlds of tests and keeps them for inspection.
+    """Reports on the worlds of tests and keeps these worlds for inspection.
 
     `keeps`: whether worlds are kept. `outlives`: whether the server continues after the run.
     """
@@ -42,8 +42,8 @@ class Keeper(NamedTuple):
     has_socket: bool
 
     def section(self, test: str, world: World) -> str:
-        """Return the section about a world in a failing test's report: the timeline, how to repeat it, how to inspect
-        the world.
+        """Return the section about a world in the report of a failing test: the timeline, how to repeat the test, and
+        how to inspect the world.
         """
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
@@ -99,7 +99,10 @@ def _name(test: str) -> str:
 
 
 def _raised(world: World) -> list[str]:
-    """Return the errors that webhook handlers raised. They often cause the failure and are not reported elsewhere."""
+    """Return the errors that webhook handlers raised.
+
+    They often cause the failure and are not reported anywhere else.
+    """
     raised = [what for receiver in world.receivers for what in receiver.unraised_errors()]
     return ["The webhook handler raised an error", *(f"  {what}" for what in raised)] if raised else []
 

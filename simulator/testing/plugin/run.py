@@ -96,11 +96,13 @@ class Run:
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
         """Create a world as a test's markers specify. It is deleted after the test."""
-        body = plugin_markers.body_of(item)
+        body, history = plugin_markers.body_of(item), plugin_markers.history_of(item)
         if not explored.run():
             body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
+            if history is not None:
+                world.add_history(**history)
         except (SimulatorError, ValueError) as error:
             raise _failure(f"The world of this test cannot be created. {self._why_dead() or error}") from None
         if world.id not in self._open:  # it is in a server that the tests have started themselves
@@ -143,7 +145,7 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
-        """Print where to inspect the world before the debugger opens (--pdb)."""
+        """Print how to inspect the world before the debugger opens (--pdb)."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
             for _, world in self._worlds_of(node.nodeid):

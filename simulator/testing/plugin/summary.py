@@ -111,7 +111,7 @@ class Notes:
             self._sent_catalogue = True
 
     def collect(self) -> Report:
-        """Return the record and clear it."""
+        """Return the record so far, and start a new one."""
         report, self._report = self._report, {}
         return report
 

@@ -1,4 +1,4 @@
-"""Responders for a receiver's deliveries: a fixed status, a test function, or an application."""
+"""Responders for the deliveries to a receiver: a fixed status, a test function, or an application."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answerer:
 
 @dataclass
 class Fixed(Answerer):
-    """Responds with `status` after `delay_seconds`, either `times` times or without a limit."""
+    """Responds with `status` after `delay_seconds`. If `times` is given, it responds this many times only."""
 
     status: int = 200
     delay_seconds: float = 0.0
@@ -85,7 +85,8 @@ def _answer_of(reply: object) -> Answer:
         case (int() as status, Mapping() as headers, str() | bytes() as body):
             return Answer(status, tuple(headers.items()), body.encode() if isinstance(body, str) else body)
     raise TypeError(
-        f"respond_with: the function returned {reply!r}; it returns a status, (status, headers, body), or None for 200"
+        f"respond_with: the function returned {reply!r}; it must return a status, (status, headers, body), "
+        "or None for 200"
     )
 
 
@@ -265,7 +266,7 @@ def answerer_of(target: object, path: str, thread: LoopThread, interface: Interf
     if isinstance(target, str):
         return Address(target)
     if not path.startswith("/"):
-        raise ValueError(f"forward_to: the path must start with a slash; {path!r} does not")
+        raise ValueError(f"forward_to: the path {path!r} must start with a slash")
     kind = interface or _interface_of(target)
     if callable(target) and kind == "asgi":
         return AsgiApp(target, path, thread)

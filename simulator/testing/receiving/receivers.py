@@ -36,7 +36,7 @@ HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 _REGISTRATION = "webhook.test"
 _MOST_ERRORS = 5
 _DETACH_SECONDS = 10.0
-"""An attempt fails after ten seconds, so every delivery has a response or has failed after this time."""
+"""The time after which every delivery has a response or has failed. An attempt fails after ten seconds."""
 
 
 class Receiver:
@@ -61,7 +61,7 @@ class Receiver:
     after_death: Callable[[], None] = staticmethod(lambda: None)
     """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
     patience_seconds = 2.0
-    """How long `received` and `close` wait for deliveries that are in flight."""
+    """The time for which `received` and `close` wait for deliveries in flight."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Receiver:
             if delivery is None:
                 self._waiting.append(waiting)
         if delivery is None:
-            # Wait once and without checking the time, because a loop that checks a frozen clock would never end.
+            # Wait only once and do not check the time, because a loop that checks a frozen clock would never end.
             waiting.came.wait(timeout)
             delivery = waiting.delivery
             with self._lock:
@@ -141,16 +141,16 @@ class Receiver:
     # Responses
 
     def respond(self, status: int, times: int | None = None, delay: float | str | None = None) -> None:
-        """Respond with this status after `delay` (real seconds, or a string: "200ms").
+        """Respond with this status after `delay` (real seconds, or a string such as "200ms").
 
-        `times` limits the number of these responses. They start when earlier `respond` calls are used up, and
-        afterwards the previous behavior resumes. Without `times`, every later delivery gets this response.
+        `times` limits the number of these responses. They start after the responses of earlier `respond` calls are
+        used up. Afterwards, the previous behaviour resumes. Without `times`, every later delivery gets this response.
         """
         seconds = 0.0 if delay is None else parse_duration(delay) / 1000
         if not isinstance(status, int) or not 200 <= status <= 599:
-            raise ValueError(f"respond: a status is a number from 200 to 599, not {status!r}")
+            raise ValueError(f"respond: a status must be a number from 200 to 599, not {status!r}")
         if times is not None and times < 1:
-            raise ValueError(f"respond: times is a number from 1, not {times!r}")
+            raise ValueError(f"respond: times must be a positive integer, not {times!r}")
         with self._lock:
             if times is None:
                 self._next.clear()
@@ -216,8 +216,8 @@ class Receiver:
     def close(self, *, keep_endpoint: bool = False) -> None:
         """Stop receiving and remove the endpoint from the world, unless `keep_endpoint` is set.
 
-        Deliveries in flight get up to two seconds for their response, because the advice would count a cut attempt as
-        the application's error. Raises an application error that `wait_for` has not raised yet.
+        Deliveries in flight get up to two seconds for their response. Otherwise the advice would report a cut attempt
+        as an error of the application. Raises an application error that `wait_for` has not raised yet.
         """
         if not self._is_open:
             return
@@ -340,7 +340,7 @@ class Receiver:
         return lines[:_MOST_ERRORS] + ([f"… {left} more"] if left > 0 else [])
 
     def _raise_error(self, delivery: Delivery) -> None:
-        """Raise a handler's error. Each error is raised once."""
+        """Raise the error of a handler. Each error is raised only once."""
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))

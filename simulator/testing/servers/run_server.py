@@ -36,7 +36,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """A process's use of the run's server, between `join` and `leave`."""
+    """The use of the run's server by one process, from `join` to `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -118,7 +118,10 @@ class RunServer:
 
 
 def _is_shared(path: Path) -> bool:
-    """Return True if other processes hold a shared lock. If so, a shared lock succeeds and an exclusive one fails."""
+    """Return True if other processes hold a shared lock.
+
+    In that case, a shared lock succeeds and an exclusive lock fails.
+    """
     try:
         with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -58,8 +58,8 @@ class Server:
         """Create a world with no active scenario, a manual clock at 2026-01-05T08:00:00Z and seed 1.
 
         The fields of `POST /_simulator/worlds` override these defaults: `id`, `seed`, `clock`, `scenarios`,
-        `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` may be just a time, as a
-        string, `date` or `datetime`. `scenarios` may contain paths of files. Raises SimulatorError if the server
+        `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` can also be a time (a
+        string, `date` or `datetime`), and `scenarios` can contain paths of files. Raises SimulatorError if the server
         refuses the request.
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)

@@ -40,7 +40,7 @@ def world(server: Server | str | None = None, *, in_process: bool = False, **bod
 
 
 def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
-    """Return an existing world, with the scenarios that a fresh world would have."""
+    """Return an existing world, after activating the scenarios that a fresh world would have."""
     server = server_for()
     world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
     world.outlives = True
@@ -71,7 +71,7 @@ def _running(url: str) -> Server:
 def _started(pid: int) -> Server:
     """Return the server that this process has started.
 
-    Saved per process, because a fork must not stop its parent's server.
+    The server is saved per process, because a forked process must not stop its parent's server.
     """
     process = Process({})
     return _ended_at_exit(Server(HttpLink(process.url), process.close))

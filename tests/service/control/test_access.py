@@ -171,7 +171,8 @@ def test_without_a_header_the_default_world_is_not_there(teams: dict[str, Bearer
     answer = teams["team-a"].control("GET", "/clock")
     assert answer.refusal == (404, "not_found", None)
     assert answer.body["error"]["message"] == (
-        "There is no world 'default'. The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
+        "There is no world 'default'. List the worlds with GET /_simulator/worlds. The token 'team-a' can "
+        "access only worlds whose ids begin with 'team-a-'."
     )
     assert teams["admin"].control("GET", "/clock").status == 200
 
@@ -182,7 +183,7 @@ def test_a_world_outside_of_the_prefix_is_not_made(teams: dict[str, Bearer], b: 
     assert answer.refusal == (403, "forbidden", "id")
     assert answer.body["error"]["message"] == (
         f"This token cannot create a world {wanted!r}. "
-        "The token 'team-a' reaches only worlds whose ids begin with 'team-a-'."
+        "The token 'team-a' can access only worlds whose ids begin with 'team-a-'."
     )
 
 

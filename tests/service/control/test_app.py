@@ -51,7 +51,10 @@ def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
 def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
     """`/events/wait` is a call of its own, but in `/events/{id}/resend` `wait` can be an id."""
     answer = world.control("POST", "/events/wait/resend")
-    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event 'wait'.")
+    assert (answer.status, answer.body["error"]["message"]) == (
+        404,
+        "There is no event 'wait'. List them with GET /_simulator/events.",
+    )
     assert world.control("PUT", "/events/wait/resend").status == 405
 
 

@@ -215,7 +215,7 @@ def test_scenario_with_an_impossible_world_is_invalid_scenario(world: Remote) ->
             "path": "scenarios[1].world.balances[0].symbol",
             "line": 1,
             "column": 73,
-            "message": "`symbol`: it is not an asset on CELO",
+            "message": "`symbol`: it is not available on CELO",
         }
     ]
 
@@ -258,7 +258,7 @@ def test_imported_scenario_with_an_impossible_world_names_the_path(world: Remote
     answer = world.control("PUT", "/scenarios/active", {"names": ["rich"]})
     assert answer.refusal == (400, "invalid_scenario", "names")
     message = answer.body["error"]["message"]
-    assert message.startswith("The scenario rich cannot become active: uploaded:4: world.balances[0].network: ")
+    assert message.startswith("The scenario rich cannot be activated: uploaded:4: world.balances[0].network: ")
     snapshot = world.control("POST", "/snapshots").body["id"]
     fork = world.control("POST", "/worlds", {"from_snapshot": snapshot, "scenarios": ["autopilot", "rich"]})
     assert fork.refusal == (400, "invalid_scenario", "scenarios")
@@ -273,7 +273,7 @@ def test_world_with_the_same_keys_is_named(world: Remote) -> None:
     wanted = {"id": world.world["id"], "seed": 1, "replace": True}
     answer = world.call("POST", f"{world.origin}/_simulator/worlds", json=wanted)
     assert answer.refusal == (409, "already_exists", "id")
-    assert f"The world {other.world['id']} has the keys" in answer.body["error"]["message"]
+    assert f"The world {other.world['id']} already has the keys" in answer.body["error"]["message"]
 
 
 def test_server_with_an_impossible_scenario_world_names_the_path(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_copies_and_delays_are_of_this_event_alone(world: Remote, event: dict[st
 
 def test_a_drop_says_what_became_of_it(world: Remote, event: dict[str, Any]) -> None:
     (lost,) = resend(world, event, {"endpoint_id": event["endpoints"]["few"], "deliver": {"drop": True}})
-    assert (lost["error"], lost["faults"]) == ("dropped by the fault that it was resent with", ["drop"])
+    assert (lost["error"], lost["faults"]) == ("dropped by the fault given for the resend", ["drop"])
 
 
 def test_faults_in_force_leave_it_alone(world: Remote, event: dict[str, Any]) -> None:

@@ -45,15 +45,15 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
     [
         (
             f"{RULE}set_balance, symbol: USDC, network: celo, amount: '5'}}",
-            [(5, "rules[0].do[0].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+            [(5, "rules[0].do[0].network", "`network`: it must be one of STELLAR, CELO, BITCOIN")],
         ),
         (
             f"{RULE}set_balance, symbol: BTC, network: CELO, amount: '5'}}",
-            [(5, "rules[0].do[0].symbol", "`symbol`: it is not an asset on CELO")],
+            [(5, "rules[0].do[0].symbol", "`symbol`: it is not available on CELO")],
         ),
         (
             f"{RULE}set_balance, symbol: USDC, network: CELO, amount: '5.0000001'}}",
-            [(5, "rules[0].do[0].amount", "`amount`: USDC has 6 decimals")],
+            [(5, "rules[0].do[0].amount", "`amount`: USDC amounts have at most 6 decimals")],
         ),
         (
             f"{RULE}set_rate, rate: '0'}}",
@@ -66,15 +66,15 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         (
             f"{RULE}set_rate, asset: USDC, fiat_currency: USD, rate: '1.00000000001'}}",
             [
-                (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW"),
-                (5, "rules[0].do[0].rate", "`rate`: a rate has at most 10 significant digits"),
+                (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it must be one of KES, TZS, NGN, ZAR, ZMW"),
+                (5, "rules[0].do[0].rate", "`rate`: a rate must have at most 10 significant digits"),
             ],
         ),
         (
             f"{RULE}set_rate, from: {{symbol: USDC, network: MOON}}, rate: '1'}}",
             [
                 (5, "rules[0].do[0].to", "the parameter `to` is missing"),
-                (5, "rules[0].do[0].from.network", "`network`: it is one of STELLAR, CELO, BITCOIN"),
+                (5, "rules[0].do[0].from.network", "`network`: it must be one of STELLAR, CELO, BITCOIN"),
             ],
         ),
         (
@@ -83,7 +83,7 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
                 (
                     5,
                     "rules[0].do[0].type",
-                    "`type`: there is no event type 'transaction.complete'; did you mean `transaction.completed`?",
+                    "`type`: unknown event type 'transaction.complete'; did you mean `transaction.completed`?",
                 )
             ],
         ),
@@ -110,16 +110,16 @@ RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {actio
         ),
         (
             f"{RULE}complete, tx_hash: '0x12'}}",
-            [(5, "rules[0].do[0].tx_hash", "`tx_hash`: it is not a transaction hash of any network")],
+            [(5, "rules[0].do[0].tx_hash", "`tx_hash`: it is not a transaction hash on any network")],
         ),
         (
             "name: x\ntimeline:\n  - {at: 1m, action: set_rate, asset: USDC, fiat_currency: USD, rate: '1'}",
-            [(3, "timeline[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW")],
+            [(3, "timeline[0].fiat_currency", "`fiat_currency`: it must be one of KES, TZS, NGN, ZAR, ZMW")],
         ),
         (
             "name: x\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
             "    - {symbol: USDC, network: celo, amount: '5'}",
-            [(5, "world.balances[1].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+            [(5, "world.balances[1].network", "`network`: it must be one of STELLAR, CELO, BITCOIN")],
         ),
     ],
 )

@@ -222,7 +222,7 @@ def test_wallet_operations_follow_their_own_state_tables(world: Remote) -> None:
         ("recurring_payment.paused", ["GET", "POST", "POST"]),
         ("recurring_payment.restarted", ["GET", "POST", "POST", "POST"]),
         ("recurring_payment.run_upcoming", ["GET", "POST"]),
-        ("recurring_payment.run_succeeded", ["GET", "POST", "let"]),
+        ("recurring_payment.run_succeeded", ["GET", "POST", "advanced"]),
         ("recurring_payment.deleted", ["DELETE"]),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_fork_into_an_id_of_another_replica_is_refused(database: str) -> None:
             assert (answer.status_code, answer.json()["error"]["code"]) == (409, "already_exists")
             answer = await replica.http.post("/_simulator/worlds", json={**fork, "replace": True})
             assert (answer.status_code, answer.json()["error"]["code"]) == (409, "already_exists")
-            assert "The world taken exists already: another server has it" in answer.json()["error"]["message"]
+            assert "The world taken already exists: another server owns it" in answer.json()["error"]["message"]
 
     run(database, 2, play)
 

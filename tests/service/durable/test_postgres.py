@@ -171,7 +171,7 @@ def test_an_exchanged_session_confirms_nothing(database: str) -> None:
         await one.confirm()
         async with one._session.use() as connection:
             await connection.execute("SET rampsim.session = 'of somebody else'")
-        with pytest.raises(OwnershipLost, match="without a pooler"):
+        with pytest.raises(OwnershipLost, match="without a connection pooler"):
             await one.commit(batch())
 
     run(database, play, "one")
@@ -271,7 +271,7 @@ def test_entries_are_folded_into_a_base(database: str) -> None:
 def test_a_foreign_or_newer_database_is_not_changed(database: str) -> None:
     async def play() -> None:
         await ask(database, "CREATE SCHEMA rampsim")
-        with pytest.raises(StoreDamaged, match="is not rampsim"):
+        with pytest.raises(StoreDamaged, match="that another program created"):
             await PostgresStore(database, "one").open()
         await ask(database, "DROP SCHEMA rampsim")
         store = PostgresStore(database, "one")

@@ -70,7 +70,7 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
     with process("--port", "0", "--store", url_of(path)) as (server, _):
         told = refusal_of("--store", url_of(path))
         assert f"another rampsim serves '{path}' (process {server.pid})" in told
-        assert "end it, or name another file" in told
+        assert "Stop it, or name another file" in told
 
 
 def test_a_second_interrupt_ends_without_the_store(path: Path) -> None:
@@ -106,7 +106,7 @@ def test_what_is_no_store_is_refused(url: str) -> None:
 def test_a_database_in_memory_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told = refusal_of("--store", f"sqlite:///{name}")
-    assert f"{name!r} would save nothing" in told
+    assert f"{name!r} is an in-memory database" in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -167,7 +167,7 @@ def test_a_database_of_something_else(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE users (name TEXT)")
         other.commit()
-    assert "is a database of something else: name a file of your own" in same_after(path)
+    assert "is the database of another program; name another file" in same_after(path)
 
 
 def written(path: Path, *statements: str) -> None:
@@ -216,7 +216,7 @@ def test_second_server_by_a_link_is_refused(path: Path, link: Callable[[Path, Pa
 
 
 def test_empty_store_is_refused() -> None:
-    assert "--store: empty." in refusal_of("--store", "")
+    assert "--store: the value is empty." in refusal_of("--store", "")
     done = serve("--port", "0", SIMULATOR_STORE="")
     assert (done.exit_code, "empty." in done.output) == (2, True)
 

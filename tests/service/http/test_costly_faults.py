@@ -302,16 +302,20 @@ def test_a_response_that_cannot_be_mutated_is_not_a_hit(world: Remote) -> None:
 @pytest.mark.parametrize(
     ("surprise", "param", "words"),
     [
-        ({"unknown_enum": "id"}, "unknown_enum", "id is none that has a fixed list of words; such are status, "),
+        (
+            {"unknown_enum": "id"},
+            "unknown_enum",
+            "id cannot be used, because it must be a field that has a fixed list of values, such as status, ",
+        ),
         (
             {"missing_field": "id"},
             "missing_field",
-            "id is none that may be absent or null; such are failure_code, ",
+            "id cannot be used, because it must be a field that may be absent or null, such as failure_code, ",
         ),
         ({"missing_field": ""}, "missing_field", ""),
         ({"extra_field": "status"}, "extra_field", "status is there already"),
         ({"extra_field": "nowhere.more"}, "extra_field", "there is no object nowhere"),
-        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the true response"),
+        ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the real response, which is not sent"),
         ({"extra_field": "data."}, "extra_field", "a name or a dotted path"),
         ({"unknown_enum": False}, "respond", "unknown_enum"),
         ({"unknown_type": True}, "unknown_type", ""),

@@ -249,7 +249,7 @@ def test_a_world_part_that_is_refused_changes_nothing() -> None:
         activate(world, engine, "pays", "bad")
     assert (caught.value.status, caught.value.param, engine.active(world)) == (400, "names", [])
     assert caught.value.message.startswith(
-        "The scenario bad cannot become active: toy.yaml:2: world.balances[0].symbol: "
+        "The scenario bad cannot be activated: toy.yaml:2: world.balances[0].symbol: "
     )
 
 

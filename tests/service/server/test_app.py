@@ -77,7 +77,8 @@ def test_mounted_under_a_prefix_it_answers_there_and_nowhere_else(mounted: TestC
     refused = mounted.get("/rails/v1/nothing", headers=headers)
     assert refused.json()["error"]["message"] == "There is no path /v1/nothing."
     assert (
-        mounted.get("/rails/_simulator/nothing").json()["error"]["message"] == "There is no path /_simulator/nothing."
+        mounted.get("/rails/_simulator/nothing").json()["error"]["message"]
+        == "There is no path /_simulator/nothing. List all paths with GET /_simulator/control.json."
     )
     journalled = mounted.get("/rails/_simulator/requests").json()["data"]
     assert [row["path"] for row in journalled] == ["/v1/auth/token", "/v1/transactions", "/v1/nothing"]
@@ -104,7 +105,10 @@ def test_an_added_route_is_found_and_unknown_paths_stay_the_apis() -> None:
     application.router.routes.append(Route("/extra", extra))
     client = TestClient(application)
     assert client.get("/extra").text == "more"
-    assert client.get("/_simulator").json()["error"]["message"] == "There is no path /_simulator."
+    assert (
+        client.get("/_simulator").json()["error"]["message"]
+        == "There is no path /_simulator. List all paths with GET /_simulator/control.json."
+    )
     assert client.get("/other").headers["x-request-id"].startswith("req_")
 
 

@@ -56,7 +56,7 @@ def test_a_member_that_is_null_counts_as_not_given(world: Remote) -> None:
 def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
     answer = world.control("POST", "/faults", {"match": {"method": "DELETE", "path": "/profile"}, "respond": DOWN})
     assert answer.refusal == (400, "invalid_parameter", "match.method")
-    assert "only GET, HEAD" in answer.body["error"]["message"]
+    assert "use GET, HEAD" in answer.body["error"]["message"]
     assert world.control("POST", "/faults", {"match": {"method": "BREW"}, "respond": DOWN}).param == "match.method"
     for method in ("get", "HEAD"):
         fault = {"match": {"method": method, "path": "/profile"}, "respond": DOWN}

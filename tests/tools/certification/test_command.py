@@ -140,7 +140,7 @@ def test_a_missing_receiver_exits_with_3() -> None:
 def test_a_missing_simulator_exits_with_3() -> None:
     result = certify("http://127.0.0.1:1/webhooks", SIMULATOR_URL=f"http://127.0.0.1:{free_port()}")
     assert result.exit_code == 3
-    assert "no simulator answers at" in result.output
+    assert "no simulator responds at" in result.output
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,10 @@ def test_a_missing_simulator_exits_with_3() -> None:
     [
         (("--only", "duplicate-events"), "unknown rule `duplicate-events`; did you mean `duplicate-event`?"),
         (("--skip", "large"), "--skip: unknown rule `large`"),
-        (("--only", "valid-event", "--skip", "valid-event"), "--skip excludes every rule of --only"),
+        (
+            ("--only", "valid-event", "--skip", "valid-event"),
+            "--skip excludes every rule that --only selects; name other rules",
+        ),
         (("--simulator", "localhost:8642"), "'localhost:8642' is not an http or https URL"),
         (("--json", "nowhere/report.json"), "nowhere/report.json: the directory does not exist"),
         (("--books", "exit 3"), "`exit 3` failed with exit code 3"),

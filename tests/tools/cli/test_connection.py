@@ -55,7 +55,7 @@ def test_no_server_is_code_3_and_says_how_to_start_one(rampsim: Command) -> None
     result = rampsim("clock", "--url", "http://127.0.0.1:1")
     assert result.exit_code == 3
     assert result.stderr.splitlines() == [
-        "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
+        "rampsim: no simulator responds at http://127.0.0.1:1 (Connection refused)",
         "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
     ]
 
@@ -86,7 +86,10 @@ def test_the_options_of_a_server_may_stand_before_the_sub_command(rampsim: Comma
 
 def test_an_unknown_world_is_refused(rampsim: Command) -> None:
     result = rampsim("clock", "--world", "nowhere")
-    assert (result.exit_code, result.stderr) == (1, "rampsim: refused (not_found): There is no world 'nowhere'.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "rampsim: refused (not_found): There is no world 'nowhere'. List the worlds with GET /_simulator/worlds.\n",
+    )
 
 
 @pytest.mark.parametrize("world", ["€", "a\nb"])

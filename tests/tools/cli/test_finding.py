@@ -31,5 +31,5 @@ def test_a_reference_in_place_of_an_id_is_refused_with_the_id(rampsim: Command, 
     offramp = make_offramp(rampsim, reference="order-5000")
     refused = rampsim(*(word.format("order-5000") for word in words))
     assert refused.exit_code == 1
-    assert f"but that is the reference of {offramp} (offramp, awaiting_deposit): give an id." in refused.stderr
+    assert f"but {offramp} (offramp, awaiting_deposit) has this reference. Use an id." in refused.stderr
     assert "reference" not in rampsim(*(word.format("order-6000") for word in words)).stderr

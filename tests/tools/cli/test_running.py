@@ -100,7 +100,7 @@ def test_of_several_one_has_to_be_named(here: Path) -> None:
         note(here, other, os.getpid())
         result = call("clock")
     assert result.exit_code == 2
-    assert result.stderr.startswith("rampsim: several servers run here (http://127.0.0.1:")
+    assert result.stderr.startswith("rampsim: several servers are running here (http://127.0.0.1:")
     assert result.stderr.endswith("); choose one with --url or SIMULATOR_URL\n")
     assert one in result.stderr
     assert other in result.stderr
@@ -122,7 +122,7 @@ def test_of_several_a_command_of_a_group_takes_the_one_that_url_names(
         group, *command = words
         result = call(*(group, *named, *command) if on_the_group else (*words, *named))
     assert result.exit_code == 3
-    assert result.stderr.startswith("rampsim: no simulator answers at http://127.0.0.1:9")
+    assert result.stderr.startswith("rampsim: no simulator responds at http://127.0.0.1:9")
     assert "SIMULATOR_URL names" not in result.stderr
 
 
@@ -155,7 +155,7 @@ def test_no_server_error_explains_the_address(here: Path, monkeypatch: pytest.Mo
     assert (result.exit_code, result.stderr.splitlines()) == (
         3,
         [
-            "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
+            "rampsim: no simulator responds at http://127.0.0.1:1 (Connection refused)",
             "rampsim: this is the default address; no other is set, and no server was started in this directory or "
             "above",
             "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
@@ -179,7 +179,7 @@ def test_wait_says_that_a_server_is_ready(rampsim: Command) -> None:
 def test_wait_gives_up_with_the_reason(rampsim: Command) -> None:
     result = rampsim("wait", "--timeout", "0", "--url", "http://127.0.0.1:1")
     assert (result.exit_code, result.stderr.splitlines()[0]) == (
-        3, "rampsim: not ready after 0 s: no simulator answers at http://127.0.0.1:1 (Connection refused)",
+        3, "rampsim: not ready after 0 s: no simulator responds at http://127.0.0.1:1 (Connection refused)",
     )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def test_unwritable_report_is_an_error(here: Path) -> None:
 def test_run_refuses_an_unknown_scenario(here: Path) -> None:
     result = scenario("run", "sunshine")
     assert result.exit_code == 2
-    assert "'sunshine' is neither a file nor an included scenario; `rampsim scenario list`" in result.stderr
+    assert "'sunshine' is neither a file nor a built-in scenario; `rampsim scenario list`" in result.stderr
     near = scenario("run", "deposit-arives")
     assert "did you mean 'deposit-arrives'" in near.stderr
 

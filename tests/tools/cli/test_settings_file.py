@@ -62,7 +62,10 @@ def test_serve_names_the_source_of_each_wrong_setting(
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("port = \n", "rampsim.toml:1:8: it is not TOML: Invalid value"), ("\ufeffport = 0\nport = 1\n", ":2:")],
+    [
+        ("port = \n", "rampsim.toml:1:8: the file is not valid TOML: Invalid value"),
+        ("\ufeffport = 0\nport = 1\n", ":2:"),
+    ],
 )
 def test_invalid_toml_is_reported_with_line_and_column(project: Path, text: str, told: str) -> None:
     (project / "rampsim.toml").write_text(text)

@@ -182,4 +182,10 @@ def test_prune_deletes_unused_worlds(rampsim: Command) -> None:
 
 def test_a_world_that_is_not_there_is_said(rampsim: Command) -> None:
     missing = rampsim("worlds", "nowhere")
-    assert (missing.exit_code, "There is no world 'nowhere'." in missing.stderr) == (1, True)
+    assert (missing.exit_code, "There is no world 'nowhere'" in missing.stderr) == (1, True)
+
+
+def test_seed_prints_what_was_created(rampsim: Command) -> None:
+    answer = rampsim.json("seed", "--days", "2", "--per-day", "3")
+    assert (answer["orders"], answer["now"]) == (6, "2026-01-07T08:00:00.000Z")
+    assert rampsim("seed", "--days", "0").exit_code == 2

@@ -172,7 +172,7 @@ def test_a_difference_has_a_meaning(recording: dict[str, Any], number: int, sow:
         row["meaning"] == meaning for row, meaning in zip(result.as_json()["differences"], meanings, strict=True)
     )
     words = {
-        "promise": "1 differ from a promise of the contract",
+        "promise": "1 differ from a specified part of the contract",
         "guess": "1 differ from an assumption of the simulator",
     }
     assert all(said in result.readable() for meaning, said in words.items() if meaning in meanings)
@@ -262,7 +262,11 @@ def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
     ("path", "value", "message"),
     [
         (("request", "headers", 0, "value"), 5, "`value` of header 1 of the request of entry 2 must be a string"),
-        (("request", "headers", 0, "value"), "a\nb", "header 1 of the request of entry 2 must be a line of text"),
+        (
+            ("request", "headers", 0, "value"),
+            "a\nb",
+            "header 1 of the request of entry 2 must be a string without line breaks",
+        ),
         (("request", "headers", 0), "x", "`name` of header 1 of the request of entry 2 must be a string"),
         (("request", "headers"), ..., "`headers` of the request of entry 2 must be a list"),
         (("request", "postData"), "x", "`postData` of the request of entry 2 must be an object"),

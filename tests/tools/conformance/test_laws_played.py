@@ -162,5 +162,5 @@ def test_balance_of_a_fresh_account_lasts_for_all_laws() -> None:
         return report
 
     tally = asyncio.run(playing()).tally
-    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no response of this run has such a field"} == set()
+    assert {*tally.unjudged.values()} - {*WITHOUT.values(), "no response in this run has this field"} == set()
     assert tally.findings == {}

@@ -76,9 +76,9 @@ def test_an_unreached_operation_fails_the_run() -> None:
 
 def test_unjudged_rules_are_listed_by_reason() -> None:
     made = report()
-    made.tally.unjudged = {f"rule.number_{number:02}": "the run only reads" for number in range(20)}
+    made.tally.unjudged = {f"rule.number_{number:02}": "the run is read-only" for number in range(20)}
     assert made.passed
-    assert "20, because the run only reads: rule.number_00, " in made.readable()
+    assert "20, because the run is read-only: rule.number_00, " in made.readable()
     assert " and 8 more" in made.readable()
     assert len(json.loads(made.json())["unjudged"]) == 20
 

@@ -47,7 +47,7 @@ def test_own_assumptions_are_not_named_in_the_contract(strict: dict[str, Any]) -
         ("disable_lightning_entry", {"lightning-delete"}),
     ],
 )
-def test_operation_names_what_no_field_carries(name: str, ids: set[str], strict: dict[str, Any]) -> None:
+def test_operation_lists_assumptions_without_a_field(name: str, ids: set[str], strict: dict[str, Any]) -> None:
     found = next(row for item in strict["paths"].values() for row in item.values() if row["operationId"] == name)
     assert ids <= set(found[MARK])
     assert found[MARK] == [entry.id for entry in ENTRIES if entry.id in found[MARK]]  # in the order of the page
@@ -57,23 +57,23 @@ def test_events_name_the_retry_schedule(strict: dict[str, Any]) -> None:
     assert all("W5" in item["post"][MARK] for item in strict["webhooks"].values())
 
 
-def test_promised_contract_names_no_assumption() -> None:
+def test_specified_contract_names_no_assumption() -> None:
     """What is promised alone rests on no decision."""
     ids = {entry.id for entry in ENTRIES}
     assert ids & set(bases_in(committed("openapi.specified.yaml"))) == set()
 
 
-def test_assumptions_of_the_interface_have_a_reason_and_a_way_out() -> None:
+def test_assumptions_have_a_reason_and_a_remedy() -> None:
     assert [entry.id for entry in OF_THE_INTERFACE if not entry.why] == []
 
 
 @pytest.mark.parametrize("field", ["why", "find_out"])
-def test_no_text_stands_for_many_assumptions(field: str) -> None:
+def test_assumption_texts_are_rarely_repeated(field: str) -> None:
     counted = Counter(getattr(entry, field) for entry in ENTRIES if getattr(entry, field))
     assert {text: count for text, count in counted.items() if count > MOST_ALIKE} == {}
 
 
-def test_pattern_that_nothing_matches_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pattern_without_a_match_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for pattern in ("create_nothing", "POST /nowhere", "nothing.happened"):
         wrong = replace(ENTRIES[0], named_at=(pattern,))
         monkeypatch.setattr(named, "all_assumptions", lambda wrong=wrong: (wrong,))
@@ -81,7 +81,7 @@ def test_pattern_that_nothing_matches_is_refused(monkeypatch: pytest.MonkeyPatch
             at_events() if "." in pattern else at_operations(operations())
 
 
-def test_pages_tell_the_two_kinds_apart() -> None:
+def test_pages_distinguish_the_two_kinds() -> None:
     for text in (page(), docs_page()):
         assert "- **About the interface.**" in text
         assert "- **The simulator's own.**" in text

@@ -287,7 +287,7 @@ def _found(edit: Edit) -> list[Change]:
 
 
 @pytest.mark.parametrize("name", BREAKING)
-def test_what_breaks_clients(name: str) -> None:
+def test_change_that_breaks_clients_is_reported(name: str) -> None:
     edit, place, said = BREAKING[name]
     broken = [change for change in _found(edit) if change.breaks]
     assert (place, said) in [(change.place.strip(), f"{change.keyword} {change.verdict}") for change in broken]
@@ -295,19 +295,19 @@ def test_what_breaks_clients(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_what_breaks_nothing(name: str) -> None:
+def test_change_that_breaks_nothing_is_not_reported(name: str) -> None:
     edit, place, said = HARMLESS[name]
     found = _found(edit)
     assert (place, said) in [(change.place.strip(), f"{change.keyword} {change.verdict}") for change in found]
     assert [change for change in found if change.breaks] == []
 
 
-def test_what_is_gone_whole_is_one_change() -> None:
+def test_removed_object_is_one_change() -> None:
     assert [change.place for change in _found(lambda d: d["paths"].pop("/things"))] == ["make"]
     assert [change.place for change in _found(lambda d: d["webhooks"].pop("thing.made"))] == ["event thing.made"]
 
 
-def test_an_object_that_becomes_a_union_of_variants_breaks_nothing_that_holds_in_all() -> None:
+def test_union_that_keeps_the_fields_of_an_object_breaks_nothing() -> None:
     def split(document: dict[str, Any]) -> None:
         thing = document["s"].pop("Thing")
         for name, state in (("New", "new"), ("Old", "old")):
@@ -324,7 +324,7 @@ def test_an_object_that_becomes_a_union_of_variants_breaks_nothing_that_holds_in
     ]
 
 
-def test_a_narrowed_half_counts_with_what_it_narrows() -> None:
+def test_narrowed_variant_counts_with_its_base() -> None:
     def widen(document: dict[str, Any]) -> None:
         document["s"]["Event"]["allOf"][1]["properties"]["state"]["enum"].append("old")
 
@@ -332,11 +332,11 @@ def test_a_narrowed_half_counts_with_what_it_narrows() -> None:
     assert (change.place, change.keyword, change.new) == ("event thing.made /state", "enum", "old")
 
 
-def test_a_contract_does_not_differ_from_itself() -> None:
+def test_contract_does_not_differ_from_itself() -> None:
     assert changes(DOCUMENT, DOCUMENT) == []
 
 
-def test_the_changelog_names_a_broken_promise_by_its_place_or_a_pattern() -> None:
+def test_changelog_names_breaking_change_by_path_or_pattern() -> None:
     broken = _found(BREAKING["a field of an answer goes"][0])
     assert [change.place for change in unnamed(broken, "nothing")] == [AGAIN, EVENT, "make 201 /when"]
     assert [change.place for change in unnamed(broken, "- `make 201 /when` is gone")] == [AGAIN, EVENT]
@@ -355,7 +355,7 @@ def _run(directory: Path, edit: Edit, *options: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_command_says_what_is_broken_and_by_its_exit_code(tmp_path: Path) -> None:
+def test_command_reports_breaking_changes_with_exit_code_1(tmp_path: Path) -> None:
     code, text = _run(tmp_path, BREAKING["a value is refused"][0])
     assert code == 1
     assert "make request /kind: enum tightened (was b; promise: Things)" in text
@@ -366,14 +366,14 @@ def test_the_command_says_what_is_broken_and_by_its_exit_code(tmp_path: Path) ->
     assert _run(tmp_path, lambda document: None) == (0, "the contracts are equivalent\n")
 
 
-def test_the_command_calls_a_breaking_guess_by_its_name(tmp_path: Path) -> None:
+def test_command_names_the_decision_of_a_breaking_assumption(tmp_path: Path) -> None:
     code, text = _run(tmp_path, BREAKING["a guessed bound moves in"][0])
     assert code == 1
     assert text.startswith("Breaking changes:\n")
     assert "make request /note: maxLength tightened (was 99, is 9; guess: Things)" in text
 
 
-def test_the_command_answers_in_json(tmp_path: Path) -> None:
+def test_command_prints_json(tmp_path: Path) -> None:
     code, text = _run(tmp_path, BREAKING["a value is refused"][0], "--json")
     assert code == 1
     assert orjson.loads(text) == [
@@ -398,7 +398,7 @@ def test_the_command_answers_in_json(tmp_path: Path) -> None:
         ('{"paths": {"/x": {"get": {"responses": {"200": {"$ref": "#/nowhere"}}}}}}', "cannot resolve"),
     ],
 )
-def test_the_command_refuses_what_is_no_contract(text: str, said: str, tmp_path: Path) -> None:
+def test_command_refuses_invalid_contract(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text(text)
     done = CliRunner().invoke(main, ["compare", str(path), str(path)])

@@ -24,16 +24,16 @@ def _judged(judge: ContractJudge, call: ObservedCall) -> list[str]:
     return [str(finding) for finding in found]
 
 
-def test_every_answer_is_as_the_contract_says(calls: Calls, judge: ContractJudge) -> None:
+def test_every_response_matches_the_contract(calls: Calls, judge: ContractJudge) -> None:
     """Decision H19: the schemas are closed, so an answer has the specified and assumed fields and nothing else."""
     assert [finding for call in calls for finding in _judged(judge, call)] == []
 
 
-def test_every_event_is_as_the_contract_says(events: Events, judge: ContractJudge) -> None:
+def test_every_event_matches_the_contract(events: Events, judge: ContractJudge) -> None:
     assert [str(finding) for event in events for finding in judge.event(event)] == []
 
 
-def test_every_operation_went_well_and_every_type_of_event_was_seen(calls: Calls, events: Events) -> None:
+def test_every_operation_succeeded_and_every_event_type_was_seen(calls: Calls, events: Events) -> None:
     succeeded = {call.operation for call in calls if call.status < 400}
     assert {row.name for row in operations()} - succeeded == set()
     assert set(vocabulary().events) - {event["type"] for event in events} == set()
@@ -46,7 +46,7 @@ CREATES = {
 }
 
 
-def test_a_success_is_201_where_a_resource_is_made_204_where_one_is_deleted_else_200(calls: Calls) -> None:
+def test_success_is_201_for_creation_204_for_deletion_else_200(calls: Calls) -> None:
     """Decision H1."""
     answered = {call.operation: (call.status, call.answer is None) for call in calls if call.status < 400}
     assert answered == {
@@ -55,7 +55,7 @@ def test_a_success_is_201_where_a_resource_is_made_204_where_one_is_deleted_else
     }
 
 
-def test_every_list_answers_data_and_pagination(calls: Calls) -> None:
+def test_every_list_returns_data_and_pagination(calls: Calls) -> None:
     """Decision L6."""
     lists = {row.name for row in operations() if row.name.startswith("list_")}
     shown = [call for call in calls if call.operation in lists and call.status == 200]
@@ -63,7 +63,7 @@ def test_every_list_answers_data_and_pagination(calls: Calls) -> None:
     assert {tuple(call.answer) for call in shown} == {("data", "pagination")}
 
 
-def test_a_method_outside_the_table_is_405() -> None:
+def test_undeclared_method_returns_405() -> None:
     """Decision H3."""
     outside = {(call.method, call.path): call for one in shown().values() for call in one.calls if not call.operation}
     refused = outside["DELETE", "/profile"]
@@ -83,16 +83,16 @@ def _findings(judge: ContractJudge, call: ObservedCall, **changes: Any) -> list[
     ]
 
 
-def test_a_status_that_is_not_declared_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
+def test_undeclared_status_is_reported(judge: ContractJudge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, status=202) == ["this status is not declared"]
 
 
-def test_a_field_that_is_not_declared_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
+def test_undeclared_field_is_reported(judge: ContractJudge, quote: ObservedCall) -> None:
     (message,) = _findings(judge, quote, body={**quote.answer, "surprise": 1})
     assert "surprise" in message
 
 
-def test_a_field_that_is_missing_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
+def test_missing_field_is_reported(judge: ContractJudge, quote: ObservedCall) -> None:
     without = {name: value for name, value in quote.answer.items() if name != "rate"}
     (message,) = _findings(judge, quote, body=without)
     assert "rate" in message
@@ -110,19 +110,19 @@ def test_a_field_that_is_missing_is_found(judge: ContractJudge, quote: ObservedC
         ("network", "STELLAR"),
     ],
 )
-def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: ContractJudge, quote: ObservedCall) -> None:
+def test_malformed_value_is_reported(name: str, value: Any, judge: ContractJudge, quote: ObservedCall) -> None:
     messages = _findings(judge, quote, body={**quote.answer, name: value})
     assert messages
     assert all(message.startswith(f"{name}: ") for message in messages)
 
 
-def test_a_header_that_is_missing_or_malformed_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
+def test_missing_or_malformed_header_is_reported(judge: ContractJudge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, headers={}) == ["the header X-Request-Id is missing"]
     (message,) = _findings(judge, quote, headers={**quote.headers, "x-request-id": "7"})
     assert message.startswith("header X-Request-Id: ")
 
 
-def test_an_error_code_that_is_not_declared_is_found(judge: ContractJudge, calls: Calls) -> None:
+def test_undeclared_error_code_is_reported(judge: ContractJudge, calls: Calls) -> None:
     refused = next(call for call in calls if (call.operation, call.status) == ("create_quote", 422))
     body = copy.deepcopy(refused.answer)
     body["error"]["code"] = "slippage_exceeded"
@@ -130,7 +130,7 @@ def test_an_error_code_that_is_not_declared_is_found(judge: ContractJudge, calls
     assert message.startswith("error/code: ")
 
 
-def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: ContractJudge, calls: Calls) -> None:
+def test_unexpected_or_missing_body_is_reported(judge: ContractJudge, calls: Calls) -> None:
     deleted = next(call for call in calls if (call.operation, call.status) == ("delete_beneficiary", 204))
     assert _findings(judge, deleted) == []
     assert _findings(judge, deleted, body={}) == ["a body, where there is to be none"]
@@ -138,13 +138,13 @@ def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: 
     assert _findings(judge, shown, body=None) == ["no body"]
 
 
-def test_an_operation_that_is_not_in_the_contract_is_found(judge: ContractJudge) -> None:
+def test_operation_outside_the_contract_is_reported(judge: ContractJudge) -> None:
     (finding,) = judge.answer("GET", "/nowhere", 200, {}, {})
     assert str(finding) == "GET /nowhere 200: the contract has no such operation"
     assert judge.request("GET", "/nowhere", {}) == []
 
 
-def test_an_event_that_is_not_as_written_is_found(judge: ContractJudge, events: Events) -> None:
+def test_event_that_differs_from_the_contract_is_reported(judge: ContractJudge, events: Events) -> None:
     created = copy.deepcopy(next(event for event in events if event["type"] == "transaction.created"))
     assert judge.event(created) == []
     created["data"]["object"]["status"] = "completed"
@@ -154,12 +154,12 @@ def test_an_event_that_is_not_as_written_is_found(judge: ContractJudge, events: 
     assert judge.event(None)
 
 
-def test_a_named_schema_can_be_used_by_itself(judge: ContractJudge, quote: ObservedCall) -> None:
+def test_named_schema_works_on_its_own(judge: ContractJudge, quote: ObservedCall) -> None:
     assert judge.named("RampQuote", quote.answer) == []
     assert judge.named("PhoneNumberBeneficiary", quote.answer)
 
 
-def test_with_a_broken_contract_the_calls_do_not_pass(strict: dict[str, Any], calls: Calls, events: Events) -> None:
+def test_calls_fail_against_a_broken_contract(strict: dict[str, Any], calls: Calls, events: Events) -> None:
     broken = copy.deepcopy(strict)
     del broken["components"]["schemas"]["RampQuote"]["properties"]["rate"]
     del broken["paths"]["/profile"]["get"]["responses"]["401"]

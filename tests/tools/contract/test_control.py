@@ -45,7 +45,7 @@ def test_every_control_call_is_in_the_contract(control: dict[str, Any]) -> None:
     assert shown == {(row.method, f"/_simulator{row.path}"): row.name for row in rows}
 
 
-def test_every_control_call_may_refuse_what_is_unknown_to_it(control: dict[str, Any]) -> None:
+def test_every_control_call_can_refuse_unknown_names(control: dict[str, Any]) -> None:
     for method, path, operation in operations_of(control):
         assert "400" in operation["responses"], (method, path)
 
@@ -61,7 +61,7 @@ def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     assert not pays.is_valid({"target": "txn_1", "surprise": 1})
 
 
-def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJudge) -> None:
+def test_real_control_responses_match_the_contract(control_judge: ContractJudge) -> None:
     calls: list[tuple[str, str, Any]] = [
         ("GET", "/health", None),
         ("POST", "/worlds", {"id": "other", "seed": 7}),
@@ -134,5 +134,5 @@ def test_the_contract_is_served() -> None:
         ({}, False),
     ],
 )
-def test_an_advance_says_how_far_in_exactly_one_way(body: Any, fits: bool, control_judge: ContractJudge) -> None:
+def test_advance_has_exactly_one_target(body: Any, fits: bool, control_judge: ContractJudge) -> None:
     assert (control_judge.request("POST", "/_simulator/clock/advance", body) == []) is fits

@@ -244,11 +244,11 @@ def test_every_control_call_succeeded_once(session: Session) -> None:
     assert {row.name for row in control_rows(CONTRACT_ROWS)} - ENDLESS - NEEDS_A_STORE - session.succeeded == set()
 
 
-def test_every_answer_is_as_the_contract_says(session: Session) -> None:
+def test_every_response_matches_the_contract(session: Session) -> None:
     assert session.findings == []
 
 
-def test_every_call_that_answers_json_has_a_shape_and_every_other_has_none() -> None:
+def test_exactly_the_json_calls_have_a_shape() -> None:
     for row in control_rows():
         if row.status == 204:
             assert row.answer is None, row.name
@@ -258,7 +258,7 @@ def test_every_call_that_answers_json_has_a_shape_and_every_other_has_none() -> 
             assert row.answer is str, row.name
 
 
-def test_only_a_few_answers_may_carry_members_that_are_not_written_down(control: dict[str, Any]) -> None:
+def test_only_a_few_responses_allow_undeclared_fields(control: dict[str, Any]) -> None:
     schemas = control["components"]["schemas"]
     open_ones = {"ShownResource", "ScenarioProgress", "LogEntry", "FailedStep", "StopEntry", "ReferenceCurrency"}
     assert all("additionalProperties" not in schemas[name] for name in open_ones)
@@ -266,7 +266,7 @@ def test_only_a_few_answers_may_carry_members_that_are_not_written_down(control:
         assert schemas[name]["additionalProperties"] is False, name
 
 
-def test_a_stream_and_a_recording_are_no_json(control: dict[str, Any]) -> None:
+def test_stream_and_recording_are_not_json(control: dict[str, Any]) -> None:
     expected = {"/stream": "text/event-stream", "/recording": "application/yaml", "/coverage.html": "text/html"}
     for path, media_type in expected.items():
         answer = control["paths"][f"/_simulator{path}"]["get"]["responses"]["200"]

@@ -36,18 +36,18 @@ def coverage() -> Coverage:
     return Coverage(shown().values())
 
 
-def test_the_committed_pages_are_what_the_scenarios_show() -> None:
+def test_committed_pages_are_up_to_date() -> None:
     found = shown().values()
     assert (contracts_directory() / "coverage.md").read_text("utf-8") == coverage_page.page(found), AGAIN
     assert (shipped_directory() / "README.md").read_text("utf-8") == scenarios_page.page(found), AGAIN
 
 
-def test_nothing_of_the_interface_is_shown_by_nothing(coverage: Coverage) -> None:
+def test_every_part_of_the_api_is_covered(coverage: Coverage) -> None:
     assert coverage.gaps() == []
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_move_of_a_state_table_is_made(name: str) -> None:
+def test_every_transition_is_covered(name: str) -> None:
     """By a scenario, seen in the histories of its run, but how networks and fee products stand, which have none."""
     standing = {
         Edge("network", "", "start", "operational"),  # test_every_network_is_operational_in_a_fresh_world
@@ -59,7 +59,7 @@ def test_every_move_of_a_state_table_is_made(name: str) -> None:
     assert [edge for edge in moves if edge not in made] == []
 
 
-def test_the_scenarios_make_no_move_that_no_table_has() -> None:
+def test_scenarios_make_only_declared_transitions() -> None:
     for evidence in shown().values():
         for edge in evidence.edges:
             moves = [(before, move.on, move.target) for before, move in moves_of(MACHINES[edge.machine])]
@@ -67,13 +67,13 @@ def test_the_scenarios_make_no_move_that_no_table_has() -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_operation_answers_well_and_with_each_refusal_that_it_declares(name: str, coverage: Coverage) -> None:
+def test_every_operation_returns_success_and_each_declared_error(name: str, coverage: Coverage) -> None:
     row = OPERATIONS[name]
     assert coverage.operation(row)
     assert [code for code in row.errors if not coverage.refusal(row, code)] == []
 
 
-def test_no_operation_answers_a_refusal_that_it_does_not_declare() -> None:
+def test_no_operation_returns_an_undeclared_error() -> None:
     """But those that every operation may answer, those of its gates, of lists and bodies, and those of faults."""
     universal = {
         "unauthorized",
@@ -94,7 +94,7 @@ def test_no_operation_answers_a_refusal_that_it_does_not_declare() -> None:
             assert answer.code in {"", *universal, *OPERATIONS[answer.operation].errors}, (evidence.name, answer)
 
 
-def test_every_state_table_of_the_rooms_is_on_the_page() -> None:
+def test_page_lists_every_state_table() -> None:
     found = set()
     rooms = [f"simulator.providers.ramp.{room.name}" for room in iter_modules(resources.__path__)]
     for room in (*rooms, "simulator.engine.webhooks"):
@@ -107,7 +107,7 @@ def test_every_state_table_of_the_rooms_is_on_the_page() -> None:
     assert found == set(MACHINES)
 
 
-def test_what_can_never_be_met_is_met_by_no_scenario(coverage: Coverage) -> None:
+def test_impossible_items_are_covered_by_no_scenario(coverage: Coverage) -> None:
     met = {(answer.operation, answer.code) for evidence in shown().values() for answer in evidence.answers}
     assert met.isdisjoint(NEVER_MET)
     assert coverage.refusal(OPERATIONS["calculate_fee"], "not_found") == [
@@ -115,12 +115,12 @@ def test_what_can_never_be_met_is_met_by_no_scenario(coverage: Coverage) -> None
     ]
 
 
-def test_how_resources_stand_from_the_start_is_shown_by_every_world(coverage: Coverage) -> None:
+def test_initial_states_are_covered_by_every_world(coverage: Coverage) -> None:
     assert coverage.edge(Edge("network", "", "start", "operational")) == [EVERY_WORLD]
     assert EVERY_WORLD not in coverage.edge(Edge("quote", "", "create", "active"))
 
 
-def test_no_fee_can_be_calculated_by_an_id() -> None:
+def test_fee_calculation_takes_no_product_id() -> None:
     """The specification lists not_found for the whole chapter; the calculator names no id that could be unknown."""
     assert isinstance(calculate_fee, Operation)
     assert "{" not in calculate_fee.path
@@ -136,7 +136,7 @@ class TestWhatIsMissing:
     def found(self) -> Mapping[str, Evidence]:
         return {name: replace(one) for name, one in shown().items()}
 
-    def test_without_scenarios_hardly_anything_is_shown(self) -> None:
+    def test_without_scenarios_little_is_covered(self) -> None:
         gaps = Coverage([]).gaps()
         assert "the operation get_rate" in gaps
         assert "the event quote.expired" in gaps
@@ -146,23 +146,23 @@ class TestWhatIsMissing:
         assert "the refusal not_found of calculate_fee" not in gaps
         assert "**nothing**" in coverage_page.page([])
 
-    def test_a_move_that_no_scenario_makes_any_more_is_a_gap(self, found: Mapping[str, Evidence]) -> None:
+    def test_uncovered_transition_is_reported(self, found: Mapping[str, Evidence]) -> None:
         gone = Edge("send transaction", "pending", "fail", "failed")
         less = [replace(one, edges=one.edges - {gone}) for one in found.values()]
         assert Coverage(less).gaps() == ["the move pending → failed of send transaction by fail"]
 
-    def test_a_refusal_that_no_scenario_meets_any_more_is_a_gap(self, found: Mapping[str, Evidence]) -> None:
+    def test_uncovered_error_is_reported(self, found: Mapping[str, Evidence]) -> None:
         gone = Answered("swap", 422, "slippage_exceeded")
         less = [replace(one, answers=one.answers - {gone}) for one in found.values()]
         assert "the refusal slippage_exceeded of swap" in Coverage(less).gaps()
 
-    def test_a_failure_code_shows_a_code_that_is_never_answered(self, found: Mapping[str, Evidence]) -> None:
+    def test_failure_code_covers_an_error_code(self, found: Mapping[str, Evidence]) -> None:
         assert Coverage(found.values()).code("payout_failed")
         less = [replace(one, failures=frozenset()) for one in found.values()]
         assert Coverage(less).gaps() == ["the error code payout_failed", "the error code insufficient_deposit"]
 
 
-def test_some_scenarios_can_be_run_alone() -> None:
+def test_selected_scenarios_can_be_run() -> None:
     found = collect(["swap-completes", "phone-verified"])
     assert list(found) == ["swap-completes", "phone-verified"]
     assert found["swap-completes"].endings == ("swap completed",)
@@ -181,7 +181,7 @@ def test_the_command_writes_both_pages(tmp_path: Path, monkeypatch: pytest.Monke
     assert (tmp_path / "README.md").read_text("utf-8") == scenarios_page.page(shown().values())
 
 
-def test_the_command_fails_when_something_is_shown_by_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_fails_if_something_is_uncovered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contracts.generator.__main__.collect", dict)
     monkeypatch.setattr("contracts.generator.__main__.contracts_directory", lambda: tmp_path)
     monkeypatch.setattr("contracts.generator.__main__.shipped_directory", lambda: tmp_path)

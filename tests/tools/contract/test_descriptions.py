@@ -39,7 +39,7 @@ def test_a_field_without_a_description_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", ["scenario.schema.json", "openapi.yaml", "control.yaml"])
-def test_every_field_says_what_it_means(name: str) -> None:
+def test_every_field_has_a_description(name: str) -> None:
     assert list(silent(_document(name))) == []
 
 
@@ -70,5 +70,5 @@ def uneven(node: Any, path: str = "") -> Iterator[str]:
     "name",
     ["openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml", "scenario.schema.json"],
 )
-def test_descriptions_of_values_are_a_list_parallel_to_them(name: str) -> None:
+def test_value_descriptions_are_parallel_to_the_values(name: str) -> None:
     assert list(uneven(_document(name))) == []

@@ -36,7 +36,7 @@ def run(text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_receiver_of_a_page_takes_its_example(name: str, files: dict[str, bytes]) -> None:
+def test_receiver_of_a_page_accepts_its_example(name: str, files: dict[str, bytes]) -> None:
     ran = run(page(files, name))
     (shown,) = re.findall(r"```json\n(.*?)```", page(files, name), re.DOTALL)
     assert ran["event"] == loads(shown)
@@ -50,7 +50,7 @@ def test_a_page_explains_every_field_of_its_example(name: str, files: dict[str, 
     assert missing == []
 
 
-def test_the_links_of_the_pages_lead_to_files_and_anchors(files: dict[str, bytes]) -> None:
+def test_links_of_the_pages_resolve(files: dict[str, bytes]) -> None:
     root = contracts_directory()
     for name in (*NAMES, "README"):
         for target in re.findall(r"\]\(([^)]+)\)", page(files, name)):
@@ -91,7 +91,7 @@ def received() -> list[JsonObject]:
     return asyncio.run(go())
 
 
-def test_the_receiver_takes_real_requests_and_no_others(files: dict[str, bytes], received: list[JsonObject]) -> None:
+def test_receiver_accepts_only_real_requests(files: dict[str, bytes], received: list[JsonObject]) -> None:
     ran = run(page(files, "wallet.created"))
     receive: Receive = ran["receive"]
     message = received[-1]

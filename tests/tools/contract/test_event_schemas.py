@@ -35,7 +35,7 @@ def changed(event: JsonObject, **members: Any) -> JsonObject:
     return copied
 
 
-def test_new_members_and_new_values_are_taken(failed: JsonObject, schema: jsonschema_rs.Draft202012Validator) -> None:
+def test_new_fields_and_values_are_accepted(failed: JsonObject, schema: jsonschema_rs.Draft202012Validator) -> None:
     assert schema.is_valid(failed)
     assert schema.is_valid({**changed(failed, surprise=1), "sequence": 7})
     assert schema.is_valid(changed(failed, network="solana", asset="EURC"))
@@ -45,7 +45,7 @@ def test_new_members_and_new_values_are_taken(failed: JsonObject, schema: jsonsc
     "members",
     [{"failure_code": GONE}, {"status": "completed"}, {"type": "teleport"}, {"id": GONE}, {"source_amount": 30}],
 )
-def test_what_the_event_promises_is_asked_for(
+def test_specified_event_fields_are_required(
     members: dict[str, Any], failed: JsonObject, schema: jsonschema_rs.Draft202012Validator
 ) -> None:
     assert not schema.is_valid(changed(failed, **members))

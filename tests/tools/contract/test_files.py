@@ -21,19 +21,19 @@ from simulator.host import vocabulary
 from tests.shipped import generated
 
 
-def test_the_committed_contract_is_what_the_code_says(files: dict[str, bytes]) -> None:
+def test_committed_contract_is_up_to_date(files: dict[str, bytes]) -> None:
     assert writer.differences(contracts_directory(), files) == [], "run: python -m contracts.generator write"
 
 
-def test_the_yaml_reads_back_as_the_document_that_was_written(document: dict[str, Any]) -> None:
+def test_yaml_round_trips(document: dict[str, Any]) -> None:
     assert generated("openapi.yaml") == document
 
 
-def test_a_reader_of_another_version_of_yaml_reads_the_same(files: dict[str, bytes]) -> None:
+def test_yaml_1_1_and_1_2_readers_agree(files: dict[str, bytes]) -> None:
     assert YAML(typ="safe", pure=True).load(files["control.yaml"]) == orjson.loads(files["control.json"])
 
 
-def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> None:
+def test_every_event_type_has_its_own_schema(files: dict[str, bytes]) -> None:
     assert all(vocabulary().shapes_of(event) for event in vocabulary().events)
     assert {name for name in files if name.startswith("events/") and name.endswith(".json")} == {
         f"events/{event_type}.schema.json" for event_type in vocabulary().events
@@ -41,7 +41,7 @@ def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> No
 
 
 @pytest.mark.parametrize("event_type", vocabulary().events)
-def test_an_event_schema_works_alone_on_real_envelopes(
+def test_event_schema_validates_real_envelopes(
     event_type: str, files: dict[str, bytes], events: Sequence[JsonObject]
 ) -> None:
     schema = orjson.loads(files[f"events/{event_type}.schema.json"])
@@ -54,7 +54,7 @@ def test_an_event_schema_works_alone_on_real_envelopes(
     assert not validator.is_valid(broken)
 
 
-def test_every_shipped_scenario_fits_its_schema_and_names_it_in_its_first_line(files: dict[str, bytes]) -> None:
+def test_every_shipped_scenario_matches_and_names_its_schema(files: dict[str, bytes]) -> None:
     validator = jsonschema_rs.Draft202012Validator(orjson.loads(files["scenario.schema.json"]))
     paths = sorted(shipped_directory().glob("*.yaml"))
     assert paths
@@ -65,7 +65,7 @@ def test_every_shipped_scenario_fits_its_schema_and_names_it_in_its_first_line(f
         assert [error.message for error in validator.iter_errors(scenario)] == [], path.name
 
 
-def test_a_file_that_differs_is_found_and_written_anew(
+def test_stale_file_is_reported_and_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
 ) -> None:
     monkeypatch.setattr(writer, "generate", lambda: files)
@@ -80,6 +80,6 @@ def test_a_file_that_differs_is_found_and_written_anew(
     assert runner.invoke(main, ["check", str(tmp_path)]).output == "up to date\n"
 
 
-def test_the_files_are_found_where_they_ship() -> None:
+def test_shipped_files_are_found() -> None:
     for name in ("openapi.yaml", "control.yaml", "scenario.schema.json", "assumptions.md"):
         assert contract_file(name) == (contracts_directory() / name).read_bytes()

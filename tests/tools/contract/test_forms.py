@@ -39,14 +39,14 @@ def specified() -> Document:
     return generated("openapi.specified.yaml")
 
 
-def test_the_open_form_stays_within_its_budget(document: Document) -> None:
+def test_open_contract_stays_within_its_size_limit(document: Document) -> None:
     names = document["components"]["schemas"]
     assert len(names) <= MOST_SCHEMAS
     assert max(map(len, names)) <= LONGEST_NAME
 
 
 @pytest.mark.parametrize("form", ["document", "strict", "specified"])
-def test_every_form_calls_its_parts_by_one_name_each(form: str, request: pytest.FixtureRequest) -> None:
+def test_every_part_has_one_name_in_a_form(form: str, request: pytest.FixtureRequest) -> None:
     document = request.getfixturevalue(form)
     assert [name for name, schema in document["components"]["schemas"].items() if schema["title"] != name] == []
     calls = {tag for _, _, operation in operations_of(document) for tag in operation["tags"]}
@@ -57,7 +57,7 @@ def test_every_form_calls_its_parts_by_one_name_each(form: str, request: pytest.
     assert "X-Simulator" not in repr(document)
 
 
-def test_the_open_form_has_no_member_that_is_always_null(document: Document) -> None:
+def test_open_contract_has_no_field_that_is_always_null(document: Document) -> None:
     members = [(place, part) for place, part in _members(document, "")]
     assert members
     assert [place for place, part in members if part.get("type") == "null"] == []
@@ -74,14 +74,14 @@ def test_links_pass_parameters_only(document: Document) -> None:
     assert [link for link in links if "requestBody" in link] == []
 
 
-def test_answers_of_the_open_form_survive_new_members_and_values(document: Document) -> None:
+def test_open_responses_allow_new_fields_and_values(document: Document) -> None:
     quote = document["components"]["schemas"]["RampQuote"]
     assert quote["additionalProperties"] is True
     assert "enum" not in quote["properties"]["status"]
     assert quote["properties"]["status"]["x-extensible-enum"] == list(QUOTE.rows)
 
 
-def test_what_tells_the_parts_of_a_union_apart_stays_fixed(document: Document) -> None:
+def test_union_discriminators_stay_closed(document: Document) -> None:
     schemas = document["components"]["schemas"]
     unions = [schema for schema in schemas.values() if "discriminator" in schema]
     assert unions
@@ -93,7 +93,7 @@ def test_what_tells_the_parts_of_a_union_apart_stays_fixed(document: Document) -
             assert word in member["required"]
 
 
-def test_a_body_is_one_flat_object_or_a_union_told_apart_by_a_member(document: Document) -> None:
+def test_body_is_a_flat_object_or_a_discriminated_union(document: Document) -> None:
     for _, _, operation in operations_of(document):
         if "requestBody" in operation:
             name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
@@ -103,14 +103,12 @@ def test_a_body_is_one_flat_object_or_a_union_told_apart_by_a_member(document: D
             assert schema.get("type") == "object" or schema["discriminator"], name
 
 
-def test_every_condition_is_one_of_a_body(strict: Document) -> None:
+def test_conditions_occur_only_in_bodies(strict: Document) -> None:
     assert CONDITIONS.keys() <= strict["components"]["schemas"].keys()
 
 
 @pytest.mark.parametrize(("narrow", "wide"), [("strict", "document"), ("document", "specified")])
-def test_a_form_asks_for_nothing_that_the_narrower_one_does_not(
-    narrow: str, wide: str, request: pytest.FixtureRequest
-) -> None:
+def test_wider_form_requires_no_more_than_narrower_form(narrow: str, wide: str, request: pytest.FixtureRequest) -> None:
     strict, open_ = (request.getfixturevalue(form)["components"]["schemas"] for form in (narrow, wide))
     assert open_.keys() <= strict.keys()
     judged = open_.keys() - (PARTLY_ASSUMED if wide == "specified" else set())
@@ -126,7 +124,7 @@ def test_a_form_asks_for_nothing_that_the_narrower_one_does_not(
         {"$ref": "#/components/schemas/Other"},
     ],
 )
-def test_the_comparison_of_forms_sees_what_is_asked_for_beyond(narrower: Document) -> None:
+def test_comparison_of_forms_finds_extra_requirements(narrower: Document) -> None:
     wide = {
         "type": ["string"],
         "pattern": "^a",
@@ -138,7 +136,7 @@ def test_the_comparison_of_forms_sees_what_is_asked_for_beyond(narrower: Documen
 
 
 @pytest.mark.parametrize("operation", [row.name for row in WITH_BODY])
-def test_a_body_that_fits_the_strict_form_fits_the_others(
+def test_body_that_matches_the_strict_form_matches_all(
     operation: str, document: Document, strict: Document, specified: Document
 ) -> None:
     row = next(row for row in WITH_BODY if row.name == operation)
@@ -155,7 +153,7 @@ def test_a_body_that_fits_the_strict_form_fits_the_others(
     check()
 
 
-def test_what_the_scenarios_sent_and_saw_fits_the_open_form_too(
+def test_scenario_traffic_matches_the_open_form(
     calls: Sequence[ObservedCall], events: Sequence[JsonObject], document: Document
 ) -> None:
     judge = ContractJudge(document)
@@ -173,7 +171,7 @@ def test_what_the_scenarios_sent_and_saw_fits_the_open_form_too(
     assert wrong == []
 
 
-def test_what_is_sent_and_seen_fits_what_is_promised(
+def test_traffic_matches_the_specified_form(
     calls: Sequence[ObservedCall], events: Sequence[JsonObject], specified: Document
 ) -> None:
     judge = ContractJudge(specified)
@@ -204,7 +202,7 @@ def _without_null(body: Any) -> Any:
     return body
 
 
-def test_no_promise_lets_a_caller_send_null(document: Document, specified: Document) -> None:
+def test_specified_request_fields_do_not_allow_null(document: Document, specified: Document) -> None:
     fields = [("WalletAddress", "memo"), ("BuyRequest", "payer"), ("CalculateFeeRequest", "network")]
     for name, field in fields:
         assert "null" in repr(document["components"]["schemas"][name]["properties"][field]), field
@@ -214,14 +212,14 @@ def test_no_promise_lets_a_caller_send_null(document: Document, specified: Docum
     assert specified["components"]["schemas"]["BitcoinWallet"]["properties"]["label"]["type"] == ["string", "null"]
 
 
-def test_nothing_of_what_is_promised_is_assumed(specified: Document) -> None:
+def test_specified_form_contains_no_assumption(specified: Document) -> None:
     marked = list(_marked(specified))
     assert len(marked) > 1000
     assert [part for part in marked if part["x-provenance"] != "specified"] == []
     assert [part for part in marked if {"x-assumed", "x-assumed-basis"} & part.keys()] == []
 
 
-def test_what_is_assumed_is_left_out_of_what_is_promised(document: Document, specified: Document) -> None:
+def test_assumed_parts_are_omitted_from_the_specified_form(document: Document, specified: Document) -> None:
     schemas = document["components"]["schemas"]
     dropped = [
         (name, field)
@@ -235,7 +233,7 @@ def test_what_is_assumed_is_left_out_of_what_is_promised(document: Document, spe
     assert specified["paths"]["/quotes"]["post"]["responses"].keys() >= {"2XX", "422"}  # which 2xx is a decision
 
 
-def test_the_forms_are_made_of_the_strict_one(strict: Document, document: Document, specified: Document) -> None:
+def test_forms_are_derived_from_the_strict_form(strict: Document, document: Document, specified: Document) -> None:
     assert opened(strict) == document
     assert promised(document) == specified
 

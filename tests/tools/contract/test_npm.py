@@ -18,7 +18,7 @@ async def asked(path: str) -> httpx.Response:
         return await client.get(path)
 
 
-def test_a_server_gives_the_package_and_without_a_token() -> None:
+def test_server_serves_the_package_without_a_token() -> None:
     answer = asyncio.run(asked("/_simulator/rampsim-client.tgz"))
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/gzip"
@@ -28,7 +28,7 @@ def test_a_server_gives_the_package_and_without_a_token() -> None:
     assert {"package/lib/vitest.js", "package/types/openapi.d.ts", "package/README.md"} <= set(names)
 
 
-def test_it_is_the_same_bytes_at_any_time() -> None:
+def test_package_bytes_are_reproducible() -> None:
     first = hashlib.sha256(packed_client()).hexdigest()
     packed_client.cache_clear()
     assert hashlib.sha256(packed_client()).hexdigest() == first

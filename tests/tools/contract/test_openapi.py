@@ -36,7 +36,7 @@ def test_every_event_type_is_a_webhook_with_its_signature_headers(document: dict
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_an_operation_has_an_example_of_its_success_and_of_its_body(name: str, document: dict[str, Any]) -> None:
+def test_operation_has_examples_of_response_and_body(name: str, document: dict[str, Any]) -> None:
     row = ROWS[name]
     operation = document["paths"][row.path][row.method.lower()]
     if row.answer is not None:
@@ -46,7 +46,7 @@ def test_an_operation_has_an_example_of_its_success_and_of_its_body(name: str, d
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(name: str, strict: dict[str, Any]) -> None:
+def test_operation_declares_exactly_its_statuses_and_codes(name: str, strict: dict[str, Any]) -> None:
     row = ROWS[name]
     responses = strict["paths"][row.path][row.method.lower()]["responses"]
     declared = {}
@@ -64,35 +64,33 @@ def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(name
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_operation_may_refuse_what_is_unknown_to_it(name: str) -> None:
+def test_every_operation_can_refuse_unknown_names(name: str) -> None:
     assert "invalid_parameter" in codes_of(ROWS[name])[400]  # with the setting strict
 
 
-def test_everything_says_where_it_comes_from(document: dict[str, Any]) -> None:
+def test_every_part_has_a_provenance(document: dict[str, Any]) -> None:
     unmarked = [place for place, part in _parts(document) if part.get("x-provenance") not in ("specified", "assumed")]
     assert unmarked == []
 
 
-def test_whatever_is_assumed_is_explained(document: dict[str, Any]) -> None:
+def test_every_assumption_is_explained(document: dict[str, Any]) -> None:
     known = {entry.id for entry in all_assumptions()}
     assert len(known) == len(all_assumptions())
     named = {str(part.get("x-basis")) for _, part in _parts(document) if part["x-provenance"] == "assumed"}
     assert named - known == set()
 
 
-def test_every_clause_is_that_of_a_shape() -> None:
+def test_every_clause_describes_a_shape() -> None:
     assert clauses_of(ROOMS).keys() <= make_components(operations()).schemas.keys()
 
 
-def test_answers_of_the_strict_contract_are_closed_and_requests_open(strict: dict[str, Any]) -> None:
+def test_strict_responses_are_closed_and_requests_open(strict: dict[str, Any]) -> None:
     schemas = strict["components"]["schemas"]
     assert schemas["RampQuote"]["additionalProperties"] is False
     assert "additionalProperties" not in schemas["CreateWebhookRequest"]
 
 
-def test_answers_of_the_open_contract_may_grow_and_hold_no_guess_about_their_form(
-    document: dict[str, Any], strict: dict[str, Any]
-) -> None:
+def test_open_responses_can_grow_and_have_no_assumed_form(document: dict[str, Any], strict: dict[str, Any]) -> None:
     quote, guessed = (form["components"]["schemas"]["RampQuote"] for form in (document, strict))
     assert quote["additionalProperties"] is True
     assert quote["properties"]["id"]["pattern"] == guessed["properties"]["id"]["pattern"]  # this one is promised
@@ -100,14 +98,14 @@ def test_answers_of_the_open_contract_may_grow_and_hold_no_guess_about_their_for
     assert quote["properties"]["rate"].keys().isdisjoint({"pattern", "x-assumed", "x-assumed-basis"})
 
 
-def test_links_lead_to_operations_and_parameters_that_exist() -> None:
+def test_links_name_existing_operations_and_parameters() -> None:
     for link in LINKS:
         target = ROWS[link.target]
         assert link.source in ROWS
         assert all(f"{{{name}}}" in target.path for name in link.parameters), link
 
 
-def test_no_reference_leads_nowhere_and_no_schema_is_left_over(document: dict[str, Any]) -> None:
+def test_references_resolve_and_no_schema_is_unused(document: dict[str, Any]) -> None:
     references = set(_references(document))
     for reference in references:
         followed(document, {"$ref": reference})
@@ -116,9 +114,7 @@ def test_no_reference_leads_nowhere_and_no_schema_is_left_over(document: dict[st
             assert {f"#/components/{kind}/{name}" for name in named} <= references
 
 
-def test_real_request_bodies_that_were_accepted_fit_the_contract(
-    calls: Sequence[ObservedCall], judge: ContractJudge
-) -> None:
+def test_accepted_request_bodies_match_the_contract(calls: Sequence[ObservedCall], judge: ContractJudge) -> None:
     accepted = [call for call in calls if call.status < 300 and call.body is not None]
     assert {call.operation for call in accepted} >= {"create_quote", "confirm_quote", "calculate_fee", "send"}
     assert [finding for call in accepted for finding in judge.request(call.method, call.path, call.body)] == []
@@ -134,9 +130,7 @@ def test_real_request_bodies_that_were_accepted_fit_the_contract(
         ("/quotes", {"fiat_currency": "ZAR", "amount_currency": "ZAR"}),
     ],
 )
-def test_request_bodies_that_do_not_go_together_do_not_fit(
-    path: str, body: dict[str, Any], judge: ContractJudge
-) -> None:
+def test_inconsistent_request_bodies_do_not_match(path: str, body: dict[str, Any], judge: ContractJudge) -> None:
     good = QUOTE | {"network": "stellar"}
     assert judge.request("POST", path, good) == []
     assert judge.request("POST", path, {**good, **body})

@@ -22,7 +22,7 @@ def test_every_kind_of_resource_has_a_diagram_and_the_index_names_them_all() -> 
     assert {"kyc.md", "profile.md", "quote.md", "onramp-transaction.md"} <= pages.keys()
 
 
-def test_a_diagram_shows_specified_and_assumed_moves() -> None:
+def test_diagram_shows_specified_and_assumed_transitions() -> None:
     onramp = diagrams.pages(ROOMS)["onramp-transaction.md"]
     assert "    [*] --> awaiting_payment: confirm\n" in onramp
     assert "    awaiting_payment --> failed: payment_declined (assumed S3)\n" in onramp
@@ -30,7 +30,7 @@ def test_a_diagram_shows_specified_and_assumed_moves() -> None:
     assert "| `processing` | complete | `completed` | `transaction.completed` | specified |" in onramp
 
 
-def test_every_assumption_says_what_rests_on_it() -> None:
+def test_every_assumption_lists_its_dependents() -> None:
     for entry in all_assumptions():
         assert entry.text
         assert entry.rests_on
@@ -39,7 +39,7 @@ def test_every_assumption_says_what_rests_on_it() -> None:
     assert '<a id="listing-price"></a>listing-price' in text
 
 
-def test_what_any_module_assumes_is_on_the_page() -> None:
+def test_page_lists_the_assumptions_of_every_module() -> None:
     text = page()
     for identifier in ("list-zone", "webhook-dropped", "snapshot-settles", "stream-slow", "trigger-kyc"):
         assert f'<a id="{identifier}"></a>' in text, identifier
@@ -54,19 +54,19 @@ def _assume(package: Path, monkeypatch: pytest.MonkeyPatch, *identifiers: str) -
     monkeypatch.setattr("contracts.generator.assumptions._PACKAGE", package)
 
 
-def test_two_assumptions_of_one_id_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_assumptions_with_one_id_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _assume(tmp_path, monkeypatch, "H1")
     with pytest.raises(ValueError, match="two assumptions have the id H1"):
         all_assumptions()
 
 
-def test_an_id_that_stands_twice_in_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_duplicate_id_in_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _assume(tmp_path, monkeypatch, "twice", "once", "twice")
     with pytest.raises(ValueError, match="twice"):
         all_assumptions()
 
 
-def test_what_stands_where_no_chapter_takes_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_assumption_outside_every_chapter_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _assume(tmp_path, monkeypatch, "new")
     assert all_assumptions()[-1].id == "new"
     monkeypatch.setattr("contracts.generator.assumptions._CHAPTERS", ())
@@ -74,7 +74,7 @@ def test_what_stands_where_no_chapter_takes_it_is_found(tmp_path: Path, monkeypa
         all_assumptions()
 
 
-def test_the_bases_of_errors_and_state_tables_are_on_the_page() -> None:
+def test_page_lists_the_bases_of_errors_and_state_tables() -> None:
     known = {entry.id for entry in all_assumptions()} | {"specified"}
     assert {row.basis for row in vocabulary().errors.values()} <= known
     moves = [

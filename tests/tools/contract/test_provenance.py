@@ -30,7 +30,7 @@ def _codes(document: dict[str, Any], path: str, status: str) -> dict[str, str]:
     return {code: about["x-basis"] for code, about in response["x-codes"].items()}
 
 
-def test_a_field_is_promised_where_only_its_form_is_a_guess(strict: dict[str, Any]) -> None:
+def test_field_with_an_assumed_form_is_specified(strict: dict[str, Any]) -> None:
     order, product = (strict["components"]["schemas"][name]["properties"] for name in ("Order", "FeeProduct"))
     for field, guesses in (
         (order["status"], {"enum": "S18"}),
@@ -43,7 +43,7 @@ def test_a_field_is_promised_where_only_its_form_is_a_guess(strict: dict[str, An
         assert field["x-assumed-basis"] == guesses
 
 
-def test_the_fields_of_listed_orders_are_a_guess_as_a_whole(strict: dict[str, Any]) -> None:
+def test_all_fields_of_listed_orders_are_assumed(strict: dict[str, Any]) -> None:
     fields = strict["components"]["schemas"]["OrderItem"]["properties"].values()
     assert {(field["x-provenance"], field["x-basis"]) for field in fields} == {("assumed", "S18")}
 
@@ -59,7 +59,7 @@ def test_the_fields_of_listed_orders_are_a_guess_as_a_whole(strict: dict[str, An
         ("/auth/token", "403", "production_access_required", "Errors"),
     ],
 )
-def test_a_code_says_whether_the_operation_is_promised_to_answer_it(
+def test_error_code_has_a_provenance_per_operation(
     path: str, status: str, code: str, basis: str, strict: dict[str, Any], promised: dict[str, Any]
 ) -> None:
     assert _codes(strict, path, status)[code] == basis
@@ -68,7 +68,7 @@ def test_a_code_says_whether_the_operation_is_promised_to_answer_it(
 
 
 @pytest.mark.parametrize(("shape", "member"), [("LightningDeposit", "status"), ("StellarWallet", "memo_type")])
-def test_a_single_value_that_was_guessed_is_no_promise(
+def test_assumed_single_value_is_not_specified(
     shape: str, member: str, strict: dict[str, Any], promised: dict[str, Any]
 ) -> None:
     assert strict["components"]["schemas"][shape]["properties"][member]["x-assumed"] == ["enum"]
@@ -76,7 +76,7 @@ def test_a_single_value_that_was_guessed_is_no_promise(
     assert said & {"const", "enum", "x-extensible-enum", "x-enum-descriptions"} == set()
 
 
-def test_every_basis_of_a_guess_is_one_name(strict: dict[str, Any]) -> None:
+def test_every_assumption_has_one_basis(strict: dict[str, Any]) -> None:
     opened = committed("openapi.yaml")
     bases = [basis for document in (strict, opened) for about in _guesses(document) for basis in about.values()]
     assert bases
@@ -92,7 +92,7 @@ def _guesses(part: Any) -> Iterator[dict[str, Any]]:
         yield from _guesses(member)
 
 
-def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> None:
+def test_specified_contract_has_no_assumed_form(promised: dict[str, Any]) -> None:
     schemas = promised["components"]["schemas"]
     assert "pattern" not in schemas["RampQuote"]["properties"]["source_amount"]
     assert "pattern" not in schemas["RampQuote"]["properties"]["created_at"]
@@ -106,14 +106,14 @@ def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> Non
     assert "get" not in promised["paths"].get("/recurring-payments/{id}", {})
 
 
-def test_a_code_that_only_a_setting_brings_is_a_guess(strict: dict[str, Any]) -> None:
+def test_code_that_only_a_setting_causes_is_assumed(strict: dict[str, Any]) -> None:
     method = {"/wallets/{id}": "get", "/profile/limits": "get", "/rates": "get", "/wallets": "get"}
     codes = {path: strict["paths"][path][method[path]]["responses"]["400"] for path in method}
     found = {path: followed(strict, one)["x-codes"]["invalid_parameter"]["x-basis"] for path, one in codes.items()}
     assert found == {"/wallets/{id}": "H6", "/profile/limits": "H6", "/rates": "H6", "/wallets": "Errors"}
 
 
-def test_what_is_specified_rests_on_no_decision(strict: dict[str, Any]) -> None:
+def test_specified_parts_name_no_decision(strict: dict[str, Any]) -> None:
     fields = [
         (name, field, member)
         for name, schema in strict["components"]["schemas"].items()

@@ -121,18 +121,18 @@ def places(root: _Element) -> dict[str, _Element]:
     return {one.attributes["id"]: one for one in root.walk() if "id" in one.attributes}
 
 
-def test_it_fits_into_300_kilobytes(html: str) -> None:
+def test_page_is_at_most_300_kilobytes(html: str) -> None:
     size = len(html.encode())
     assert size < MOST_BYTES
 
 
-def test_its_ids_are_unique_and_its_links_lead_somewhere(root: _Element, places: dict[str, _Element]) -> None:
+def test_page_ids_are_unique_and_links_resolve(root: _Element, places: dict[str, _Element]) -> None:
     assert len(places) == sum("id" in one.attributes for one in root.walk())
     targets = {one.attributes["href"] for one in root.walk() if one.attributes.get("href", "").startswith("#")}
     assert {target.removeprefix("#") for target in targets} - places.keys() == set()
 
 
-def test_it_needs_nothing_from_outside(html: str, root: _Element) -> None:
+def test_page_loads_nothing_from_other_hosts(html: str, root: _Element) -> None:
     links = {one.attributes[name] for one in root.walk() for name in ("href", "src") if name in one.attributes}
     beside = {
         "dashboard",
@@ -146,7 +146,7 @@ def test_it_needs_nothing_from_outside(html: str, root: _Element) -> None:
     assert outside is None
 
 
-def test_it_can_be_walked_by_its_headings_and_landmarks(root: _Element) -> None:
+def test_page_has_headings_and_landmarks(root: _Element) -> None:
     tags = [one.tag for one in root.walk()]
     assert (tags.count("h1"), tags.count("main"), tags.count("nav")) == (1, 1, 1)
     levels = [int(tag[1]) for tag in tags if re.fullmatch("h[1-6]", tag)]
@@ -166,7 +166,7 @@ def test_every_operation_and_event_has_its_anchor(document: Mapping[str, Any], p
     assert missing == []
 
 
-def test_every_code_stands_where_it_may_be_answered(document: Mapping[str, Any], places: dict[str, _Element]) -> None:
+def test_every_code_is_listed_at_its_operations(document: Mapping[str, Any], places: dict[str, _Element]) -> None:
     everywhere = {one.text for one in places["start"].walk() if one.attributes.get("href", "").startswith("#code-")}
     assert 5 < len(everywhere) < 12
     missing = []
@@ -205,7 +205,7 @@ def _told_of(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
             yield from walk(schema)
 
 
-def test_every_field_is_told_with_its_meaning_and_values(document: Mapping[str, Any], root: _Element) -> None:
+def test_every_field_is_listed_with_meaning_and_values(document: Mapping[str, Any], root: _Element) -> None:
     rows = list(root.rows())
     names, texts = {name for name, _ in rows}, set(root.paragraphs())
     missing: set[tuple[str, str]] = set()
@@ -217,7 +217,7 @@ def test_every_field_is_told_with_its_meaning_and_values(document: Mapping[str, 
     assert missing == set()
 
 
-def test_every_parameter_is_told_where_it_is_taken(document: Mapping[str, Any], places: dict[str, _Element]) -> None:
+def test_every_parameter_is_listed_at_its_operations(document: Mapping[str, Any], places: dict[str, _Element]) -> None:
     reader = Reader(document)
     of_lists = {name for name, _ in places["lists"].rows()}
     for _, _, operation in operations_of(document):
@@ -226,12 +226,12 @@ def test_every_parameter_is_told_where_it_is_taken(document: Mapping[str, Any], 
             assert parameter["name"] in told | of_lists | {"Idempotency-Key"}
 
 
-def test_no_field_is_without_a_meaning(root: _Element) -> None:
+def test_every_field_has_a_meaning(root: _Element) -> None:
     silent = [f"{name}: {row.text}" for name, row in root.rows() if not any(one.tag == "p" for one in row.children)]
     assert silent == []
 
 
-def test_what_is_assumed_is_marked_and_leads_to_the_reason(document: Mapping[str, Any], root: _Element) -> None:
+def test_assumed_parts_are_marked_and_linked(document: Mapping[str, Any], root: _Element) -> None:
     marked = {one.attributes["href"] for one in root.walk() if one.attributes.get("href", "").startswith("#as-")}
     bases = {schema["x-basis"] for _, schema in _told_of(document) if schema.get("x-provenance") == "assumed"}
     for _, schema in _told_of(document):
@@ -240,7 +240,7 @@ def test_what_is_assumed_is_marked_and_leads_to_the_reason(document: Mapping[str
     assert {f"#as-{basis}" for basis in bases} <= marked
 
 
-def test_refusals_name_the_scenario_that_shows_them(places: dict[str, _Element]) -> None:
+def test_refusals_name_a_scenario_that_demonstrates_them(places: dict[str, _Element]) -> None:
     named = [one.text for one in places["confirm_quote"].walk() if one.tag == "i"]
     assert named[0] == "refusals-ramps"
     assert "quote-expires" in named
@@ -253,7 +253,7 @@ def _served(world: Remote, query: str = "") -> str:
     return answer.raw.decode()
 
 
-def test_it_bears_the_address_and_the_keys_of_the_world_it_is_asked_for(world: Remote) -> None:
+def test_page_has_address_and_keys_of_the_requested_world(world: Remote) -> None:
     keys = world.world["credentials"]["sandbox"]
     served = _served(world, f"?world={world.world['id']}")
     found = {text: text in served for text in (*keys.values(), f"-H 'X-Simulator-World: {world.world['id']}'")}
@@ -265,7 +265,7 @@ def test_it_bears_the_address_and_the_keys_of_the_world_it_is_asked_for(world: R
     assert set(usual) == {"sk_test_simulator"}
 
 
-def test_its_envelopes_are_signed_with_the_key_of_the_world(world: Remote) -> None:
+def test_page_envelopes_are_signed_with_the_world_key(world: Remote) -> None:
     key = world.world["credentials"]["sandbox"]["webhook_key"].encode()
     envelopes = [
         one for one in _parsed(_served(world, f"?world={world.world['id']}")).walk() if "data-t" in one.attributes
@@ -277,6 +277,6 @@ def test_its_envelopes_are_signed_with_the_key_of_the_world(world: Remote) -> No
         assert signed == one.attributes["data-s"]
 
 
-def test_it_is_not_there_for_a_world_that_is_not(server: Remote) -> None:
+def test_page_of_unknown_world_returns_404(server: Remote) -> None:
     answer = server.call("GET", f"{server.origin}/_simulator/reference.html?world=none")
     assert (answer.status, answer.code) == (404, "not_found")

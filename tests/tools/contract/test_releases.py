@@ -30,7 +30,7 @@ def strict() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=str)
-def test_no_change_since_the_release_is_untold(contract: Contract) -> None:
+def test_changelog_lists_every_change_since_the_release(contract: Contract) -> None:
     directory = contracts_directory()
     newest_release = releases.releases(directory, contract)[-1].relative_to(directory)
     old, new = committed(newest_release.as_posix()), committed(contract.file)
@@ -38,7 +38,7 @@ def test_no_change_since_the_release_is_untold(contract: Contract) -> None:
     assert wrong == []
 
 
-def test_the_contract_bears_the_version_of_the_changelog(strict: dict[str, Any]) -> None:
+def test_contract_has_the_version_of_the_changelog(strict: dict[str, Any]) -> None:
     for name in ("openapi.yaml", "openapi.specified.yaml"):
         assert committed(name)["info"]["version"] == releases.version()
     assert strict["info"]["version"] == releases.version()
@@ -84,7 +84,7 @@ def quotes(strict: dict[str, Any]) -> dict[str, Any]:
     return {**copy.deepcopy(cut), "info": {**strict["info"], "version": "1.0.0"}}
 
 
-def test_what_is_released_says_all_that_binds(strict: dict[str, Any]) -> None:
+def test_release_contains_every_binding_fact(strict: dict[str, Any]) -> None:
     assert problems(dict(releases.bare(strict)), strict, releases.changelog()) == ([], [])
 
 
@@ -97,7 +97,7 @@ def test_what_is_released_says_all_that_binds(strict: dict[str, Any]) -> None:
         ("1.0.0", "- `*/destination_amount` is gone", ["the contract differs from the released 1.0.0, but"]),
     ],
 )
-def test_a_promise_that_goes_has_to_be_named_under_a_greater_version(
+def test_removed_promise_needs_changelog_entry_and_new_version(
     version: str, line: str, wrong: list[str], quotes: dict[str, Any]
 ) -> None:
     new = copy.deepcopy(quotes)

@@ -34,12 +34,12 @@ def judge_of() -> JudgeOf:
 
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_scenario_breaks_neither_the_open_nor_the_strict_contract(name: str, file: str, judge_of: JudgeOf) -> None:
+def test_scenario_matches_the_open_and_strict_contract(name: str, file: str, judge_of: JudgeOf) -> None:
     assert [*_wrong_calls(shown()[name], judge_of(file)), *_wrong_events(shown()[name], judge_of(file))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_control_interface_answers_a_scenario_as_it_says(name: str, judge_of: JudgeOf) -> None:
+def test_control_responses_of_a_scenario_match_the_contract(name: str, judge_of: JudgeOf) -> None:
     controls = shown()[name].controls
     judge = judge_of("control.yaml")
     assert len(controls) > 5
@@ -71,7 +71,7 @@ def validators(files: dict[str, bytes]) -> dict[str, jsonschema_rs.Draft202012Va
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_events_of_a_scenario_fit_their_own_schemas(name: str, validators: dict[str, Any]) -> None:
+def test_scenario_events_match_their_schemas(name: str, validators: dict[str, Any]) -> None:
     assert [
         (event["id"], error.message)
         for event in shown()[name].envelopes
@@ -79,7 +79,7 @@ def test_the_events_of_a_scenario_fit_their_own_schemas(name: str, validators: d
     ] == []
 
 
-def test_what_arrives_at_a_wallet_may_be_an_asset_that_no_network_carries(judge_of: JudgeOf) -> None:
+def test_deposit_can_be_an_unknown_asset(judge_of: JudgeOf) -> None:
     """Anybody can send anything to an address; what the account itself asks for is one of the listed assets."""
     arrived = [event["data"]["object"] for event in shown()["deposit-wrong-asset"].envelopes]
     assert [one["asset"] for one in arrived if one.get("reason") == "wrong_asset"] == ["EURC"]

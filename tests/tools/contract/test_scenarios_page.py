@@ -30,7 +30,7 @@ def test_every_example_is_valid_without_a_warning(page: str) -> None:
         assert Loader(simulator.vocabulary).load(text, known=simulator.library).warnings == ()
 
 
-def test_the_whole_example_does_what_it_says() -> None:
+def test_full_example_behaves_as_documented() -> None:
     file = Loader(Simulator().vocabulary).load(scenarios.examples()[0])
 
     async def go() -> str:
@@ -42,7 +42,7 @@ def test_the_whole_example_does_what_it_says() -> None:
     assert asyncio.run(go()) == ""
 
 
-def test_every_field_and_every_kind_is_there(page: str) -> None:
+def test_page_lists_every_field_and_kind(page: str) -> None:
     for model in (Scenario, Rule, RuleStep, Fault):
         for name, field in model.model_fields.items():
             assert f"| `{field.alias or name}` | " in page
@@ -52,6 +52,6 @@ def test_every_field_and_every_kind_is_there(page: str) -> None:
         assert f"| `{name}` | " in page
 
 
-def test_what_other_pages_link_to_is_there(page: str) -> None:
+def test_linked_anchors_exist(page: str) -> None:
     """Advice about scenarios cites "scenario files, rules of evaluation"."""
     assert "## Rules of evaluation\n" in page

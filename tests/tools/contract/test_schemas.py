@@ -52,46 +52,46 @@ def lamp(components: Components) -> dict[str, Any]:
     return components.of("Lamp")
 
 
-def test_the_string_beneath_a_field_is_its_description_also_in_a_shape_that_inherits_it(lamp: dict[str, Any]) -> None:
+def test_field_string_is_the_description_even_if_inherited(lamp: dict[str, Any]) -> None:
     assert lamp["description"] == "A lamp."
     assert lamp["properties"]["id"]["description"] == "Names the lamp."
     assert "description" not in lamp["properties"]["untold"]
 
 
-def test_the_field_of_a_body_is_described_under_its_name_on_the_wire(components: Components) -> None:
+def test_body_field_is_described_under_its_json_name(components: Components) -> None:
     field = components.of("LampBody")["properties"]["from"]
     assert field["description"] == "Where it comes from."
     assert field["x-enum-descriptions"] == ["Bought.", "Found."]
 
 
-def test_values_with_meanings_are_an_enum_with_a_text_for_each(lamp: dict[str, Any]) -> None:
+def test_values_with_meanings_are_a_described_enum(lamp: dict[str, Any]) -> None:
     state = lamp["properties"]["state"]
     assert state["enum"] == ["on", "off"]
     assert state["x-enum-descriptions"] == ["It burns.", "It does not."]
 
 
-def test_a_guess_about_a_field_leaves_the_field_specified(lamp: dict[str, Any]) -> None:
+def test_assumed_constraint_leaves_the_field_specified(lamp: dict[str, Any]) -> None:
     shown = lamp["properties"]
     assert (shown["id"]["x-provenance"], shown["id"]["x-basis"]) == ("specified", "Lamps")
     assert (shown["id"]["x-assumed"], shown["id"]["x-assumed-basis"]) == (["pattern"], {"pattern": "H1"})
     assert (shown["owner"]["x-provenance"], shown["owner"]["x-basis"]) == ("assumed", "H3")
 
 
-def test_guesses_about_a_type_and_about_the_field_add_up(lamp: dict[str, Any]) -> None:
+def test_assumptions_of_type_and_field_are_combined(lamp: dict[str, Any]) -> None:
     room = lamp["properties"]["room"]
     assert room["type"] == ["string", "null"]
     assert room["x-assumed"] == ["nullable", "pattern", "required"]
     assert room["x-assumed-basis"] == {"pattern": "H1", "nullable": "H2", "required": "H2"}
 
 
-def test_known_values_restrict_nothing(components: Components) -> None:
+def test_known_values_do_not_restrict(components: Components) -> None:
     maker = components.of("LampBody")["properties"]["maker"]
     assert "enum" not in maker
     assert maker["x-known-values"] == ["Aladdin", "Edison", "Swan"]
     assert maker["examples"] == ["Aladdin", "Edison"]
 
 
-def test_null_in_an_optional_field_of_a_request_is_a_guess_and_of_a_query_nothing() -> None:
+def test_null_is_assumed_in_bodies_and_absent_in_queries() -> None:
     components = make_components(operations())
     assert components.of("SendToAddress")["properties"]["reference"]["x-assumed-basis"]["nullable"] == "H4"
     assert "nullable" not in components.of("SendToAddress")["properties"]["amount"]["x-assumed"]

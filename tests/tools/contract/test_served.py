@@ -55,14 +55,14 @@ def servers(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_served_names_the_server_it_comes_from(path: str) -> None:
+def test_served_contract_names_its_server(path: str) -> None:
     text, origin = served(path)
     assert origin in text
     assert DEFAULT_URL not in text
 
 
 @pytest.mark.parametrize("path", MACHINE_READABLE)
-def test_servers_have_the_scheme_that_a_proxy_in_front_tells(path: str) -> None:
+def test_servers_have_the_scheme_of_the_proxy(path: str) -> None:
     text, origin = served(path, x_forwarded_proto="https")
     assert all(url.startswith(origin.replace("http://", "https://")) for url in servers(text))
 
@@ -76,7 +76,7 @@ def test_servers_have_the_prefix_of_a_mount(path: str) -> None:
 
 @pytest.mark.parametrize("prefix", ["", "/bank"])
 @pytest.mark.parametrize("path", PATHS)
-def test_what_is_asked_below_a_world_names_that_base(path: str, prefix: str) -> None:
+def test_contract_below_a_world_names_its_base(path: str, prefix: str) -> None:
     text, origin = below_the_default_world(path, prefix)
     named = set(re.findall(re.escape(origin) + r"[^\s\"'<>]*", text))
     assert named
@@ -84,7 +84,7 @@ def test_what_is_asked_below_a_world_names_that_base(path: str, prefix: str) -> 
     assert DEFAULT_URL not in text
 
 
-def test_a_world_that_is_mounted_takes_calls_at_the_address_it_names() -> None:
+def test_mounted_world_accepts_calls_at_its_address() -> None:
     outer = Starlette(routes=[Mount("/bank", create_app(Config()))])
 
     async def go() -> tuple[int, int]:

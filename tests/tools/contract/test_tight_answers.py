@@ -63,16 +63,16 @@ def _of_transaction(judge: ContractJudge, shown: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["onramp", "offramp"])
-def test_a_ramp_as_it_is_keeps_the_contract(kind: str, judge: ContractJudge) -> None:
+def test_real_ramp_matches_the_contract(kind: str, judge: ContractJudge) -> None:
     assert _of_transaction(judge, _example(kind)) == []
 
 
-def test_an_offramp_on_stellar_keeps_the_contract(judge: ContractJudge) -> None:
+def test_offramp_on_stellar_matches_the_contract(judge: ContractJudge) -> None:
     assert _of_transaction(judge, _on_stellar(_example("offramp"))) == []
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_ramp_that_is_wrong_breaks_it(wrong: str, judge: ContractJudge) -> None:
+def test_wrong_ramp_does_not_match_the_contract(wrong: str, judge: ContractJudge) -> None:
     kind, change = WRONG[wrong]
     shown = _example(kind)
     change(shown)
@@ -81,7 +81,7 @@ def test_a_ramp_that_is_wrong_breaks_it(wrong: str, judge: ContractJudge) -> Non
 
 @pytest.mark.parametrize("status", ["processing", "completed", "failed", "expired", "refunded"])
 @pytest.mark.parametrize("kind", ["onramp", "offramp"])
-def test_a_ramp_is_never_confirmed_further_than_waiting(kind: str, status: str, judge: ContractJudge) -> None:
+def test_confirmed_ramp_is_always_waiting(kind: str, status: str, judge: ContractJudge) -> None:
     shown = _example(kind)
     path = f"/quotes/{shown['quote_id']}/confirm"
     assert judge.answer("POST", path, 201, HEADERS, shown) == []
@@ -89,7 +89,7 @@ def test_a_ramp_is_never_confirmed_further_than_waiting(kind: str, status: str, 
 
 
 @pytest.mark.parametrize("status", ["confirmed", "expired"])
-def test_a_quote_is_never_made_used_or_expired(status: str, judge: ContractJudge) -> None:
+def test_new_quote_is_never_used_or_expired(status: str, judge: ContractJudge) -> None:
     shown = _example("ramp_quote") | {"status": "active"}
     assert judge.answer("POST", "/quotes", 201, HEADERS, shown) == []
     assert judge.answer("POST", "/quotes", 201, HEADERS, {**shown, "status": status}) != []

@@ -356,7 +356,7 @@ def test_waits(world):
         explored.send_signal(number)
         _, told = explored.communicate()
     assert explored.returncode == 128 + number
-    assert told.splitlines()[-1] == "rampsim: interrupted: all runs are stopped, and no report is written"
+    assert told.splitlines()[-1] == "rampsim: interrupted: all runs were stopped and no report was written"
     assert not [line for line in (tmp_path / "started").read_text().split() if lives(int(line))]
 
 

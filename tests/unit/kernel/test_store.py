@@ -402,7 +402,7 @@ def test_a_store_of_known_tables_has_the_environments_that_it_is_given() -> None
 def test_two_keys_of_one_name_are_an_error() -> None:
     store = Store()
     assert store[THINGS].name == "things"
-    with pytest.raises(ValueError, match="two tables are called 'things'"):
+    with pytest.raises(ValueError, match="two tables have the name 'things'"):
         store[TableKey("things", Any)]
 
 

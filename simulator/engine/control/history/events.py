@@ -126,7 +126,7 @@ async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
     finally:
         call.runtime.unwatch(waker)
     if found is None:
-        raise ControlError(408, "timeout", f"No such event within {timeout:g} s.")
+        raise ControlError(408, "timeout", f"No matching event occurred within {timeout:g} s.")
     return Raw(found.raw)
 
 
@@ -181,7 +181,7 @@ def event_of(call: ControlCall) -> Event:
     """Return the event identified in the path. Raise `ControlError` 404 if it does not exist."""
     event = call.world.journal.event(call.path["id"])
     if event is None:
-        raise not_found("event", call.path["id"])
+        raise not_found("event", call.path["id"], "/events")
     return event
 
 

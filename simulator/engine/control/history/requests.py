@@ -182,12 +182,15 @@ async def get_request(call: ControlCall) -> CallStory:
     """Return an API request by the id in its response header.
 
     The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the
-    journal does not contain the request. Old requests are dropped.
+    journal does not contain the request. Old requests are dropped. List the others with GET /_simulator/requests.
     """
     world, wanted = call.world, call.path["id"]
     row = call.lookups.request(world, wanted)
     if row is None:
-        message = f"The journal has no request with the id {wanted[:100]!r}. Old requests are dropped."
+        message = (
+            f"The journal has no request with the id {wanted[:100]!r}. Old requests are dropped. List "
+            "the others with GET /_simulator/requests."
+        )
         raise ControlError(404, "not_found", message)
 
     def is_caused(cause: Cause) -> bool:

@@ -50,7 +50,7 @@ _AT_ONCE = 250
 _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?", re.ASCII)
 _BETWEEN_DIGITS = re.compile(r"[ ()./-]")
 _NATIONAL = re.compile(r"0+[1-9][0-9]{7,14}", re.ASCII)
-"""A pattern for a phone number in national format. 0712… is +254712…"""
+"""A pattern for a phone number in national format, such as 0712… for +254712…."""
 _TITLES = ("reference", "name", "label", "url", "email", "description")
 
 
@@ -155,8 +155,8 @@ class _Query:
     def grade(self, lines: str) -> int | None:
         """Return how well a query matches the lines, or None if no line matches.
 
-        The grade is 0 if a line equals the query (or is the same amount), 1 if a line starts or ends with it, and 2
-        if a line contains it. `lines` starts and ends with a line feed.
+        The grade is 0 if a line equals the query or is the same amount. It is 1 if a line starts or ends with the
+        query, and 2 if a line contains it. `lines` starts and ends with a line feed.
         """
         text, whole = next(
             (pair for pair in zip(self._texts, self._whole, strict=True) if pair[0] in lines), ("", None)
@@ -183,7 +183,11 @@ def _lines(values: Iterable[str]) -> str:
     "Search the world",
     query={
         "q": any_text("The search string: a reference, an id, an amount, a phone number, an address, …"),
-        "limit": {"type": "integer", "minimum": 0, "description": "At most this many, best first. The default is 20."},
+        "limit": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The maximum number of results, best first. The default is 20.",
+        },
     },
 )
 async def search(call: ControlCall) -> SearchAnswer:
@@ -196,7 +200,7 @@ async def search(call: ControlCall) -> SearchAnswer:
     if not given.strip():
         raise missing_parameter("q")
     if len(given) > MOST_CHARACTERS:
-        raise invalid_parameter("q", f"it has more than {MOST_CHARACTERS} characters")
+        raise invalid_parameter("q", f"it must have at most {MOST_CHARACTERS} characters")
     world, query = call.world, _Query(given)
     hits: list[tuple[tuple[int, int, int], _Candidate]] = []
     looked_at, truncated = 0, False

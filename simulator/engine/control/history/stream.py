@@ -1,8 +1,8 @@
 """Server-sent events that report changes in a world as they happen.
 
-A world's feed derives its messages from the writes to the world's tables and from the journal of API requests.
-Resource packages therefore do not depend on the feed. The first reader creates the feed. It is deleted when it has
-had no reader for as long as a channel stores messages.
+The feed of a world derives its messages from the writes to the world's tables and from the journal of API requests.
+Resource packages therefore do not depend on the feed. The first reader creates the feed. The feed is deleted after it
+has had no reader for the time that a channel stores messages.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Start following a world. It is the feed's first world, or one that replaced the previous world."""
+        """Start to follow a world. It is the first world of the feed, or a world that replaced the previous one."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
@@ -162,7 +162,7 @@ def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: i
 
 
 class EventStreams(Watcher):
-    """The feeds of all worlds that have a reader now or had one recently."""
+    """The feeds of all worlds that have a reader or recently had one."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}

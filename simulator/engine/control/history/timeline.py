@@ -89,7 +89,7 @@ _Numbered: TypeAlias = tuple[int, Event]
 class _Collector:
     """Assigns each transition, event and delivery to the call that caused it.
 
-    The cause of an event or transition identifies its request or action. A change made by a timer or a scenario is
+    The cause of an event or transition names its request or action. A change made by a timer or a scenario is
     assigned to the last call before it, because that call may have advanced the clock. At equal times, the order of
     the events decides.
     """

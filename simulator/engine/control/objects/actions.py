@@ -116,7 +116,7 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
 
 
 _MAKE_KEYS = ("create_key", "rotate_webhook_key")
-"""Actions that return a new key. The caller cannot read the key anywhere else."""
+"""Actions that return a new key. The caller cannot read this key anywhere else."""
 
 
 @operation(
@@ -174,9 +174,8 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
     world, wanted, user = call.world, call.given("type"), call.given("user_id")
     known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
     if wanted and wanted not in known:
-        raise invalid_parameter(
-            "type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}"
-        )
+        hint = did_you_mean(wanted, known) or f"; the types are {', '.join(sorted(known))}"
+        raise invalid_parameter("type", f"unknown resource type {wanted[:100]!r}{hint}")
     account = identity_of(world).account(world).user_id
     some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
     shown = list(islice(some, call.limit()))[::-1]

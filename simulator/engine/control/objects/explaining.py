@@ -21,7 +21,7 @@ Files = Callable[[World, str], ScenarioFile]
 _THROUGH = frozenset({"request", "body", "details"})
 """Parts of a field path that are omitted when the field is described."""
 _TAKEN_FOR_GRANTED = frozenset({"type", "method", "path"})
-"""Fields that a rule tests only to select the right kind of resource or request. They are not mentioned."""
+"""Fields that a rule tests only to select the right kind of resource or request. The explanation omits them."""
 _TESTS: Mapping[str, str] = {
     "ends_with": "ends in {}",
     "starts_with": "begins with {}",

@@ -25,7 +25,7 @@ from simulator.kernel.world import World
 operation = calls_under("Seeing")
 
 _ENTRIES: Query = {
-    "entries": {**WHOLE, "description": "At most this many entries, the newest. They are listed oldest first."}
+    "entries": {**WHOLE, "description": "The maximum number of entries. The newest are returned, oldest first."}
 }
 
 
@@ -54,10 +54,10 @@ class LedgerBooks(TypedDict):
 async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
     """Return the account's ledger in the environment named in the header. Use it to reconcile your own records.
 
-    `available` and `held` are the balances of the account. `clearing` is money received for a ramp in progress, and
-    `fees` is what the service has earned. `world` is the other side of money that came from outside or went there.
-    `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries`
-    limits the list of entries but not the sums.
+    `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in
+    progress, and `fees` is what the service has earned. `world` is the account outside the service from which money
+    comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from
+    this account. `entries` limits the list of entries but not the sums.
     """
     world, environment = call.world, call.environment
     call.check_environment()

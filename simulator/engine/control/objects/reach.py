@@ -13,38 +13,31 @@ from itertools import takewhile
 from typing import Any
 
 from simulator.engine.control.call import ControlCall
+from simulator.engine.control.objects.stepping import NO_SCENARIO, REFUSALS, Stepper
 from simulator.engine.control.operation import WAIT, calls_under, known_event
 from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
+from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play import held_steps
-from simulator.engine.scenario.play.filling import NoValue, fill
+from simulator.engine.scenario.play.filling import NoValue
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
 from simulator.engine.scenario.play.rules import bind
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall, Until
 from simulator.engine.scenario.run.paths import factory_for, paths_to
 from simulator.engine.scenario.run.triggers import Setup, triggers_of
 from simulator.engine.text.fields import Body, Text
-from simulator.engine.text.json import JsonObject, dumps, loads
+from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
-from simulator.kernel.ledger import Overdrawn
-from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 
 operation = calls_under("Actions")
 
-NO_SCENARIO = "(trigger)"
-"""The name of a scenario that cannot exist. A resource assigned to it is changed only by timers and calls."""
-
-_NO_EVENT = "all steps were done, but the event did not come"
-_REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
+_NO_EVENT = "all steps were done, but the event did not occur"
 
 
 class TriggerBody(Body):
@@ -99,7 +92,7 @@ class _Route:
         self._cause = Cause("action", "trigger", call.id)
         self._before = world.journal.event_count
         self._subject = ""
-        self._answers: JsonObject = {}
+        self._stepper = Stepper(call.runtime, world, environment, self._cause)
         self._done: list[TriggerStep] = []
         self._has_begun = False
         self._moved_clock = False
@@ -181,7 +174,7 @@ class _Route:
                 if rest and isinstance(rest[0], Until) and self._reached() is None:
                     doing = "waiting for the clock"
                     self._rehearse(rest[0])
-        except _REFUSALS as refusal:
+        except REFUSALS as refusal:
             del self._done[done:]
             code = f"{refusal.status} {refusal.code}: " if isinstance(refusal, ApiError) else ""
             raise self._stopped(f"{doing}: {code}{getattr(refusal, 'message', refusal)}", refusal) from None
@@ -202,10 +195,8 @@ class _Route:
     # Steps
 
     def _do(self, name: str, step: DriveCall | DriveAction, words: str) -> None:
-        answer = self._request(step) if isinstance(step, DriveCall) else self._act(step)
+        answer = self._stepper.do(name, step)
         new_id = answer.get("id") if isinstance(answer, dict) and name else None
-        if name:
-            self._answers[name] = answer
         self._note(f"{words} → {new_id}" if new_id and new_id not in words else words)
 
     def _note(self, words: str) -> None:
@@ -223,21 +214,7 @@ class _Route:
         return " ".join([step.action, *([] if subject is None else [str(subject)]), *parameters])
 
     def _fill(self, template: Any) -> Any:
-        """Replace references with values from the responses of earlier steps."""
-        return fill(template, self._answers)
-
-    def _request(self, step: DriveCall) -> Any:
-        """Make an API request as the account, including the access checks. Its cause is the trigger."""
-        rows, variables = self._runtime.router.find(self._fill(step.path)) or ({}, {})
-        operation, call = rows[step.method.upper()], Call(self._world, self._environment, variables)
-        body, gates = self._fill(step.body or {}), identity_of(self._world).check_gates
-        answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=gates)
-        return None if answer is None else loads(dumps(answer))
-
-    def _act(self, step: DriveAction) -> Any:
-        target, parameters = self._fill(step.target), self._fill(step.parameters)
-        done = self._actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
-        return loads(dumps(done.resource))
+        return self._stepper.fill(template)
 
     # Waits
 
@@ -246,7 +223,11 @@ class _Route:
         target = self._fill(until.target)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(409, "invalid_transition", f"no service timer will change {target}")
+            raise ControlError(
+                409,
+                "invalid_transition",
+                f"no timer of the service will change {target}; perform an action on it instead",
+            )
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # the timer has only one outcome, or it will fire several times
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
@@ -256,10 +237,13 @@ class _Route:
             parts = (shown, *(part for part in shown.values() if isinstance(part, dict)))
             code = next((part["failure_code"] for part in parts if part.get("failure_code")), None)
             outcome = f"it would fail with {code}" if code else "it would succeed"
-            raise ControlError(409, "invalid_transition", f"the timer has another outcome: {outcome}")
+            raise ControlError(409, "invalid_transition", f"the timer has a different outcome: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the resource's timers until the event is emitted. Raise `ControlError` 409 if it is not."""
+        """Advance to the resource's timers until the event is emitted.
+
+        Raise `ControlError` 409 if it is never emitted.
+        """
         world, target = self._world, self._fill(until.target)
         self._free(target)
         for _ in range(until.most):
@@ -276,11 +260,13 @@ class _Route:
             if world.now_ms > before:
                 self._moved_clock = True
             self._note(
-                f"let the clock reach {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
+                f"advanced the clock to {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
             )
             if self._reached() is not None:
                 return
-        raise self._stopped("the timers fired, but the event did not come, because something else happened meanwhile")
+        raise self._stopped(
+            "the timers fired, but the event did not occur, because something else changed the object in the meantime"
+        )
 
     async def _advance_empty(self, timer: Timer) -> None:
         """Fire a timer with an empty balance, which is restored in the same transaction."""

@@ -88,7 +88,7 @@ _CAUSE = Cause("action", "faults", "control")
 def require_in_time(world: World, deliver: Deliver) -> None:
     """Raise `ControlError` 400 if a delay would end after the end of simulated time."""
     if deliver.delay is not None and world.now_ms + parse_duration(deliver.delay) > LAST_MS:
-        raise invalid_parameter("deliver.delay", "it goes past the end of the year 9998, where simulated time ends")
+        raise invalid_parameter("deliver.delay", "it is too long: simulated time ends with the year 9998")
 
 
 @operation(
@@ -144,6 +144,6 @@ async def delete_fault(call: ControlCall) -> None:
     """Remove a fault. Fails with 404 if there is no such fault."""
     world, fault_id = call.world, call.path["id"]
     if fault_id not in world.store[FAULTS]:
-        raise not_found("fault", fault_id)
+        raise not_found("fault", fault_id, "/faults")
     with world.change(_CAUSE):
         webhooks.end_fault(world, fault_id)

@@ -38,7 +38,7 @@ _QUERY = {
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
-"""The nesting depth at which the body of a `drive` step starts in a scenario document."""
+"""The nesting depth at which the body of a step under `drive` starts in a scenario document."""
 _TOO_LARGE = (
     f"# Too large to upload: POST {CONTROL_BASE}/scenarios takes {UPLOAD.size // 1024} KB and {UPLOAD.values:,} values."
     " Run it as a file with `rampsim scenario run`, or record less with `since`."
@@ -74,7 +74,7 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         raise invalid_parameter(
-            "since", f"the recording is larger than a scenario may be ({FILE.size // 1024**2} MB); start later"
+            "since", f"the recording is larger than the limit of {FILE.size // 1024**2} MB for a scenario; start later"
         )
     return text if _can_be_uploaded(text) else text.replace(b"\n", f"\n{_TOO_LARGE}\n".encode(), 1)
 
@@ -130,7 +130,7 @@ class _Collector:
         names = tuple(one for one in scenarios if one in self._simulator.shipped)
         return Recording(
             name=name,
-            description=f"What was done by hand in the world {world.id} from {format_timestamp(start_ms)} on.",
+            description=f"Recording of the manual steps in the world {world.id} from {format_timestamp(start_ms)} on.",
             seed=world.seed,
             environment=world.environments[0],
             start_ms=start_ms,
@@ -168,7 +168,7 @@ class _Collector:
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """Yield the control calls that set up the differences from the world of a scenario run."""
+        """Yield the control calls that create the differences between this world and the world of a scenario run."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
@@ -278,7 +278,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """Yield the upload of a scenario without its `drive` and `expect`, which did not affect the world."""
+        """Yield the upload of a scenario without its `drive` and `expect`, because these did not affect the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")

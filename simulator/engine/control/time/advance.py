@@ -51,7 +51,7 @@ def _object(*required: str, **properties: Mapping[str, Any]) -> Mapping[str, Any
 
 ADVANCE: Mapping[str, Any] = {
     "title": "Advance",
-    "description": "How far to advance the clock: exactly one of these.",
+    "description": "How far to advance the clock. Give exactly one of these fields.",
     "oneOf": [
         _object("by", by={**_DURATION, "description": "The duration to advance by."}),
         _object("to", to={"type": "string", "format": "date-time", "description": "The time to advance to."}),
@@ -76,7 +76,7 @@ ADVANCE: Mapping[str, Any] = {
                     ),
                 ],
             },
-            horizon={**_DURATION, "description": "The longest duration to advance by. The default is 3652d."},
+            horizon={**_DURATION, "description": "The maximum duration of the advance. The default is 3652d."},
             partial={"type": "boolean", "description": "Return 200 with `reached` false instead of 409."},
         ),
     ],
@@ -133,7 +133,7 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
         raise invalid_parameter(ways[1], "give exactly one of by, to, to_next_timer, until")
     way = ways[0]
     if way != "until" and raw.get("horizon") is not None:
-        raise invalid_parameter("horizon", "it can be used with until only")
+        raise invalid_parameter("horizon", "it can be used only with until")
     if way == "until":
         return await _advance_until(call, world)
     target: Target
@@ -146,11 +146,11 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
             raise invalid_parameter("to", "it must be an ISO 8601 timestamp")
         target = moment("to", raw["to"])
         if target < world.now_ms:
-            raise invalid_parameter("to", "the clock cannot go back")
+            raise invalid_parameter("to", "the clock cannot go back; give a time from now on")
     else:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
-            raise invalid_parameter("by", "the clock ends with the year 9998")
+            raise invalid_parameter("by", "it is too long: simulated time ends with the year 9998")
     receipt = await call.advance(world, target)
     return {**show_receipt(receipt, reached=True), **call.stopped_scenarios(world)}
 
@@ -170,7 +170,9 @@ def _span_ms(param: str, value: Any) -> int:
 async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
-        raise invalid_parameter("until", "it must be {event, object_id?} or {resource, status}")
+        raise invalid_parameter(
+            "until", "it must have the fields event and optionally object_id, or the fields resource and status"
+        )
     if not isinstance(partly, bool | None):
         raise invalid_parameter("partial", "it must be true or false")
     span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)
@@ -242,7 +244,7 @@ async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
     """
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
-        raise invalid_state("The clock of this world is not being advanced.")
+        raise invalid_state("The clock of this world is not being advanced, so there is nothing to cancel.")
     return {**show_receipt(await asyncio.shield(ended), reached=False), "cancelled": True}
 
 

@@ -22,7 +22,7 @@ operation = calls_under("Clock")
 Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 
 MODE_MEANINGS = {
-    "real": "It runs with the wall clock.",
+    "real": "It runs at the speed of the wall clock.",
     "manual": "It is paused and moves only when you advance it.",
     "scaled": "It runs `rate` times as fast as the wall clock.",
 }
@@ -41,7 +41,7 @@ class ClockState(TypedDict):
     next_timer_at: Timestamp | None
     """When the next timer is due; null if there is none."""
     ended: NotRequired[str]
-    """Present at the end of simulated time, where the clock stops permanently."""
+    """Present at the end of simulated time. The clock stops permanently there."""
 
 
 class ClockBody(Body):
@@ -98,7 +98,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
-        raise invalid_parameter("now", "the clock cannot go back")
+        raise invalid_parameter("now", "the clock cannot go back; give a time from now on")
     call.require_idle(world)
     if target is not None:
         await call.advance(world, target)

@@ -73,7 +73,9 @@ class ScheduledAttempt(TypedDict):
     """The number of the attempt, from 1; null for a planned one."""
     at: Timestamp
     """When the attempt was made, or when it is due if all attempts before it fail immediately."""
-    status: Annotated[str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, made if all attempts before it fail."})]
+    status: Annotated[
+        str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
+    ]
     """The status of the attempt."""
     response_status: int | None
     """The status of the receiver's response; null if there is none yet."""
@@ -117,11 +119,11 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
 def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> None:
     endpoint = find(call.world, endpoint_id)
     if endpoint is None or endpoint.kind != "webhook":
-        raise not_found("webhook endpoint", endpoint_id, "endpoint_id")
+        raise not_found("webhook endpoint", endpoint_id, "/resources?type=webhook", "endpoint_id")
     if endpoint_id not in (one.id for one in recipients(call.world, event)):
         why = f"it is {endpoint.status}" if endpoint.status != "enabled" else f"it is not subscribed to {event.type}"
         if endpoint.environment != event.environment:
-            why = f"it belongs to {endpoint.environment}, the event to {event.environment}"
+            why = f"the endpoint belongs to {endpoint.environment}, but the event to {event.environment}"
         raise invalid_state(f"The endpoint {endpoint_id} does not receive this event: {why}.", "endpoint_id")
 
 
@@ -130,7 +132,7 @@ def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryP
     for name in faults.OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise invalid_parameter(
-                f"deliver.{name}", "it applies only to first attempts, and this event was sent before"
+                f"deliver.{name}", "it applies only to first attempts, and this event was already sent"
             )
     about = {"event": event.type} if event.type in call.simulator.vocabulary.events else {}
     asked = deliver.model_dump(exclude_unset=True, exclude_none=True)
@@ -163,7 +165,7 @@ async def get_delivery(call: ControlCall) -> DeliveryStory:
     world = call.world
     delivery = delivery_of(world, call.path["id"])
     if delivery is None:
-        raise not_found("delivery", call.path["id"])
+        raise not_found("delivery", call.path["id"], "/deliveries")
     endpoint = endpoint_of(world, delivery.endpoint_id)
     return {
         **webhooks.render_recorded_delivery(world, delivery),

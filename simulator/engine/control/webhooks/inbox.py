@@ -212,7 +212,8 @@ class Inboxes(Watcher):
         takes_webhooks=True,
     )
     async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Store a message, and respond with the inbox's next status. A page of another origin is refused with 403.
+        """Store a message, and respond with the inbox's next status. A request from a page of another origin is
+        refused with 403.
 
         If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
         """
@@ -223,7 +224,9 @@ class Inboxes(Watcher):
         else:
             is_foreign = origin.lower() != own.lower()
         if is_foreign:
-            raise ControlError(403, "forbidden", "An inbox accepts webhooks, but nothing from pages of other origins.")
+            raise ControlError(
+                403, "forbidden", "An inbox accepts webhooks, but no requests from web pages of other origins."
+            )
         header = call.simulator.provider.signing.signature.signature_header.lower()
         was_sent, sender = call.runtime.courier.sender_of(call.headers.get(header, ""))
         if not was_sent and call.has_scoped_tokens and call.access is NOBODY:
@@ -335,7 +338,7 @@ class Inboxes(Watcher):
             inbox.waiting -= 1
         if found is None:
             here = len(inbox.of(world_id))
-            raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.")
+            raise ControlError(408, "timeout", f"{here} of {wanted} messages arrived within {timeout:g} s.")
         return {"data": newest(found, limit), "dropped": inbox.dropped}
 
     @operation("PUT /inbox/{name}", "Set the response statuses of an inbox", body=Statuses)

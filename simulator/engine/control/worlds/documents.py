@@ -59,7 +59,7 @@ def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -
 
 
 def document_text(simulator: Simulator, state: WorldState) -> bytes:
-    """Return the state as a JSON document. Tables are lists of [key, row], because the order of their rows matters."""
+    """Return the state as a JSON document. Tables are lists of [key, row], because the order of the rows matters."""
     encode = contents_of(simulator.tables, simulator.wiring.environments).codec.encode
     tables = _tables(simulator, state)
     parts = [dumps(_head_of(state))[:-1], b',"tables":{']
@@ -99,7 +99,7 @@ def _shown_clock(of: WorldState | Blueprint) -> JsonObject:
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
     """Return the tables.
 
-    The server's own scenarios are added as uploaded ones, because another server may not have them.
+    The scenarios of the server are added as uploaded scenarios, because another server may not have them.
     """
     uploaded = state.tables.get(UPLOADED.name, {})
     own = [name for name in simulator.library if name not in simulator.shipped and name not in uploaded]
@@ -145,7 +145,7 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
     if type(version) is not int or version != VERSION:
-        raise StateError("version", f"this simulator reads version {VERSION}")
+        raise StateError("version", f"this simulator reads only version {VERSION}")
     clock = _clock(document, "", contents.codec)
     settings = _settings(_object(document, "blueprint", ""))
     blueprint = document["blueprint"]
@@ -240,7 +240,7 @@ def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
         if key in rows:
-            raise StateError(path, "the key occurs twice")
+            raise StateError(path, "the key occurs more than once")
         try:
             row = contents.codec.decode(pair[1], path)
             if not fits(row):

@@ -62,6 +62,6 @@ def is_bounded(world: World) -> bool:
 
 
 async def require_room(simulator: Simulator, world: World, quota: str, *, size: int = 0, **more: int) -> None:
-    """Raise `ControlError` 507 if the additional items would exceed a quota of the world. The error names `quota`."""
+    """Raise `ControlError` 507 if the additional items would exceed a quota of the world. The error names the quota."""
     if is_bounded(world):
         (await measure(simulator, world)).with_more(size=size, **more).require(world, quota)

@@ -79,7 +79,7 @@ class StateDocument(TypedDict):
     world: str
     """The id of the world."""
     keys_of: str
-    """The id or secret that the world's keys are derived from."""
+    """The id or secret from which the world's keys are derived."""
     seed: Count
     """The seed of the world."""
     clock: DocumentClock
@@ -160,7 +160,7 @@ async def _snapshot_of(call: ControlCall) -> Snapshot:
     snapshot = call.simulator.snapshots.get(call.path["id"])
     world_id = "" if snapshot is None else snapshot.state.world_id
     if snapshot is None or call.headers.get(WORLD_HEADER, world_id) != world_id or not call.access.reaches(world_id):
-        raise not_found("snapshot of this world", call.path["id"])
+        raise not_found("snapshot", call.path["id"], "/snapshots")
     return snapshot
 
 

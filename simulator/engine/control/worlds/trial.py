@@ -59,7 +59,7 @@ def check_consistency(simulator: Simulator, state: WorldState) -> None:
         for environment in world.environments:
             for operation in simulator.operations:
                 if operation.method == "GET" and "{" not in operation.path:
-                    stage = f"the answer of GET {operation.path}"
+                    stage = f"the response of GET {operation.path}"
                     pair = next(one for one in identity_of(world).keys(world) if one.environment == environment)
                     with suppress(ApiError):
                         call = Call(world, environment, {}, caller=pair)
@@ -74,7 +74,7 @@ def check_consistency(simulator: Simulator, state: WorldState) -> None:
     except StateError:
         raise
     except Exception as error:
-        raise StateError(stage, f"the rows are not consistent ({type(error).__name__}: {error})") from None
+        raise StateError(stage, f"the rows are inconsistent ({type(error).__name__}: {error})") from None
 
 
 def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
@@ -105,11 +105,11 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
         schema.validated(simulator.engine.file(world, name).document, simulator.vocabulary)
     for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
         if not simulator.engine.knows(world, name):
-            raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
+            raise StateError("tables.scenario.active", f"the server has no scenario {name!r}")
     for resource_id in state.tables.get(INDEX.name, {}):
         record = find(world, resource_id)
         if record is None:
-            raise StateError(f"tables.index.{resource_id}", "there is no such resource")
+            raise StateError(f"tables.index.{resource_id}", "the resource does not exist")
         dumps(render(world, record))
     for name, rows in state.tables.items():
         for key, row in rows.items():

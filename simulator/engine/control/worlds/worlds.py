@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema, create_model
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, calls_under
 from simulator.engine.control.refusals import invalid_parameter, invalid_state, not_found
@@ -37,7 +38,7 @@ operation = calls_under("Worlds")
 def _scenario_choice(value: Any) -> str | JsonObject:
     if isinstance(value, dict) or (isinstance(value, str) and value):
         return value
-    raise ValueError("it must be the name of a scenario, or a scenario document")
+    raise ValueError("it must be the name of a scenario or a scenario document")
 
 
 ScenarioChoice = Annotated[
@@ -150,7 +151,7 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
         if str(error) == call.body.id:
             why = f"There is already a world {error}. To delete it first, add `replace: true`."
         else:
-            why = f"The world {error} has the keys that this one would get. Delete it, or choose another id or seed."
+            why = f"The world {error} already has the keys of the new world. Delete it, or choose another id or seed."
         raise ControlError(409, "already_exists", why, "id") from None
     except CannotActivate as error:  # the path in the error is relative to the scenario
         given: list[str | JsonObject] = call.body.scenarios or []
@@ -186,7 +187,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
     for index, one in enumerate(given):
         if isinstance(one, str):
             if one not in known:
-                hint = did_you_mean(one, known)
+                hint = did_you_mean(one, known) or f". List them with GET {CONTROL_BASE}/scenarios"
                 raise ControlError(404, "not_found", sentence(f"There is no scenario {one!r}{hint}"), "scenarios")
             names.append(one)
             continue
@@ -199,7 +200,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             ]
             continue
         if file.name in (other.name for other in files):
-            raise invalid_parameter("scenarios", f"two of its documents have the name {file.name!r}")
+            raise invalid_parameter("scenarios", f"two documents have the name {file.name!r}")
         names.append(file.name)
         files.append(file)
     if errors:
@@ -214,12 +215,12 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     await call.wake_snapshot(body.from_snapshot)
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None or not call.access.reaches(snapshot.state.world_id):
-        raise not_found("snapshot", body.from_snapshot, "from_snapshot")
+        raise not_found("snapshot", body.from_snapshot, "/snapshots", "from_snapshot")
     chosen = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.state.now_ms:
-        raise invalid_parameter("clock.now", "the clock cannot go back")
+        raise invalid_parameter("clock.now", "the clock cannot go back; give a time from now on")
 
     def prepare(world: World) -> None:
         if chosen is not None:

@@ -1,7 +1,7 @@
 """The middleware of a replica. It admits a request, finds the world for it, and serves or forwards it.
 
-The order is important. A request is admitted before its body is read or a world is looked up: an unauthenticated
-caller must not make a replica take a world, lock a key or wait for the database.
+The order is important. A request is admitted before its body is read or a world is looked up. Otherwise an
+unauthenticated caller could make a replica take a world, lock a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
 
 _CONTROL = f"{CONTROL_BASE}/"
-_FORK_ELSEWHERE = "another server has it, so `replace` does not delete it. Delete it first, or choose another id."
+_FORK_ELSEWHERE = "another server owns it, so `replace` does not delete it. Delete it first, or choose another id."
 _AT_REST = (
     "No server has this world in memory, so this is not a delivery of it. For other requests, send a control token."
 )
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world is moving between replicas. Nothing was done. Send the request again.",
-    "busy": "no replica has taken the world in time. Nothing was done. Send the request again.",
+    "busy": "no replica loaded the world in time. Nothing was done. Send the request again.",
     "stopping": "this replica is stopping. Nothing was done. Send the request again.",
     "unavailable": "there is no connection to PostgreSQL. Nothing was done. Send the request again later.",
-    "unknown": "the replica that has the world was lost during the request. It was carried out, or it was not. "
+    "unknown": "the connection to the replica with this world was lost during the request. The request may "
+    "or may not have been carried out. "
     "Check the result, or send it again with the same Idempotency-Key.",
 }
 
@@ -151,7 +152,7 @@ class FallbackApp:
             await self._routed(wanted, call)
 
     async def _is_awake(self, world: str) -> bool:
-        """Return True if a replica has the world in memory. The world `default` always counts as in memory."""
+        """Return True if a replica has the world in memory. The world `default` always counts as being in memory."""
         if world == DEFAULT_WORLD or self._sharing.machine.epoch_of(world) is not None:
             return True
         return await self._sharing.store.is_owned(world)
@@ -166,7 +167,7 @@ class FallbackApp:
         store, world = self._sharing.store, wanted.world
         reserved = await store.reserve(wanted.keys, world)
         if reserved.holder is not None:
-            why = f"The world {reserved.holder} holds one of these keys; delete it first."
+            why = f"The world {reserved.holder} already has one of these keys. Delete it first."
             raise ControlError(409, "already_exists", why)
         status, send = 0, call.send
 
@@ -208,7 +209,7 @@ class FallbackApp:
             sharing.finished(ticket, world)
 
     async def _passed(self, world: str, call: _Call) -> bool:
-        """Forward a request because this replica is stopping. Return False if nothing was done."""
+        """Forward a request because this replica is stopping. Return False if it could not be forwarded."""
         store = self._sharing.store
         address = await store.other_owner(world)
         if address is None:
@@ -233,7 +234,7 @@ class FallbackApp:
             finally:
                 self._sharing.finished(ticket, world)
         elif isinstance(decision, Refuse) and decision.reason == "elsewhere":
-            raise ControlError(409, "already_exists", f"The world {world} exists already: {_FORK_ELSEWHERE}", "id")
+            raise ControlError(409, "already_exists", f"The world {world} already exists: {_FORK_ELSEWHERE}", "id")
         elif isinstance(decision, Refuse):
             await self._refuse(call, decision.reason)
 

@@ -1,8 +1,9 @@
-"""The ownership protocol of replicas that share one database. It is a state machine without I/O or clock.
+"""The ownership protocol of replicas that share one database. It is a state machine without I/O or a clock.
 
 A replica serves a world only while its owning connection to the database holds the lock for that world. The replica
 commits over this connection only, under the epoch that it got with the lock. So the database decides: a closed
-connection holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, once.
+connection holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, but only
+once.
 
 The methods of `Ownership` take events and return steps. The code that executes the steps must follow these rules:
 
@@ -10,9 +11,9 @@ The methods of `Ownership` take events and return steps. The code that executes 
   order.
 - Respond to a request only after the owning connection has confirmed a statement that was sent after the request was
   processed. This statement is the commit of the request's writes. For a request without writes, it is a query that
-  confirms that the session is still the one that took the lock. So everything in a response is in the database, and no
-  other replica owned the world meanwhile. Without the query, a replica that was paused could return a state that
-  another replica has changed since.
+  confirms that the session still holds the lock. So everything in a response is in the database, and no other replica
+  owned the world in the meantime. Without the query, a replica that was paused could return a state that another
+  replica has since changed.
 - Report `lost` if the database refuses a commit or such a query, or if its result is unknown.
 
 Events contain the `session` number of their connection, which increases with each connection. Late events from an
@@ -138,7 +139,7 @@ class Connect:
 
 @dataclass(frozen=True)
 class Drained:
-    """This replica owns no worlds any more and may stop."""
+    """This replica no longer owns any worlds and may stop."""
 
 
 Step: TypeAlias = TryLock | Serve | Forward | Later | Refuse | Settle | Unload | Release | Connect | Drained
@@ -151,7 +152,7 @@ class _Held:
     state: Literal["asked", "owned", "leaving", "left"]
     """`asked`: the lock was requested.
 
-    `leaving`: open requests and writes are being completed. `left`: the release is not yet confirmed.
+    `leaving`: open requests and writes are being completed. `left`: the release is not confirmed yet.
     """
     epoch: int = 0
     active: set[int] = field(default_factory=set)

@@ -1,10 +1,10 @@
-"""The PostgreSQL store, which several replicas share. It uses an owning connection, which commits, and a reading
+"""The PostgreSQL store, which several replicas share. It uses an owning connection for commits and a reading
 connection.
 
 The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent
-over this connection, and each commit names the epoch that its world got with the lock. PostgreSQL closes a connection
-that is silent for `lease_seconds`, so a replica that is paused or cut off loses its worlds after that time. After the
-connection has ended, nothing is resumed: `open` starts again without worlds.
+over this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a
+connection that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after
+that time. After the connection has ended, nothing is resumed: `open` starts again without worlds.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ class PostgresStore(Reader):
     async def _look_at(self, connection: Connection) -> None:
         if connection.get_server_version().major < _OLDEST_SERVER:
             raise StoreFailed(
-                f"PostgreSQL {_OLDEST_SERVER} or newer is needed, and this is {connection.get_server_version().major}"
+                f"PostgreSQL {_OLDEST_SERVER} or newer is required; this server is version "
+                f"{connection.get_server_version().major}"
             )
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
             await connection.execute("SET synchronous_commit = on")  # a response must survive a crash
@@ -132,7 +133,7 @@ class PostgresStore(Reader):
         Raise `StoreDamaged` or `StoreNewer` if the format is not supported.
         """
         if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
-            raise StoreDamaged("the database has a schema `rampsim` that is not rampsim's: name another database")
+            raise StoreDamaged("the database has a schema `rampsim` that another program created; use another database")
         about = dict(await connection.fetch("SELECT name, value FROM about"))
         written = int(about["format"])
         if written > FORMAT:
@@ -192,8 +193,7 @@ class PostgresStore(Reader):
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch in one transaction. If `OwnershipLost` is raised, the batch was not saved, or the result is
-        unknown.
+        """Save a batch in one transaction. After `OwnershipLost`, the batch was not saved, or the result is unknown.
 
         A batch without changes confirms that this replica still owns its worlds.
         """

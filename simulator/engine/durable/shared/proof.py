@@ -1,8 +1,8 @@
 """The proof that a replica of the same database has forwarded a request.
 
-Without the proof, any caller could set the header that names the world. The proof binds the header to one replica,
-one world and one request: its method, path, query, bearer token and body. It cannot be used for another request.
-Replaying the same request gains nothing: it is not forwarded again, and its token is checked anyway.
+Without the proof, any caller could set the header that names the world. The proof binds the header to one replica, one
+world and one request: its method, path, query, bearer token and body. It cannot be used for another request. Replaying
+the same request gains nothing, because it is not forwarded again and its token is checked anyway.
 """
 
 from __future__ import annotations

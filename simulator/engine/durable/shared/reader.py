@@ -91,8 +91,8 @@ class Reader:
         return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """Return the address of another replica: the world's owner, otherwise a replica that owns any world,
-        otherwise None.
+        """Return the address of another replica. It is the owner of the world or, if there is none, a replica that
+        owns any world. Return None if there is no such replica.
         """
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)
@@ -154,11 +154,13 @@ class Reader:
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
             number, first = row["number"], row["number"] - len(entries) + 1
             if [entry["number"] for entry in entries] != list(range(first, number + 1)):
-                raise StoreDamaged(f"the database is damaged: entries of the world {world!r} are missing")
+                raise StoreDamaged(
+                    f"the database is damaged: entries of the world {world!r} are missing; restore a backup"
+                )
             snapshots = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
             bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in snapshots))]
         if not all(bases):
-            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
+            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing; restore a backup")
         contents = [entry["content"] for entry in entries]
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 

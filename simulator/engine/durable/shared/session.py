@@ -62,8 +62,8 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
 class OwningSession:
     """The session in which a replica holds its locks and commits. `ended` is called if the session ends unexpectedly.
 
-    Any error ends the session, even a seemingly harmless one. Its locks are then released, and it is unknown whether
-    the last statement was executed.
+    Any error ends the session, even an error that seems harmless. Its locks are then released, and it is unknown
+    whether the last statement was executed.
     """
 
     def __init__(self, url: str, lease_seconds: float, ended: Callable[[], None]) -> None:
@@ -83,7 +83,7 @@ class OwningSession:
         self._beating = asyncio.get_running_loop().create_task(self._beat(connection))
 
     async def close(self) -> None:
-        """Close the session and so release its locks."""
+        """Close the session, which releases its locks."""
         if self._beating is not None:
             self._beating.cancel()
             self._beating = None
@@ -109,7 +109,7 @@ class OwningSession:
     def compare(self, mark: str | None) -> None:
         """Raise `OwnershipLost` if a result came from another session because a connection pooler replaced this one."""
         if mark != self._mark:
-            raise OwnershipLost("the session of PostgreSQL was exchanged; connect to it without a pooler")
+            raise OwnershipLost("the PostgreSQL session changed; connect without a connection pooler")
 
     async def confirm(self) -> None:
         """Confirm that this session still exists and therefore holds its locks.
@@ -120,7 +120,9 @@ class OwningSession:
             self.compare(await connection.fetchval(SESSION))
 
     async def _beat(self, connection: Connection) -> None:
-        """Send a query at intervals, so that PostgreSQL keeps the session open and a lost session is noticed soon."""
+        """Send a query at intervals, so that PostgreSQL keeps the session open and the replica soon notices a lost
+        session.
+        """
         with suppress(StoreError, TimeoutError):
             while True:
                 await asyncio.sleep(self._lease_seconds / _BEATS)
@@ -140,10 +142,10 @@ class OwningSession:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Translate exceptions from the database driver to `StoreError`.
+    """Convert exceptions from the database driver to `StoreError`.
 
     A connection that ends during a statement can raise almost any exception, even an `AttributeError` in the driver.
-    Without the clause for `Exception`, such requests would get status 500 and no reason.
+    Without the clause for `Exception`, such requests would fail with status 500 and no reason.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""A replica. It executes the steps of `Ownership` with this server's worlds and PostgreSQL."""
+"""A replica. It executes the steps of `Ownership` with the worlds of this server and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Sharing:
         return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
-        """Return what to do after a request was forwarded, or None if it was answered."""
+        """Return the next step after a request was forwarded, or None if it was answered."""
         steps = self.machine.forwarded(ticket, outcome)
         return None if outcome == "answered" else await self._decided(ticket, steps)
 
@@ -154,7 +154,7 @@ class Sharing:
         self._used_at[world] = asyncio.get_running_loop().time()
         self._do(self.machine.finished(ticket, world))
         if world not in self._simulator.worlds and world not in self.unreadable:
-            # The world was not created, or has ended. Without this line, its lock would remain for a minute.
+            # The world was not created, or has ended. Without the next statement, its lock would remain for a minute.
             self._do(self.machine.idle(world))
 
     def _expire(self, ticket: int, world: str) -> None:

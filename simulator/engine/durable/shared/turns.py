@@ -1,7 +1,7 @@
-"""Creating worlds across all replicas, one at a time for each token that has a world limit.
+"""Creation of worlds across all replicas, one at a time for each token that has a world limit.
 
 The limit `most_worlds` is compared with the number of worlds in the database. Two replicas that counted at the same
-time would both allow one more world. A replica therefore holds a lock from counting until the new world is committed.
+time would both allow one more world. So a replica holds a lock from the count until the new world is committed.
 """
 
 from __future__ import annotations

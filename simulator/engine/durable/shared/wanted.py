@@ -1,4 +1,4 @@
-"""Finding the world that a request needs, from its headers and body."""
+"""Lookup of the world that a request needs, from its headers and body."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class Finder:
         self._known: OrderedDict[str, str] = OrderedDict()
 
     async def of_interface(self, incoming: Incoming) -> Wanted:
-        """Return the world for an API request. The request's key or token determines it; the default is `default`."""
+        """Return the world for an API request.
+
+        It is determined by the key or token in the request. The default is `default`.
+        """
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
         credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
@@ -52,8 +55,8 @@ class Finder:
         """Return the world for a control request. Return "worlds" for a list of all worlds, or "prune" for the
         deletion of several worlds.
 
-        Return None for a request that any replica can serve: it does not concern a world, or the world id is invalid,
-        or the token may not use the world.
+        Return None for a request that any replica can serve. Such a request does not concern a world, has an invalid
+        world id, or has a token that may not use the world.
         """
         wanted = await self._of_control(path, incoming)
         if isinstance(wanted, Wanted):

@@ -72,9 +72,9 @@ class Folder:
         return [problem for _, problems in sorted(self._last.problems.items()) for problem in problems]
 
     def has_changed(self) -> bool:
-        """Return whether a file was added, deleted or written since the last reading. This opens no files."""
-        # If the state differs from the previous call, a file may be half written. The change is reported by the next
-        # call.
+        """Return True if a file was added, deleted or written since the last reading. This opens no files."""
+        # If the state differs from that of the previous call, a file may be half written. In that case, the next call
+        # reports the change.
         seen, self._seen = self._seen, self._present()
         stamps, troubles = self._seen
         known = {path: problems for path, problems in self._last.problems.items() if path in self._directories}

@@ -88,7 +88,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         return found
 
     def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """Return a scenario without reading it, for use with `put_back`.
+        """Return a scenario without reading its file, for use with `put_back`.
 
         Raise `KeyError` if there is no such scenario.
         """
@@ -135,5 +135,5 @@ def files_in(directory: Path) -> list[Path]:
 
 
 def source_of(path: Path) -> str:
-    """Return the name by which responses and messages refer to a shipped file."""
+    """Return the name of a shipped file as used in responses and messages."""
     return f"{path.parent.name}/{path.name}"

@@ -124,7 +124,7 @@ class Loader:
         if document.problems and document.value is None:
             return document, None
         if not isinstance(document.value, dict):
-            document.report((), "a scenario is a mapping with the field `name`")
+            document.report((), "a scenario must be a mapping with the field `name`")
             return document, None
         return document, self._validated(document)
 
@@ -181,7 +181,7 @@ def _report(document: Document, detail: ErrorDetails, whole: type[Scenario]) -> 
     elif kind == "missing":
         document.report_missing(path[:-1], (str(path[-1]),), f"`{path[-1]}` is missing", path)
     elif kind == "string_pattern_mismatch":
-        document.report(path, "a name has letters, digits and `.-_`, and begins with a letter or digit")
+        document.report(path, "a name can contain letters, digits and `.-_`, and must begin with a letter or digit")
     elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
         document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
     else:

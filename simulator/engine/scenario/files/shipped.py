@@ -1,8 +1,7 @@
 """The shipped scenarios. Each is read when it is first used.
 
-Parsing and checking a YAML file takes milliseconds, so the package also ships the results. Each line of
-`contracts/scenarios.json` contains one scenario and is valid only for the hash of its file, so an edited file is
-parsed again.
+Parsing and checking a YAML file takes milliseconds, so the package also contains the results. Each line of
+`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited, it is parsed again.
 """
 
 from __future__ import annotations

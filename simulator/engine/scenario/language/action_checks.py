@@ -44,8 +44,8 @@ class ActionChecker:
         if name not in self._actions.rows:
             hint = self._document.hint(name, self._actions.rows)
             self._document.report((*path, "action"), f"unknown action `{name}`{hint}")
-            # The parameters of an unknown action are unknown, too. So only keys that closely resemble a field are
-            # reported.
+            # If an action is unknown, its parameters are unknown, too. So a key is reported only if it closely
+            # resembles a field.
             for key in step:
                 if key not in fields and len(key) < 20 and get_close_matches(key, fields, cutoff=0.8):
                     self._document.report_unknown_name((*path, key), fields, "field")
@@ -64,7 +64,7 @@ class ActionChecker:
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
-            message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
+            message = f"the action {action} cannot be performed on {', '.join(kinds)}; it is for {possible}"
             self._document.report((*path, "action"), message)
             return
         found = [_problems(row, given, self._events) for row in rows]
@@ -82,7 +82,7 @@ class ActionChecker:
                 self._document.report((*path, *place), message)
 
     def check_target(self, path: Path, step: dict[str, object]) -> None:
-        """Report a step if its action needs a `target` and the step does not name one."""
+        """Report a step that names no `target` although its action needs one."""
         action = step.get("action")
         rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):

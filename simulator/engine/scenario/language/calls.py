@@ -31,7 +31,7 @@ def below_base(vocabulary: Vocabulary, path: str) -> str | None:
 
 
 def is_path_glob(vocabulary: Vocabulary, glob: str) -> bool:
-    """Return whether a glob matches the path of at least one operation."""
+    """Return True if a glob matches the path of at least one operation."""
     parts = glob.split("/")
     for path in paths(vocabulary):
         segments = path.split("/")

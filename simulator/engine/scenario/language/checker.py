@@ -95,11 +95,11 @@ class ScenarioChecker:
             message = "a rule needs `do` (which may be empty) or `answer`"
             self._document.report_missing(path, ("do", "answer"), message)
         if "do" in rule and "answer" in rule:
-            self._document.report((*path, "answer"), "a rule has `do` or `answer`, not both", key=True)
+            self._document.report((*path, "answer"), "a rule must have either `do` or `answer`, not both", key=True)
         if "answer" in rule and not is_request:
             self._document.report((*path, "answer"), "only a rule `on: request` can have `answer`", key=True)
         if is_request and rule.get("do"):
-            self._document.report((*path, "do"), "a rule `on: request` has `answer`, not steps", key=True)
+            self._document.report((*path, "do"), "a rule `on: request` must have `answer`, not `do`", key=True)
         if isinstance(answer, dict):
             check_error_code(self._document, self._vocabulary, (*path, "answer", "code"), answer.get("code"))
 
@@ -113,7 +113,7 @@ class ScenarioChecker:
             self._document.report(path, f"write the path below the base; did you mean `{below}`?")
         elif not is_path_glob(self._vocabulary, glob):
             hint = self._document.hint(glob, paths(self._vocabulary))
-            self._document.warn(path, f"no operation has the path `{shortened(glob)}`{hint}")
+            self._document.warn(path, f"no operation matches the path `{shortened(glob)}`{hint}")
 
     def _kinds_of_rule(self, events: list[object], where: object) -> tuple[str, ...]:
         """Return the kinds of resource that a rule's object can be, or () if it can be any kind."""
@@ -135,7 +135,9 @@ class ScenarioChecker:
 
     def _step(self, path: Path, step: dict[str, object], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
         if "scenario" in step and "action" in step:
-            self._document.report((*path, "scenario"), "a step has `action` or `scenario`, not both", key=True)
+            self._document.report(
+                (*path, "scenario"), "a step must have either `action` or `scenario`, not both", key=True
+            )
             return
         self._groups(path, step, groups)
         if "scenario" not in step:

@@ -1,7 +1,7 @@
 """A parsed scenario file: its plain value, the position of every value and key, and the findings about it.
 
-The reader consumes the events of a YAML parser, which include positions. It limits size, depth and number of values
-while it reads. Scalars follow the YAML 1.2 core schema: `on`, `12:30` and dates are strings.
+The reader consumes the events of a YAML parser, which include positions. While it reads, it limits size, depth and
+number of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Document:
     problems: dict[Problem, None] = field(default_factory=dict)
     warnings: dict[Problem, None] = field(default_factory=dict)
     hints: int = MAX_HINTS
-    """How many more searches for the nearest name are allowed."""
+    """The remaining number of searches for the nearest name."""
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Return the line and column of a path, or of its nearest ancestor in the file."""
@@ -270,8 +270,8 @@ class _Refused(Exception):
 class _Node:
     """A value as written: its position, and its string or its children. In a mapping, keys and values alternate."""
 
-    # Nodes do not refer to the parser's events. That many small live objects would lengthen garbage collection, and a
-    # collection pauses every world of the process.
+    # Nodes do not refer to the parser's events. So many small live objects would lengthen garbage collection, and a
+    # collection pauses every world in the process.
 
     __slots__ = ("children", "is_mapping", "is_text", "place", "text")
 
@@ -310,7 +310,7 @@ class _Reader:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Refused(_start(event), "not valid YAML: a scenario file has one document")
+                    raise _Refused(_start(event), "not valid YAML: a scenario file must have exactly one document")
             elif isinstance(event, yaml.CollectionEndEvent):
                 within.pop()
             elif isinstance(event, yaml.NodeEvent):
@@ -328,7 +328,7 @@ class _Reader:
     def _node(self, event: Any) -> _Node:
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise _Refused(_start(event), f"not valid YAML: found undefined alias {shortened(event.anchor)!r}")
+                raise _Refused(_start(event), f"not valid YAML: undefined alias {shortened(event.anchor)!r}")
             return self._anchors[event.anchor]
         self._count += 1
         if self._count > 2 * self._most:  # keys are counted here, too

@@ -83,7 +83,7 @@ class DriveChecker:
                 self._document.report((*path, field), f"unknown event `{event}`{hint}")
         answer = expectation.get("answer")
         if isinstance(answer, str) and answer not in self._variables:
-            self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")
+            self._document.report((*path, "answer"), f"no step under `drive` has the name `{answer}`")
         self._wheres.check_tests((*path, "where"), expectation.get("where"))
         self._fields_of_expectation((*path, "where"), expectation)
         self._placeholders(path, expectation)
@@ -94,7 +94,7 @@ class DriveChecker:
             name = used.partition(".")[0]
             if name not in self._variables:
                 hint = self._document.hint(name, self._variables)
-                self._document.report(place, f"`${{{used}}}`: no earlier step of the drive has this name{hint}")
+                self._document.report(place, f"`${{{used}}}`: no earlier step under `drive` has this name{hint}")
 
     def _path_of_call(self, path: Path, call: dict[str, object], method: str) -> None:
         """Check that the path of a call matches an operation, unless the call expects 404 or 405."""
@@ -166,7 +166,7 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
                 message = describe_wrong(one, one.path[-1] if one.path else "body")
                 found.append((one.path, f"the call will be refused: {message}", False))
         if missing:
-            found.append(((), f"the call will be refused: without {', '.join(missing)}", False))
+            found.append(((), f"the call will be refused: it needs {', '.join(missing)}", False))
     for name in body if known else ():
         if name not in known:
             message = f"the call ignores `{shortened(name)}`; it has the fields {', '.join(known)}"
@@ -175,7 +175,9 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return whether the value or one of its parents contains a `${…}`, so its final value is known only in a run."""
+    """Return True if the value or one of its parents contains a `${…}`, so that its final value is known only during
+    a run.
+    """
     value: object = body
     for part in one.path:
         if isinstance(value, str):
@@ -189,7 +191,7 @@ def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
 
 
 def _adds_unknown_names(root: object) -> bool:
-    """Return whether a fault in the file adds fields or values to bodies that the contract does not define."""
+    """Return True if a fault in the file adds fields or values to bodies that the contract does not define."""
     faults = root.get("faults") if isinstance(root, dict) else None
     for fault in faults if isinstance(faults, list) else ():
         parts = [fault, fault.get("deliver")] if isinstance(fault, dict) else []

@@ -31,7 +31,7 @@ _cached = lru_cache(maxsize=1024)
 class FieldSet:
     """The values that are possible at one path.
 
-    `variants` are JSON Schemas, each with its definitions in `$defs`. If there are no variants, no value is possible.
+    `variants` are JSON Schemas, each with its definitions in `$defs`. An empty list means that no value is possible.
     """
 
     variants: tuple[JsonObject, ...] = ()
@@ -164,7 +164,7 @@ def of_any(vocabulary: Vocabulary) -> FieldSet:
 
 @_cached
 def of_root(vocabulary: Vocabulary, root: str) -> FieldSet:
-    """Return the fields below a path that starts outside the object: `request`, `body` or a related resource."""
+    """Return the fields below a path that starts outside the object: at `request`, `body` or a related resource."""
     if root in CARRIED:
         return of_creating_requests(vocabulary)
     return _union(of_kind(vocabulary, kind.name) for kind in vocabulary.roots[root])

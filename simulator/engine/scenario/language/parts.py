@@ -70,7 +70,7 @@ def _bound(value: object) -> Decimal:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a string is a valid scenario name."""
+    """Return True if a string is a valid scenario name."""
     return re.fullmatch(NAME_PATTERN, text) is not None and text != TAKEN_NAME
 
 

@@ -1,4 +1,4 @@
-"""The regular expressions of `matches`, compiled by RE2. A search takes linear time, whatever the pattern.
+"""The regular expressions of `matches`, compiled by RE2. A search takes linear time for any pattern.
 
 For the syntax, see https://github.com/google/re2/wiki/Syntax. Named groups are written `(?P<name>…)`. RE2 does not
 support lookaround and backreferences, because they need backtracking.
@@ -16,8 +16,8 @@ MAX_REPETITION = 1_000
 _MOST_STEPS = 20_000_000
 """The maximum number of steps in a search.
 
-The product of pattern size and value length is the upper bound of the steps that a search takes. If it exceeds this
-maximum, the search is not started.
+A search takes at most pattern size times value length steps. If this product exceeds the maximum, the search is not
+started.
 """
 
 _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
@@ -26,7 +26,7 @@ _MAX_MEMORY = 1 << 20
 _PREFIX = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
 """The literal characters at the start of a pattern.
 
-If another character follows, the last literal one is excluded, because `?` or `*` may follow it.
+If they do not end the pattern, the last one is excluded, because `?` or `*` may follow it.
 """
 
 
@@ -38,7 +38,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         for counts in _REPETITION.findall(text):
             if any(len(count) > 4 or int(count or 0) > MAX_REPETITION for count in counts):
-                raise ValueError(f"not a regular expression: a repetition is at most {MAX_REPETITION}")
+                raise ValueError(f"not a regular expression: a repetition must be at most {MAX_REPETITION}")
         options = re2.Options()
         options.log_errors = False
         options.max_mem = _MAX_MEMORY

@@ -102,7 +102,7 @@ class Rule(Part):
     If the rule does not fire, the next rule is tried.
     """
     do: list[RuleStep] | None = None
-    """The steps, in order. With `[]`, the rule matches the event and does nothing, so no other rule sees the event."""
+    """The steps, in order. With `[]`, the rule handles the event by doing nothing, and no other rule is tried."""
     answer: AnswerInstead | None = None
     """The error response. Allowed only with `on: request`. The request then has no effect."""
 
@@ -193,7 +193,7 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 def model(vocabulary: Vocabulary) -> type[Scenario]:
     """Return the model of a service's scenarios, whose `world` has a field for each action that sets up state."""
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
-    says = "The state that is set up at activation. Each entry has the parameters of one action."
+    says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."
     state = create_model("WorldState", __base__=Part, __doc__=says, **fields)
     return create_model("Scenario", __base__=Scenario, __doc__=Scenario.__doc__, world=(state, state()))
 

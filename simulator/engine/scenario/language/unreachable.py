@@ -27,7 +27,7 @@ def warn_of_unreachable_rules(document: Document, rules: Sequence[tuple[Path, Ma
 
 
 def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
-    """Return whether the earlier rule fires in every case in which the later rule would fire."""
+    """Return True if the earlier rule fires in every case in which the later rule would fire."""
     if earlier.get("times") is not None or earlier.get("probability") not in (None, 1):
         return False
     listened, wanted = _strings(earlier.get("on")), _strings(later.get("on"))
@@ -40,7 +40,7 @@ def _covers(earlier: Mapping[str, object], later: Mapping[str, object]) -> bool:
 
 
 def _implies(narrow: object, wide: object) -> bool:
-    """Return whether a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
+    """Return True if a value that passes `narrow` always passes `wide`. Only equality tests are compared."""
     if isinstance(narrow, Mapping) or isinstance(wide, Mapping):
         return narrow == wide
     few = narrow if isinstance(narrow, list) else [narrow]
@@ -87,7 +87,7 @@ def warn_of_unreachable_steps(
             kind = able[0]
             moves = (move.on for state in sorted(states[kind]) for move in machines[kind].rows[state])
             allowed = ", ".join(dict.fromkeys(on for on in moves if on != "expire"))
-            then = f"possible then: {allowed}" if allowed else "nothing is possible then"
+            then = f"possible then: {allowed}" if allowed else "no action is possible then"
             reached = " or ".join(sorted(states[kind]))
             document.warn((*path, "action"), f"`{action}` will be skipped: the {kind} is {reached} by then, and {then}")
 

@@ -1,6 +1,6 @@
 """Checks a `where`: whether its fields exist, its values are possible, and its tests can pass together.
 
-A finding is only a warning if the field may exist nonetheless. For example, a request can have unknown fields.
+A finding is only a warning if the field could exist after all. For example, a request can have unknown fields.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the kinds of object in these events: name, fields, and the statuses that the object can have."""
+        """Yield the kinds of object in these events: the name, the fields, and the statuses that the object can
+        have."""
         for event in events:
             if event != CREATED:
                 for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():
@@ -122,7 +123,7 @@ class WhereChecker:
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
-            self._document.warn(place, f"{named} is never about the type {others}, only {', '.join(kinds)}")
+            self._document.warn(place, f"{named} never concerns the type {others}, only {', '.join(kinds)}")
         else:
             self._field(place, "type", wanted, fields, named)
 
@@ -219,7 +220,7 @@ class WhereChecker:
 
     def _meant(self, value: str, words: frozenset[str]) -> str:
         hint = self._document.hint(value, sorted(words))
-        return hint or (f" (it is {' or '.join(sorted(words))})" if len(words) <= _FEW else "")
+        return hint or (f" (possible: {', '.join(sorted(words))})" if len(words) <= _FEW else "")
 
     def _passing(self, place: Path, name: str, tests: Mapping[str, object], words: frozenset[str] | None) -> None:
         """Warn if none of the possible values passes the string tests."""
@@ -230,13 +231,13 @@ class WhereChecker:
         except (TypeError, ValueError):
             return  # the models report an invalid test
         known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
-        self._document.warn(place, f"`{name}` never passes these tests; it is one of {known}")
+        self._document.warn(place, f"`{name}` never passes these tests; its values are {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
         """Warn of tests that no value can pass, whatever the field."""
         for name, wanted in where.items():
             if wanted == []:
-                self._document.warn((*path, name), f"no value passes: the list of `{name}` is empty")
+                self._document.warn((*path, name), f"no value can match, because the list of `{name}` is empty")
             if not isinstance(wanted, Mapping):
                 continue
             low = max((n for n in map(number_of, (wanted.get("gt"), wanted.get("gte"))) if n is not None), default=None)
@@ -248,4 +249,4 @@ class WhereChecker:
                 if low > high or (low == high and open_ended):
                     self._document.warn((*path, name), f"no number is above {low} and below {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
-                self._document.warn((*path, name), "a missing field cannot pass another test")
+                self._document.warn((*path, name), "a missing field cannot match any other condition")

@@ -26,7 +26,10 @@ ACTIVE = TableKey("scenario.active", list[str])
 BINDINGS = TableKey("scenario.bindings", str)
 """The name of the scenario that an object is bound to, by object id."""
 COUNTS = TableKey("scenario.counts", int)
-"""The number of times that a rule with `times` has fired, by `scenario|index of the rule|id of the bound object`."""
+"""The number of times that a rule with `times` has fired.
+
+The key is `scenario|index of the rule|id of the bound object`.
+"""
 
 
 def active(world: World) -> list[str]:
@@ -70,10 +73,10 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 
 
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
-    """Apply a changed file to a world. Return whether its scenario was active there.
+    """Apply a changed file to a world. Return True if its scenario was active there.
 
-    Planned steps remain, and so does the state that the scenario has set up. The counts of its rules restart. Its
-    faults are replaced if they differ. A deleted file deactivates its scenario.
+    Planned steps and the state that the scenario has set up remain. The counts of its rules restart. Its faults are
+    replaced if they differ. A deleted file deactivates its scenario.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):

@@ -11,6 +11,7 @@ from functools import cached_property
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.records.saved import STRICT, SavedCount
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError, sentence
@@ -47,7 +48,7 @@ class UnknownScenario(ControlError, KeyError):
     """404: there is no shipped or uploaded scenario with this name."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
-        hint = strict.did_you_mean(name, known)
+        hint = strict.did_you_mean(name, known) or f". List them with GET {CONTROL_BASE}/scenarios"
         super().__init__(404, "not_found", sentence(f"There is no scenario {name!r}{hint}"), param)
 
 
@@ -59,7 +60,7 @@ class CannotActivate(ControlError):
         self.path = f"{entry}.{refusal.param}" if refusal.param else entry
         """The path of the entry with the invalid parameter, such as `world.balances[0].amount`."""
         self.problem = f"{file.place(entry)}: {self.path}: {refusal.message}"
-        message = f"The scenario {file.name} cannot become active: {self.problem}"
+        message = f"The scenario {file.name} cannot be activated: {self.problem}"
         super().__init__(400, "invalid_scenario", message, "names")
 
 

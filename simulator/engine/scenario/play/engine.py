@@ -75,7 +75,7 @@ class Engine:
         activation.replace(self._context, world, file)
 
     def renew(self, world: World, renewal: Renewal) -> bool:
-        """Apply a changed file. Return whether its scenario was active in the world. Call this inside a transaction."""
+        """Apply a changed file. Return True if its scenario was active in the world. Call this inside a transaction."""
         return activation.renew(self._context, world, renewal)
 
     def active(self, world: World) -> list[str]:

@@ -16,10 +16,10 @@ PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
-    """None of the responses so far contains the value for a `${…}` in a drive."""
+    """No earlier response contains the value for a `${…}` in a drive."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"`${{{path}}}` has no value: no response so far has it")
+        super().__init__(f"`${{{path}}}` has no value: no earlier response contains it")
 
 
 def fill_groups(value: Any, groups: Mapping[str, str]) -> Any:
@@ -49,7 +49,7 @@ def fill(value: Any, answers: Mapping[str, Any]) -> Any:
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:
-    """Return the value at a path that starts with the name of a step. Raise `NoValue` if there is none."""
+    """Return the value at a path that starts with the name of a step. Raise `NoValue` if there is no such value."""
     value = dig(answers, path)
     if value is ABSENT:
         raise NoValue(path)

@@ -1,11 +1,11 @@
-"""Steps that are waiting for a network. A step that needs a network is held while the network is down (decision S22).
+"""Steps that wait for a network. A step that needs a network is held while the network is down (decision S22).
 
-A held step saves its remaining delay, stretched for the network's new status (see `slowing`). Manual actions are never
-held, because the caller wants to see the result.
+A held step saves its remaining delay, adjusted for the new status of the network (see `slowing`). Manual actions are
+never held, because the caller wants to see the result.
 """
 
-# Held steps are rows of the store, not timers. A timer that retries at intervals would fire forever in a world whose
-# network stays down, and an advance to the last timer would never end.
+# Held steps are rows in the store, not timers. If a network stays down, a timer that retries at intervals would fire
+# forever, and an advance to the last timer would never end.
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HELD = TableKey("scenario.held", Held)
 
 
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
-    """Hold the steps that need a network which is down, and the steps after them in the same rule.
+    """Hold the steps that need a network that is down, and the steps after them in the same rule.
 
     Held steps are removed from the agenda. If no network status has changed, `fresh` contains the keys of new timers,
     and only these are examined. Without `fresh`, all steps are examined.
@@ -80,7 +80,7 @@ def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[s
             continue
         step = PlannedStep.of(timer)
         record = find(world, step.acts_on or step.target)
-        # The object's environment is used, because a timeline step may name a different environment from its
+        # The object's environment is used, because a timeline step may name an environment that differs from its
         # target's.
         environment = step.environment if record is None else record.environment
         needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()

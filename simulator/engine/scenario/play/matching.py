@@ -17,9 +17,9 @@ from simulator.kernel.dataclass import dataclass
 Look: TypeAlias = "Callable[[str], object]"
 """Returns the value at a dotted path, or ABSENT."""
 IsScenario: TypeAlias = "Callable[[str], bool]"
-"""Returns whether a string is the name of a scenario."""
+"""Returns True if a string is the name of a scenario."""
 Passes: TypeAlias = "Callable[[object, dict[str, str], IsScenario], bool]"
-"""Returns whether a value passes. Adds the named groups of matching patterns to the dictionary."""
+"""Returns True if a value passes. Adds the named groups of matching patterns to the dictionary."""
 
 CARRIED = ("request", "body")
 """The first segments of paths that refer to the body of the request."""
@@ -54,7 +54,7 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return whether a value passes the test in one entry of a `where`. No string counts as a scenario name."""
+    """Return True if a value passes the test in one entry of a `where`. No string counts as a scenario name here."""
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 
 

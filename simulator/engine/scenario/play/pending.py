@@ -30,7 +30,7 @@ KINDS = (STEP, TIMELINE)
 MOST_SLOWDOWN = 1000
 """The largest factor by which a slow network can stretch a step's delay."""
 
-_BEYOND = "it would be due after the end of simulated time, which is the end of the year 9998"
+_BEYOND = "it would be due after the year 9998, in which simulated time ends"
 
 
 @with_config(STRICT)
@@ -55,7 +55,7 @@ def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) ->
     """Raise `StateError` if the arguments of a step's timer are invalid. `names` come from the vocabulary."""
     hold_against(StepArguments, arguments, path, names)
     if (arguments["action"] is None) == (arguments["hand_to"] is None):
-        raise StateError(path, "a step has either an action or a scenario to hand over to")
+        raise StateError(path, "a step must have either an action or a scenario to hand over to")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def step_name(action: str | None, hand_to: str | None) -> str:
 def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
     """Plan a step and return the key of its timer.
 
-    If the step is due after the end of time, note that it was skipped and return None.
+    If the step would be due after the end of simulated time, note that it was skipped and return None.
     """
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)

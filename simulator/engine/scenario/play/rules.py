@@ -117,7 +117,7 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 
 def offer(context: Context, world: World, name: str, occurrence: Occurrence, bound_id: str) -> bool:
-    """Let the first matching rule of a scenario handle an occurrence. Return whether a rule matched."""
+    """Let the first matching rule of a scenario handle an occurrence. Return True if a rule matched."""
     scenario = context.catalogue.get(world, name)
     rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
     return _offer(context, world, scenario, rules, occurrence, bound_id, _view_of(world, occurrence))
@@ -258,7 +258,7 @@ def _plan(
 
 
 def latest(world: World, object_id: str) -> Occurrence | None:
-    """Return the last event of an object, or the object's creation if there is no event.
+    """Return the last event of an object, or the creation of the object if it has no event.
 
     Return None if the object does not exist.
     """
@@ -286,11 +286,11 @@ def hand_over(
 
 
 def _why_not(context: Context, world: World, name: str, successor: str, occurrence: Occurrence) -> str | None:
-    """Return why an object cannot be handed over, or None if it can be."""
+    """Return the reason why an object cannot be handed over, or None if it can be."""
     if not context.catalogue.knows(world, successor):
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:
         return f"the scenario {successor} was stopped"
     if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
         return "the object came from that scenario"
-    return "there is nothing to hand over" if find(world, occurrence.object_id) is None else None
+    return "there is no object to hand over" if find(world, occurrence.object_id) is None else None

@@ -1,7 +1,7 @@
 """Stretches delays while a network is slow, as configured by `slowdown` in a scenario.
 
-The remaining delay of a step changes when the status of its object's network changes. The step saves the networks of
-its object (none if its scenario has no `slowdown`) and its current factor.
+If the status of a network changes, the remaining delay of steps on objects that use it changes. Each step saves the
+networks of its object and its current factor. It saves no networks if its scenario has no `slowdown`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def factor(
     world: World, status: NetworkStatus, slowdown: Mapping[Any, float], environment: str, networks: Iterable[str]
 ) -> float:
     """Return the factor by which the current status of these networks stretches delays."""
-    # The largest factor counts, not the product, because an object on two networks waits for one at a time. If no
-    # factor is above 1, the smallest counts. Otherwise the default of 1.0 would hide a factor below 1.
+    # The largest factor applies, not the product, because an object on two networks waits for one network at a time.
+    # If no factor is above 1, the smallest applies. Otherwise the default of 1.0 would hide a factor below 1.
     factors = [1.0, *(slowdown.get(status(world, environment, network), 1.0) for network in networks)]
     return max(factors) if max(factors) > 1 else min(factors)
 

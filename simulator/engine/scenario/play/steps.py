@@ -50,7 +50,7 @@ def _act(context: Context, world: World, step: PlannedStep, action: str) -> None
 def _hand_over(context: Context, world: World, step: PlannedStep, successor: str) -> None:
     happening = latest(world, step.acts_on or step.target)
     if happening is None:
-        note_step(world, "skipped", step, reason="there is nothing to hand over")
+        note_step(world, "skipped", step, reason="there is no object to hand over")
         return
     hand_over(context, world, step.scenario, successor, happening, step.part, step.place)
 

@@ -48,7 +48,7 @@ _COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
-    """Record that a scenario is stopped, with the step that caused it. Call this inside a transaction."""
+    """Record that a scenario was stopped, and the step that caused it. Call this inside a transaction."""
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store[STOPPED].put(name, row)
@@ -74,7 +74,7 @@ def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
 
 
 def count_step(world: World, name: str) -> str | None:
-    """Count a due step that was planned without delay. If there are too many, return a reason to stop its scenario."""
+    """Count a due step that was planned without delay. Return a reason to stop its scenario if there are too many."""
     # Only steps without delay can form an endless loop at one time. Many steps with a delay can be due at the same
     # time, but never more than the events that planned them.
     instants = world.store[INSTANTS]

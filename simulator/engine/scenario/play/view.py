@@ -15,7 +15,9 @@ from simulator.kernel.world import World
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
-    """Yield an object and its ancestors: its parent, such as the parent of a run or a deposit, and so on."""
+    """Yield an object and its ancestors: its parent (such as the payment to which a run belongs), the parent's
+    parent, and so on.
+    """
     seen: list[str] = []
     pending: str | None = object_id
     while pending and pending not in seen:
@@ -76,7 +78,7 @@ class View:
         return seen[path]
 
     def may_carry(self, name: bytes) -> bool:
-        """Return whether the creating request may contain a field with this JSON-encoded name."""
+        """Return True if the creating request may contain a field with this JSON-encoded name."""
         return name in self._creating_request().body.read()
 
     def _creating_request(self) -> RequestOrigin:
@@ -100,7 +102,8 @@ class View:
     def _named(self, root: str) -> str | None:
         """Return the id of a related resource, or None if there is none.
 
-        The call uses the resource up, or the object, the request or another related resource refers to it.
+        A resource is related if the call uses it up, or if the object, the request or another related resource refers
+        to it.
         """
         kinds = self._vocabulary.roots[root]
         using = self._vocabulary.using.get(root) if self._body is not None else None

@@ -52,7 +52,7 @@ class DriveCall(Part):
 
 
 class Advance(Part):
-    """Advances the simulated clock."""
+    """A step that advances the simulated clock."""
 
     advance: DurationMs
     """The duration. Everything that is due in this time happens, including webhooks."""
@@ -60,7 +60,7 @@ class Advance(Part):
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Advances the clock until timers of a resource have fired. This step is not available in files."""
+    """A step that advances the clock until timers of a resource have fired. It is not available in files."""
 
     target: str
     timers: tuple[str, ...]
@@ -75,7 +75,7 @@ class Until:
 
 
 class DriveAction(OpenPart):
-    """An action, performed through the control API."""
+    """A step that performs an action through the control API."""
 
     action: str
     """The third-party action. Its parameters are fields of the step."""
@@ -95,7 +95,7 @@ class ReceiverAnswers(Part):
 
 
 class Receiver(Part):
-    """Sets the responses of the run's own webhook receiver. The id of its endpoint is `${receiver.id}`."""
+    """A step that sets the responses of the run's own webhook receiver. The id of its endpoint is `${receiver.id}`."""
 
     receiver: ReceiverAnswers
     """The responses to webhooks."""
@@ -111,12 +111,12 @@ UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
 
 
 def is_named(step: Mapping[str, object]) -> bool:
-    """Return whether a step is written as `name: step`."""
+    """Return True if a step is written as `name: step`."""
     return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
 
 
 def has_receiver(document: Mapping[str, object]) -> bool:
-    """Return whether a document's run needs a webhook receiver because its `drive` or `expect` refers to one."""
+    """Return True if a run of this document needs a webhook receiver, because `drive` or `expect` refers to one."""
     for field, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
         parts = document.get(field)
         if any(isinstance(part, dict) and words & set(part) for part in (parts if isinstance(parts, list) else ())):

@@ -21,7 +21,7 @@ from simulator.engine.scenario.run.drive import (
 from simulator.engine.scenario.run.tracing import Get, Trace, describe_history
 from simulator.engine.text.json import JsonObject, dumps
 
-NO_ADDRESS = "this simulator has no address to send webhooks to; run it against a server"
+NO_ADDRESS = "this simulator has no address for webhooks; run the scenario against a server"
 
 _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
 
@@ -36,7 +36,7 @@ class ExpectationChecker:
         self._has_address = has_address
 
     async def problem(self, raw: Mapping[str, object]) -> str:
-        """Return why an expectation is not met, or "" if it is met."""
+        """Return the reason why an expectation is not met, or "" if it is met."""
         expected = _EXPECTATIONS.validate_python(fill(raw, self._variables))
         if isinstance(expected, ExpectEvent):
             return self._event(expected)
@@ -72,7 +72,7 @@ class ExpectationChecker:
         return problem + self._trace.describe_attempts(of_type) if problem else ""
 
     def _lost(self, attempts: Sequence[JsonObject]) -> str:
-        """List the events that were not sent, and those that an endpoint did not acknowledge."""
+        """List the events that were not sent, and the events that an endpoint did not acknowledge."""
         wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
         lost = [row for key, row in wanted.items() if key not in done]
@@ -88,7 +88,7 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return why the number of matches is wrong, or "" if it is right.
+    """Return the reason why the number of matches is wrong, or "" if it is right.
 
     Without `times`, at least one of the given objects must match. Return "" if there are no objects.
     """

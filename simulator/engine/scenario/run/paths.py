@@ -1,6 +1,6 @@
-"""Finds paths of transitions from an object's status to an event, and converts them to steps of a drive.
+"""Finds paths of transitions from an object's status to an event, and converts them to steps under `drive`.
 
-The state table declares the events of each transition. This module adds what causes the transition: a third-party
+The state table declares the events of each transition. This module adds the cause of each transition: a third-party
 action, an API call by the account, or a timer.
 """
 
@@ -50,7 +50,7 @@ def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ..
 
 
 def emits(world: World, kind: str, event: str) -> bool:
-    """Return whether objects of a kind emit an event, when they are created or later."""
+    """Return True if objects of a kind emit an event, when they are created or later."""
     machine = world.wiring.kinds[kind].machine
     rows = (machine.initial, *machine.rows.values(), *_events_without_move(world, kind).values())
     return any(event in move.events for row in rows for move in row)
@@ -118,7 +118,7 @@ def _sequences(
     reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
 ) -> Iterator[tuple[Move, ...]]:
-    """Yield every sequence of transitions that ends with a transition which satisfies `reached`.
+    """Yield every sequence of transitions whose last transition satisfies `reached`.
 
     A sequence visits no state twice.
     """

@@ -35,7 +35,7 @@ _IN_QUERY = f"{_IN_PATH}/?%"
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
 """Finds an id that was in no response.
 
-Returns the query of a resource search, and the path of the id in its response.
+Returns the query of a resource search, and the path of the id in the response to it.
 """
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import Drive
+from simulator.engine.scenario.run.histories import History
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -39,7 +40,7 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """The provider-specific knowledge that state tables, actions, timers and operations do not contain."""
+    """The provider-specific knowledge that the state tables, actions, timers and operations do not contain."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
     """While the block runs, empties the balance that pays for a resource, given its id.
@@ -47,7 +48,7 @@ class Triggers:
     Call this inside a transaction.
     """
     factories: tuple[Factory, ...] = ()
-    """If several kinds emit an event, the first factory wins."""
+    """The factories. If several kinds emit an event, the first factory is used."""
     incoming: Callable[[World, Any, str], Setup | None] = lambda world, record, event: None
     """Returns the setup if the event concerns something that arrives at this resource, such as a deposit."""
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}
@@ -57,6 +58,8 @@ class Triggers:
 
     If () is returned, an API call is used.
     """
+    history: History | None = None
+    """The orders that `POST /_simulator/seed` creates, if the service has any."""
 
 
 def triggers_of(world: World) -> Triggers:

@@ -21,7 +21,7 @@ from simulator.kernel.world import World
 
 
 def doubts(world: World, fault: faults.Fault) -> list[str]:
-    """Return why a valid fault may never match: the world does not contain its key pair or its endpoint."""
+    """Return the reasons why a valid fault may never match: the world does not contain its key pair or its endpoint."""
     if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
@@ -70,7 +70,7 @@ class Interference:
         """A third-party action that is performed before the call is carried out."""
 
     def came_to_nothing(self, world: World) -> None:
-        """Record that the third-party action was refused. If the fault has no other effect, its hit does not count.
+        """Record that the third-party action was refused. If the fault has no other effect, its hit is not counted.
 
         Call this inside a transaction.
         """
@@ -101,7 +101,7 @@ class Interference:
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
         """Apply the fault to the regular response and return the result. Call this inside a transaction.
 
-        If the mutation turns out to be impossible, the hit does not count.
+        If the mutation is impossible in this response, the hit is not counted.
         """
         mutated = None
         if self._mutation is not None and 200 <= true.status < 300:

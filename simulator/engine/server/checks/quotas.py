@@ -1,7 +1,7 @@
 """The quota of API calls to a world per second of real time.
 
-The quota is checked before anything else and leaves no trace in the world, like a limit in a proxy in front of the
-server. Otherwise real time would affect the world's later responses.
+The quota is checked first and leaves no trace in the world, like a limit in a proxy in front of the server. Otherwise
+real time would affect later responses of the world.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RETRY_SECONDS = "1"
 
 @dataclass(slots=True)
 class _Second:
-    """The second that is being counted, and the number of calls in it."""
+    """The current second and the number of calls in it."""
 
     opened: float = -1.0
     calls: int = 0

@@ -1,7 +1,7 @@
 """The rate limit of a world (decision H15): N calls in a number of seconds, counted per key pair.
 
-The seconds are simulated by default. Set `rate_limit_clock` to `wall` to count real seconds, for clients that sleep for
-the time in Retry-After.
+By default, simulated seconds are counted. Set `rate_limit_clock` to `wall` to count real seconds, for clients that
+sleep for the time in Retry-After.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
     """Return the response to a refused call. If the call has no request id, draw one."""
     identify(request)
     if isinstance(error, IllegalMove):
-        error = ApiError("invalid_state", f"Not possible in the present status: {error}")
+        error = ApiError("invalid_state", f"Not possible in the current status: {error}")
     wording = service_of(request.world).wording
     error = wording.refusal(request.world, error)
     body = wording.envelope(request.world, error, request.request_id)

@@ -103,7 +103,7 @@ async def _settled(persistence: storage.Persistence, generation: int | None) -> 
     if (unsettled := persistence.unsettled()) is not None:
         await asyncio.shield(unsettled)
     if persistence.generation != generation:
-        raise storage.Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
+        raise storage.Unavailable("the changes of this call were discarded, because they could not be saved")
 
 
 async def _end(scope: Scope, send: Send, error: ApiError | ControlError, *, begun: bool) -> None:

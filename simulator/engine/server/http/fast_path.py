@@ -4,7 +4,7 @@ Most calls never wait for anything. An ASGI task, its messages and its middlewar
 a read call and a tenth for a create call. The connection therefore runs such a call itself and writes the response in
 one piece. All other calls go through ASGI. A call that has to wait also continues there.
 
-Both ways use the same `Handler.admit` to admit a call, so a check that is added there applies to both.
+Both paths use the same `Handler.admit` to admit a call, so a check that is added there applies to both.
 """
 
 from __future__ import annotations

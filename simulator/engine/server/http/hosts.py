@@ -1,7 +1,7 @@
 """The `Host` and `Origin` headers that a server on a loopback address accepts.
 
-A web page in the user's browser can reach a loopback address through the page's own host name (DNS rebinding) or from
-the page's origin. The browser sends both names, so a server on loopback accepts only its own names.
+A web page in the user's browser can send requests to a loopback address from its own origin, or under its own host
+name (DNS rebinding). The browser sends both names as headers, so a server on loopback accepts only its own names.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Hosts:
             if len(self._accepted) < _CACHED:
                 self._accepted.add(named[0])
             return None
-        # On a socket, `server` is an address of this machine, and no valid name in a Host header equals it. In
-        # process, it is the name that the caller chose.
+        # On a socket, `server` is an address of this machine, and no valid host name equals it. If the application is
+        # called in process, `server` is the name that the caller chose.
         server = scope.get("server")
         if server and name == server[0].lower():
             return None

@@ -31,7 +31,7 @@ WITHOUT_BODY = frozenset({204, 205, 304})
 
 
 class NoCut(ConnectionError):
-    """A fault drops the connection, but the server that runs this application provides no way to do that."""
+    """A fault has to drop the connection, but the server that runs this application has no way to do that."""
 
 
 @dataclass
@@ -161,7 +161,7 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
     """Remove `/_worlds/ID` from a path and add the header that names the world. Return the new path.
 
     `bases` are the base paths of the environments. If the rest of the path belongs to neither API, it is treated as a
-    path in the first environment, so `/_worlds/ID` works both as an origin and as a base URL.
+    path in the first environment. So `/_worlds/ID` works both as an origin and as a base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
@@ -248,7 +248,7 @@ def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[
 async def write_raw(
     scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
-    """Send a response. The body is left out if the status or the method HEAD does not allow one."""
+    """Send a response. The body is omitted if the status or the method HEAD does not allow one."""
     await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
 
 

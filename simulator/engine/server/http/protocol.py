@@ -1,4 +1,4 @@
-"""Uvicorn's HTTP protocol, extended with size and time limits and with the fast path.
+"""Uvicorn's HTTP protocol, extended with size limits, time limits and the fast path.
 
 A call that has arrived completely runs inline (see `fast_path`), and its response is sent in one write. Calls that
 wait, pipelined calls, long bodies and streamed responses run in ASGI tasks, as in uvicorn.
@@ -44,8 +44,8 @@ class _HeadTooLarge(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. The application can drop it, and a timer closes it.
 
-    The timer closes the connection if it is idle or if a request does not arrive in time. It never expires while a
-    complete request is being answered.
+    The timer closes the connection if it is idle or if a request does not arrive in time. It never expires while the
+    server is responding to a complete request.
     """
 
     _reading_head = False
@@ -176,7 +176,10 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Do the same as uvicorn, but without its idle timer. The timer of this class also considers arriving data."""
+        """Do the same as uvicorn, except for its idle timer.
+
+        The timer of this class also takes arriving data into account.
+        """
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
@@ -259,8 +262,8 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes 
 def _without_upgrade(data: bytes) -> bytes:
     """Hide a request's offer to switch protocols. Java's HTTP client offers HTTP/2.
 
-    A server may ignore the offer, but the parser does not. It reads everything after the headers as the other protocol,
-    and the body is lost.
+    A server may ignore the offer, but the parser does not. It would read everything after the headers as the other
+    protocol, and the body would be lost.
     """
     if b"\r\nupgrade:" not in data.lower():  # a third of the time of the pattern
         return data

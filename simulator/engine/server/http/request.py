@@ -13,7 +13,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 
 BOOKKEEPING = Cause("request", "bookkeeping")
-"""The cause recorded for changes that remain even after a refused call.
+"""The cause recorded for changes that remain even if the call is refused.
 
 These are request ids, rate limits, fault hits and call counters.
 """

@@ -30,10 +30,10 @@ class _Branch(Generic[R]):
 
 
 class Router(Generic[R]):
-    """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable one.
+    """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable segment.
 
-    Without `turns_back`, a literal segment is chosen even if the rest of the path does not match below it. The whole
-    path is then unknown.
+    If `turns_back` is False, a matching literal segment is always taken. If the rest of the path does not match below
+    it, the path is unknown, even if a variable segment would match.
     """
 
     def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:

@@ -14,7 +14,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 SLICE_SECONDS = 0.005
-"""The number of seconds for which timers fire before other calls get their turn."""
+"""The number of seconds for which timers fire before other calls can run."""
 PROGRESS_SECONDS = 0.25
 """The number of seconds between two progress reports of an advance."""
 

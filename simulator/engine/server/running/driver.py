@@ -2,8 +2,8 @@
 
 Only this module waits for simulated time and fires timers for calls. A manual clock changes only through `advance`. A
 running clock is brought up to date before every call, and an alarm wakes it when its next timer is due. Timers fire in
-slices of a few milliseconds, so the server remains responsive however many timers are due. A world has at most one run
-of timers at a time, and calls that arrive during the run wait until it ends.
+slices of a few milliseconds, so the server stays responsive even if many timers are due. A world has at most one run of
+timers at a time. Calls that arrive during a run wait until it ends.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Driver:
     """
 
     patience_seconds = 1.0
-    """How long a call waits for a running clock to catch up.
+    """The maximum time for which a call waits for a running clock to catch up.
 
-    After that, the call is answered at the time that the clock has reached.
+    After that, the call is handled at the time that the clock has reached.
     """
     leftover_patience_seconds = 0.2
-    """How long a call waits for timers that are still due after a cancelled advance."""
+    """The maximum time for which a call waits for timers that are still due after a cancelled advance."""
     most_events = 1_000_000
     most_timers = 5_000_000
     """The maximum number of events and timers in one advance, so that it does not exhaust the machine's memory.
@@ -84,7 +84,7 @@ class Driver:
     """
     most_events_awaiting = 200_000
     most_timers_awaiting = 1_000_000
-    """The same limits for an advance to a condition that may never be met: about 600 MB, or two minutes."""
+    """The same limits for an advance to a condition that may never become true: about 600 MB, or two minutes."""
 
     def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier
@@ -111,7 +111,7 @@ class Driver:
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire the timers that are due now, which a call has just planned without delay."""
+        """Fire the timers that are due now. A call has just planned them without delay."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
@@ -194,11 +194,11 @@ class Driver:
         self.set_alarm(world)
 
     def present_ms(self, world: World) -> int:
-        """Return the current time of a world, even if its clock has not been brought up to date."""
+        """Return the current time of a world without bringing its clock up to date."""
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
-        """Set the alarm of a world again after a change, unless the world is being advanced."""
+        """Set the alarm of a world again after a change. Do nothing while the world is being advanced."""
         keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)

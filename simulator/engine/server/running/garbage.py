@@ -1,9 +1,9 @@
-"""Garbage collection of a server. Objects that have survived one collection are skipped.
+"""Garbage collection in a server. Objects that have survived one collection are skipped.
 
-Rows live as long as their world. A world is not part of any cycle, so dropping the last reference frees it. Yet each
-collection of the oldest generation visits all rows. During 40,000 runs of recurring payments this took a seventh of
-the time. With a million objects, one collection delayed all calls by 360 ms. Every collection therefore freezes the
-survivors. A cycle that forms among frozen objects, such as a long-lived stream, is freed by one collection in a
+Rows live as long as their world. A world is not part of any reference cycle, so it is freed with its last reference.
+Still, each collection of the oldest generation visits all rows. During 40,000 runs of recurring payments, this took a
+seventh of the time. With a million objects, one collection delayed all calls by 360 ms. Every collection therefore
+freezes the survivors. Cycles of frozen objects, such as a long-lived stream, are freed by one collection in a
 thousand, which visits everything.
 """
 
@@ -19,10 +19,10 @@ WHOLE_EVERY = 1000
 _THRESHOLDS = (10_000, 4, 1)
 """The thresholds of the three generations.
 
-The first number is how many new objects start a collection. Each further number is how many collections of one
-generation precede a collection of the next. Calls create hardly any cycles. A collection every 700 objects took a
-twentieth of a call's time. An oldest generation of at most 100,000 objects delays calls by at most 25 ms. With 400,000
-objects the delay was 100 ms.
+The first number is the number of new objects that triggers a collection. Each further number is the number of
+collections of one generation before a collection of the next. Calls create hardly any cycles. With a collection every
+700 objects, collections took a twentieth of a call's time. An oldest generation of at most 100,000 objects delays
+calls by at most 25 ms. With 400,000 objects, the delay was 100 ms.
 """
 
 

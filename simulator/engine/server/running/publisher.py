@@ -95,7 +95,7 @@ class Channel:
 
     @property
     def is_of_use(self) -> bool:
-        """True if there are readers, or if a reader could reconnect without missing a message."""
+        """True if there are readers, or if a former reader could reconnect without missing a message."""
         return bool(self.readers) or self._unread < MESSAGES_KEPT
 
     def publish(self, render: Callable[[int], bytes]) -> None:

@@ -38,7 +38,7 @@ def exporting(
     try:
         spans = otlp.OtlpSpans(environ)
     except Exception as error:
-        _log.warning("no spans are exported: an OpenTelemetry variable has an invalid value (%s)", error)
+        _log.warning("no spans are exported: an OpenTelemetry environment variable has an invalid value (%s)", error)
         yield
         return
     runtime.trace_with(spans)

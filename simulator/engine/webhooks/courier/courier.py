@@ -1,9 +1,9 @@
 """The courier sends the attempts that the webhooks package queues, and reports their results.
 
 The package decides which endpoint receives which event, and when an attempt is retried. The courier adds the
-timestamp, signs, sends and reports. A report is an input of the world, like any request. Everything runs in one event
-loop, without threads. The courier itself waits only if a fault delays an attempt, for real milliseconds. The clock
-driver handles simulated time.
+timestamp, signs, sends and reports. A report is an input to the world, like any request. Everything runs in one event
+loop, without threads. The courier itself waits only if a fault delays an attempt, and only for milliseconds of real
+time. The clock driver handles simulated time.
 """
 
 from __future__ import annotations
@@ -61,14 +61,19 @@ class Patience:
     seconds: float
     """The limit for the attempts in `attempts`."""
     attempts: frozenset[str]
-    """Ids of attempts whose receivers may be the caller itself: caller and receiver would wait for each other."""
+    """Ids of attempts whose receivers may be the caller itself.
+
+    In that case, caller and receiver wait for each other.
+    """
     rest_seconds: float = inf
     """The limit for the other attempts.
 
-    It is longer than one attempt may take, so that the caller waits for receivers that do respond.
+    It is longer than a single attempt can take, so that the caller waits for receivers that do respond.
     """
     most_seconds: float = inf
-    """The limit even if all receivers respond immediately, because each response may start further attempts."""
+    """The limit that applies even if all receivers respond immediately, because each response may start further
+    attempts.
+    """
 
 
 @dataclass
@@ -103,7 +108,7 @@ class _Flight:
     awaited: dict[str, asyncio.Future[None]] = field(default_factory=dict)
     """Futures for the attempts that a request is waiting for."""
     broken: set[str] = field(default_factory=set)
-    """Attempts whose report failed. The world still lists them as in flight. They must not be sent again and again."""
+    """Attempts whose report failed. The world still lists them as in flight, but they must not be sent repeatedly."""
     over: bool = False
     """True once the world has ended. No attempt starts after that."""
 
@@ -131,7 +136,7 @@ class Courier:
         self._closing = False
         self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
         """The number of attempts by result, for the metrics."""
-        # Not a plain dict: finding its first key means skipping the slots of all keys deleted before.
+        # Not a plain dict, because finding its first key means skipping the slots of all keys deleted before.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
@@ -294,7 +299,7 @@ class Courier:
                 self.wake(world)
 
     def _ended(self, world: World, flight: _Flight, carrier: _Carrier, _task: asyncio.Task[None]) -> None:
-        """Make a carrier's attempt ready again if the carrier was cancelled."""
+        """Make the attempt of a carrier ready again if the carrier was cancelled."""
         if (attempt := carrier.attempt) is None:
             return
         try:
@@ -355,7 +360,7 @@ class Courier:
 
 
 def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) -> str:
-    """Return the id of an attempt for which the caller stops waiting, or "" if the caller continues to wait."""
+    """Return the id of an attempt that the caller no longer waits for, or "" if the caller continues to wait."""
     sent = flight.sent
     if waited >= patience.seconds and (asking := sorted(patience.attempts & sent.keys())):
         return asking[0]

@@ -10,7 +10,7 @@ import asyncio
 
 
 class Limit:
-    """The time limit of one task. When the time is over, the task gets a `CancelledError`."""
+    """The time limit of one task. When the time is up, the task gets a `CancelledError`."""
 
     __slots__ = ("_cancelled_before", "_task", "at", "passed")
 

@@ -83,7 +83,7 @@ class HttpTransport:
     """The transport for real receivers.
 
     Each request uses a separate connection and sends `Connection: close`. Receivers may close early, serve one
-    connection at a time or not announce the length of a response. With reused connections, each of these could lose a
+    connection at a time, or not send the length of a response. With reused connections, each of these could lose a
     delivery or send it twice. A new connection takes 30 µs of kernel time, a fifth of a delivery.
     """
 

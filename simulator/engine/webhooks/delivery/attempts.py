@@ -1,4 +1,4 @@
-"""Taking, recording and dropping delivery attempts."""
+"""Functions that take, record and drop delivery attempts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """Take the attempts that may start now, inside a transaction. They count as in flight until they are reported."""
+    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
     ready = world.store[READY]
     if not ready.rows:
         return []
@@ -61,7 +61,7 @@ def put_back(world: World, attempt: Attempt) -> None:
 
 
 def numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
-    """Return a pending attempt with its number and the id of its delivery."""
+    """Return a pending attempt as an attempt with a number and the id of its delivery."""
     # The number `pending.after + 1` may be in use: copies and resends of the same event also take numbers.
     made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
     number = pending.after + 1

@@ -1,4 +1,4 @@
-"""Finding endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11 and
+"""Lookup of endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11 and
 W12).
 """
 

@@ -44,11 +44,11 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
-    """Return the plan for a first attempt that must be answered before the request that caused it. Otherwise return
-    None.
+    """Return the fault plan for a first attempt that must be completed before the response to its request is sent.
+    Return None if there is no such fault.
 
-    Call this inside a transaction. The fault counts a hit. If an earlier fault in the list matches, return None: that
-    fault applies when the queue reaches the event.
+    Call this inside a transaction. The fault counts a hit. If an earlier fault in the list matches, return None,
+    because that fault applies when the queue reaches the event.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
         return None
@@ -113,8 +113,8 @@ def held(
 ) -> PendingAttempt | None:
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    Other attempts count as soon as the event has happened, including those answered while this attempt was delayed.
-    The same applies to the final event of its object, and to the end of the fault.
+    The fault counts other attempts from the time of the event, including attempts that were completed while this one
+    was delayed. The final event of the object and the end of the fault count from then on, too.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -132,7 +132,10 @@ def held(
 def freed(
     world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
-    """Return the held attempts that may start after an attempt was answered. `queue` already counts that attempt."""
+    """Return the held attempts that may start after an attempt was acknowledged.
+
+    `queue` already counts that attempt.
+    """
 
     def may_go(pending: PendingAttempt) -> bool:
         if pending.held_for is not None:
@@ -215,7 +218,7 @@ def altered(raw: bytes) -> bytes:
 
 
 def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -> Delivery:
-    """Return a delivery with the effects of its fault recorded."""
+    """Return a copy of a delivery that also contains the effects of its fault."""
     return replace(
         delivery,
         altered=plan.alter_body,
@@ -235,7 +238,7 @@ FALSIFIED = {
     "surprise": "Its body has something that the event does not have: an unknown type, enum value or field.",
     "acknowledgement_lost": "The receiver's 2xx was lost.",
 }
-"""Effects of faults on a delivery. They are reported so that users do not look for the cause in the receiver."""
+"""Effects of faults on a delivery. They are reported, so that users do not look for the cause in their receiver."""
 
 
 def what_happened_to(delivery: Delivery) -> list[str]:

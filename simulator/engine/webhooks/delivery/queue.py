@@ -50,7 +50,7 @@ RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
 _EMPTY = EndpointQueue()
-"""The queue of an endpoint that has not been sent anything. It has no table row."""
+"""The queue of an endpoint to which nothing was sent yet. It has no table row."""
 
 
 # --- causes of an attempt ---------------------------------------------------------------------------------------

@@ -68,7 +68,10 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
     if None in named:
         raise INVALID_CREDENTIALS.error("The keys have no known prefix. Use a public key pk_… and a secret key sk_….")
     if named != {environment}:
-        raise ENVIRONMENT_MISMATCH.error(f"These are not both keys of the {environment} environment.")
+        raise ENVIRONMENT_MISMATCH.error(
+            f"The two keys are not both from the {environment} environment. Send a public key and a secret "
+            "key from the same environment."
+        )
     pair = key_pairs(world, environment).get(public_key)
     if pair is None or pair.secret_key != secret_key or pair.status != "active":
         raise INVALID_CREDENTIALS.error("The key pair does not match or is revoked.")
@@ -107,7 +110,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return whether a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
+    """Return True if a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
@@ -121,9 +124,9 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
     """
     issued = tokens(world, environment).get(token)
     if issued is None:
-        raise ApiError("unauthorized", "The access token is missing or invalid.")
+        raise ApiError("unauthorized", "The access token is missing or invalid. Request one with POST /auth/token.")
     if _is_expired(world, issued, wall_ms):
-        raise ApiError("unauthorized", "The access token has expired; request a new one.")
+        raise ApiError("unauthorized", "The access token has expired. Request a new one with POST /auth/token.")
     pair = key_pairs(world, environment).get(issued.public_key)
     if pair is None or pair.status != "active":
         raise ApiError("unauthorized", "The key pair of this access token was revoked.")
@@ -137,7 +140,7 @@ def require_access(world: World, environment: str) -> None:
 
 
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
-    """Return whether a key pair may call the operations in a permission group.
+    """Return True if a key pair may call the operations in a permission group.
 
     Every key pair may call the operations in the group "" (decision H18).
     """
@@ -162,7 +165,7 @@ def verify(world: World) -> None:
     for environment in world.environments:
         if not key_pairs(world, environment).rows:
             table = KEY_PAIRS.of(environment).text
-            raise StateError(f"tables.{table}", "a world has at least one key pair in each environment")
+            raise StateError(f"tables.{table}", "a world needs at least one active key pair in each environment")
 
 
 def set_up(world: World) -> None:

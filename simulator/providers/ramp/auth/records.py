@@ -58,14 +58,14 @@ KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True, check=_check_pai
 
 def _check_token(key: str, token: Token) -> None:
     if token.text != key:
-        raise StateError("text", "it is the key of the row")
+        raise StateError("text", "it must equal the key of the row")
     _check_credential(key)
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` if the string cannot be a key or token, because no client could send it in a header."""
+    """Raise `StateError` if the string cannot be a key or token because no client could send it in a header."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
-        raise StateError("", f"a key or a token has 1 to {_LONGEST} printable characters of ASCII")
+        raise StateError("", f"a key or token must have 1 to {_LONGEST} printable ASCII characters")
 
 
 TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
@@ -99,7 +99,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 def new_token_text(world: World, environment: str) -> str:
     """Return a token that this process has never issued.
 
-    This way, a token from before a reset or restore stays invalid.
+    So a token from before a reset or restore stays invalid.
     """
     while True:
         directory_of(world).tokens_issued += 1

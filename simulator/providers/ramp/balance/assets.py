@@ -53,8 +53,8 @@ def set_up(world: World) -> None:
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
     """Return the ledger of an account that is opened at the given time.
 
-    Worlds that start at the same time share the ledger. Without the cache, these entries took half of the time needed
-    to create a world, and a third of an idle world's memory.
+    Worlds that start at the same time share the ledger. Without this cache, the entries took half of the time needed to
+    create a world, and a third of the memory of an idle world.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
     with fresh.change(Cause("start", "world")):
@@ -106,15 +106,15 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
     """Yield the errors in the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
-        yield wrong("network", f"it is one of {', '.join(WALLET)}")
+        yield wrong("network", f"it must be one of {', '.join(WALLET)}")
     elif currency is None:
-        yield wrong("symbol", f"it is not an asset on {values.network}")
+        yield wrong("symbol", f"it is not available on {values.network}")
     elif not currency.accepts(values.amount):
-        yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
+        yield wrong("amount", f"{currency.code} amounts have at most {currency.decimals} decimals")
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance with a ledger entry against third parties. Held amounts do not change."""
+    """Set the available balance. The ledger entry is against third parties. Held amounts do not change."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

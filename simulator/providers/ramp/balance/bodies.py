@@ -44,7 +44,7 @@ def _nothing_given() -> NoReturn:
 
     Missing fields are reported before malformed values (decision H2).
     """
-    raise PydanticCustomError("missing", "no field says where it goes")
+    raise PydanticCustomError("missing", "the destination is missing")
 
 
 class UserDestination(AnyDestination):

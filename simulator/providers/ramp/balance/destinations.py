@@ -125,7 +125,7 @@ def resolve_destination(
         return _invoice(world, environment, destination.invoice, amount)
     address = present(destination.lightning_address)
     if not is_lightning_address(address):
-        raise _bad("lightning_address", "it is not of the form name@domain")
+        raise _bad("lightning_address", "it must have the form name@domain")
     own = receiver_at(world, environment, LIGHTNING, address)
     return Recipient(lightning=address, free_products=_products_of(own))
 

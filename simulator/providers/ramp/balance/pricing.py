@@ -153,7 +153,7 @@ def require_balance(world: World, environment: str, asset: Currency, paid: Decim
     balance = world.ledger.balance(available(holder(environment)), asset.key)
     if balance < paid:
         raise INSUFFICIENT_BALANCE.error(
-            f"{asset.format(paid)} {asset.code} are needed, {asset.format(balance)} are available.", param
+            f"{asset.format(paid)} {asset.code} is needed, but only {asset.format(balance)} is available.", param
         )
 
 

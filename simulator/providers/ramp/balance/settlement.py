@@ -31,7 +31,7 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
     """Post a purchase to the ledger: the fiat fee to the fee account, and the crypto to the balance.
 
-    A sign of -1 reverses both.
+    If `sign` is -1, both postings are reversed.
     """
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
@@ -119,7 +119,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return the reason why third parties cannot decide on a send, or None if they can.
+    """Return the reason why third parties cannot determine the outcome of a send, or None if they can.
 
     Internal transfers complete without third parties.
     """
@@ -149,9 +149,9 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a swap: post the hold and credit the quote's to.amount (decision M8).
+    """Complete a swap: post the hold and credit the quote's `to.amount` (decision M8).
 
-    Each network has its own hash (S18).
+    Each network has its own transaction hash (S18).
     """
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 

@@ -35,7 +35,7 @@ SEND = Machine(
         "failed": (),
     },
 )
-"""An internal transfer uses the transition `settle` immediately. The chain triggers the transition `complete`."""
+"""An internal transfer uses the transition `settle` immediately. For other sends, the chain triggers `complete`."""
 
 SWAP = Machine(
     "swap transaction",

@@ -16,8 +16,7 @@ import bech32
 from simulator.kernel.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
-"""The validity of an invoice that does not state one, in seconds. (Invoices created through the API always state it.)
-"""
+"""The default validity of an invoice in seconds. Invoices created through the API always contain a validity."""
 
 MAX_AMOUNT_SATS = 21_000_000 * 100_000_000
 """The maximum number of bitcoins that can exist."""
@@ -126,7 +125,7 @@ def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice
 
 
 def is_lightning_address(text: str) -> bool:
-    """Return whether a string has the form of a Lightning address: name@domain in lower case."""
+    """Return True if a string has the form of a Lightning address: name@domain in lower case."""
     return _ADDRESS.fullmatch(text) is not None
 
 

@@ -183,7 +183,7 @@ def payment_failed(world: World, environment: str, payment_request: str) -> None
 
 
 def takes_payments(world: World, entry: LightningEntry) -> bool:
-    """Return whether an entry is a pending invoice or an active Lightning address."""
+    """Return True if an entry is a pending invoice or an active Lightning address."""
     action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
     return kind_of(world, entry).machine.permits(entry.status, action)
 

@@ -2,11 +2,11 @@
 
 Both environments start with the same products under different ids. Each environment can change its own products. The
 file contains the whole table of decision R9. One entry describes several products: one for each combination of a
-network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If a list is absent, the product's
-field is null, which matches every value. The id consists of `fee_`, the parts that are not null, and `suffix`. The fees
-and limits are in the currency of the amount: the fiat currency for onramp and buy, and the asset for all other products
-(decision M2). The limits and network fees of sends and transfers come from the currency listing. Lists and matching use
-the order of the file (M9).
+network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If a list is absent, the field of
+the product is null, which matches every value. The id consists of `fee_`, the parts that are not null, and `suffix`.
+The fees and limits are in the currency of the amount: the fiat currency for onramp and buy, and the asset for all other
+products (decision M2). The limits and network fees of sends and transfers come from the currency listing. Lists and
+matching use the order of the file (M9).
 
 Only changed products are saved. All others come from the file. An id is unique across both environments, so an action
 can find its target by id alone.
@@ -51,7 +51,7 @@ def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
 
 
 def are_untouched(world: World, environment: str) -> bool:
-    """Return whether all fee products of an environment are unchanged from the file."""
+    """Return True if no fee product of an environment was changed from the file."""
     return not world.store[CHANGED_PRODUCTS.of(environment)].rows
 
 

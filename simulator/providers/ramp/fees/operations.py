@@ -85,7 +85,7 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
     currency = _amount_currency(body.currency, network)
     amount = _amount_in(currency, body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
-        raise UNSUPPORTED_PAIR.error(f"The amount of {body.product} is in its asset.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"The amount for {body.product} must be in its asset.", "asset")
     product = match(
         call.world,
         call.environment,

@@ -144,11 +144,11 @@ def _require_legal(
     """
     if (currency.network is None) != (product in IN_FIAT):
         side = "the fiat currency" if product in IN_FIAT else "an asset"
-        raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in {side}.", "currency")
+        raise UNSUPPORTED_PAIR.error(f"The amount for {product} must be in {side}.", "currency")
     if fiat_code is not None and (reference.fiat(fiat_code) is None or product not in WITH_FIAT):
         raise UNSUPPORTED_PAIR.error(f"{fiat_code} is not supported for {product}.", "fiat_currency")
     if currency.network is None and currency.code != fiat_code:
-        raise UNSUPPORTED_PAIR.error(f"The amount of {product} is in the fiat currency {fiat_code}.", "currency")
+        raise UNSUPPORTED_PAIR.error(f"The amount for {product} must be in the fiat currency {fiat_code}.", "currency")
     if asset is not None and (reference.fiat(asset) is not None or currency_of(asset, network) is None):
         raise UNSUPPORTED_PAIR.error(f"{asset} is not available on {network or 'any network'}.", "asset")
     if method is not None and fiat_code is not None and not reference.has_method(fiat_code, _RAMP_METHOD[method]):
@@ -208,9 +208,9 @@ def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -
     """
     limits, param = product.limits, "amount"
     if amount <= 0 or amount < limits.min_amount:
-        raise AMOUNT_TOO_LOW.error(f"The smallest amount is {_shown(product, limits.min_amount)}.", param)
+        raise AMOUNT_TOO_LOW.error(f"The minimum amount is {_shown(product, limits.min_amount)}.", param)
     if amount > limits.max_amount:
-        raise AMOUNT_TOO_HIGH.error(f"The largest amount is {_shown(product, limits.max_amount)}.", param)
+        raise AMOUNT_TOO_HIGH.error(f"The maximum amount is {_shown(product, limits.max_amount)}.", param)
     if fee is not None and fee.total >= amount:
         raise AMOUNT_TOO_LOW.error(f"The amount does not exceed its fee of {_shown(product, fee.total)}.", param)
 
@@ -244,7 +244,7 @@ def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decima
     while not enough(high):
         high *= 2
         if high > most:
-            raise AMOUNT_TOO_HIGH.error("No source amount delivers that much.", "amount")
+            raise AMOUNT_TOO_HIGH.error("No source amount can deliver that much. Lower the amount.", "amount")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -64,7 +64,7 @@ class OrderLeg(TypedDict):
     exchange_rate: Annotated[RateText | None, Assumed("order-rate", "nullable")]
     """The price of one unit of `base_currency` in `quote_currency`. Null if the order converts nothing."""
     ico_unit_price: Number | None
-    """Not used. Always null."""
+    """Not used. It is always null."""
     to_wallet: str
     """The receiving address. Empty on fiat legs and if there is no address."""
     from_wallet: str

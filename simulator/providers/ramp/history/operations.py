@@ -50,7 +50,7 @@ def load_order(call: Call) -> Transaction:
     found = by_order_id(call.world, call.environment, order_id)
     found = found or transactions(call.world, call.environment).get(order_id)
     if found is None:
-        raise ORDER_NOT_FOUND.error(f"There is no order {order_id!r}.")
+        raise ORDER_NOT_FOUND.error(f"There is no order {order_id!r}. List all orders with GET /orders.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Behavior rules (laws) that a client can check. Each module contains the laws for one section of the API."""
+"""Behaviour rules (laws) that a client can check. Each module contains the rules for one section of the API."""
 
 from simulator.conformance.laws import RequestHooks, Rulebook
 from simulator.conformance.rules import AssumedPoint, Finding

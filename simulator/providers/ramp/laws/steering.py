@@ -1,4 +1,4 @@
-"""Outside events that laws cause in the world under test: deposits, rate changes, network failures."""
+"""Outside events that the behaviour rules cause in the world under test: deposits, rate changes, network failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FUNDS = {
     ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
     ("USDC", "CELO"): "1000", ("USDT", "CELO"): "1000", ("BTC", "BITCOIN"): "0.5",
 }  # fmt: skip
-"""The balances that are set before each law, so that one law cannot use up another law's funds."""
+"""The balances that are set before each rule, so that one rule cannot use up the funds of another."""
 
 
 def provide(world: ControlledWorld) -> None:

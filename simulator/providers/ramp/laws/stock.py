@@ -17,7 +17,7 @@ FIAT, CRYPTO, PAID = "5001.37", "20.37", "10.37"
 """Amounts within every limit of a fresh account.
 
 No amount is round. Each payment takes PAID from the balance. It is small, so that the balance is sufficient for all
-laws even if this run cannot refill it.
+rules even if this run cannot refill it.
 """
 OUTSIDE_ASCII = "Zoë Ọláìtán 𠮷田"
 """A name with letters of one to four bytes in UTF-8."""

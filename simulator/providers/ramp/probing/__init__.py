@@ -13,7 +13,8 @@ _Read: TypeAlias = Callable[[str], Any]
 _Act: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
 _FOLDER = Path(__file__).parent
 _BEYOND = Decimal(500)
-"""How far an amount exceeds the balance, to be refused for the balance and not for a limit."""
+"""The amount by which a request exceeds the balance, so that it is refused because of the balance and not of a limit.
+"""
 
 
 def _delivered(numbers: Mapping[str, Decimal]) -> tuple[Decimal, Decimal] | None:

@@ -120,7 +120,7 @@ def charge_limits(
 
 
 def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
-    """Return whether a fiat amount exceeds the amount that remains in this month."""
+    """Return True if a fiat amount exceeds the amount that remains in this month."""
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 

@@ -162,7 +162,7 @@ def platform_user(
 def is_oneself(
     world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
 ) -> bool:
-    """Return whether an id, e-mail address or phone number belongs to the account itself."""
+    """Return True if an id, e-mail address or phone number belongs to the account itself."""
     return _matches(profile_of(world), user_id, email, phone_number)
 
 

@@ -114,7 +114,7 @@ def _more_than_zero(amount: str) -> str:
 
 def _hash_of_any_network(tx_hash: str) -> str:
     if not any(is_tx_hash(network, tx_hash) for network in NETWORKS):
-        raise ValueError("it is not a transaction hash of any network")
+        raise ValueError("it is not a transaction hash on any network")
     return tx_hash
 
 

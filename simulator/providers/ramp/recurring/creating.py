@@ -53,7 +53,10 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
         return  # the business rules refuse it
     fiats = tuple(FIATS) if body.type == "withdraw" else ()
     if body.amount_currency not in (body.source.symbol, *fiats):
-        raise invalid("amount_currency", "it must be the source's symbol, or for a withdrawal the beneficiary's fiat")
+        raise invalid(
+            "amount_currency",
+            "it must be the symbol of the source or, for a withdrawal, the fiat currency of the beneficiary",
+        )
     check_decimals(body.amount, fiat(body.amount_currency) or source)
     if isinstance(body, bodies.CreateRecurringSend):
         with _inside_recipient():
@@ -99,9 +102,9 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
     if saved is not None and source.code not in WITHDRAWABLE:
         raise UNSUPPORTED_ASSET.error(f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
     if saved is not None and saved.method is None:
-        raise BENEFICIARY_MISMATCH.error("This beneficiary receives no fiat.", "beneficiary_id")
+        raise BENEFICIARY_MISMATCH.error("This beneficiary cannot receive fiat.", "beneficiary_id")
     if saved is not None and body.amount_currency not in (source.code, saved.fiat_currency):
-        raise BENEFICIARY_MISMATCH.error(f"This beneficiary receives {saved.fiat_currency}.", "amount_currency")
+        raise BENEFICIARY_MISMATCH.error(f"This beneficiary can receive only {saved.fiat_currency}.", "amount_currency")
     if Decimal(body.amount) == 0:
         raise AMOUNT_TOO_LOW.error("The amount must be more than zero.", "amount")
     if destination is not None:

@@ -57,7 +57,7 @@ def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> N
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
     _not_before_today(call.world, body.start_date, body.timezone)
     if body.end.date is not None and body.end.type == "on_date" and body.end.date < body.start_date:
-        raise invalid("end.date", "it is before start_date")
+        raise invalid("end.date", "it must not be before start_date")
 
 
 def _not_before_today(world: World, start_date: str, timezone: str) -> None:
@@ -142,7 +142,7 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
     _require(payment, "draft")
     _require_schedule(payment)
     if not payment.reviewed and not assumes(world, "S20", "no_review_is_needed"):
-        raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
+        raise ApiError("invalid_state", "Fetch the review of the current schedule before you activate it.")
     payment = replace(_resumed(world, payment), activated_at_ms=world.now_ms)
     payment = move(world, payment, "activate")
     answer = render_activation(payment)
@@ -230,7 +230,7 @@ def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
     require_runnable(world, payment)
     next_run = payment.next_moment(world.now_ms)
     if next_run is None:
-        raise ApiError("invalid_state", "The schedule has no date left. Set a new schedule.")
+        raise ApiError("invalid_state", "All dates of the schedule have passed. Set a new schedule.")
     return replace(payment, next_run_at_ms=next_run, total_runs=payment.all_runs(world.now_ms))
 
 

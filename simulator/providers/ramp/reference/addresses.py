@@ -34,10 +34,10 @@ The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return whether a string is an address on a canonical network, with a valid checksum. Return False if the
+    """Return True if a string is an address on a canonical network, with a valid checksum. Return False if the
     network is unknown.
 
-    The sandbox also accepts addresses of bitcoin's testnet.
+    The sandbox also accepts addresses on bitcoin's testnet.
     """
     if not text.isascii():
         return False
@@ -67,14 +67,14 @@ def new_tx_hash(world: World, network: str) -> str:
 
 
 def is_tx_hash(network: str, text: str) -> bool:
-    """Return whether a string has the form of a transaction hash on the network (decision S16)."""
+    """Return True if a string has the form of a transaction hash on the network (decision S16)."""
     return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
 
 
 def require_tx_hash(network: str, given: str | None) -> None:
     """Raise `ApiError` invalid_parameter if `tx_hash` is not a transaction hash on the network."""
     if given is not None and not is_tx_hash(network, given):
-        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
+        raise invalid("tx_hash", f"it is not a valid transaction hash on {network}")
 
 
 def new_memo(world: World) -> str:

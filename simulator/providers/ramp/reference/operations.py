@@ -57,7 +57,7 @@ def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     """
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
-        raise UNSUPPORTED_PAIR.error(f"{wanted.asset!r} is not an asset of {wanted.network}.", "asset")
+        raise UNSUPPORTED_PAIR.error(f"{wanted.asset!r} is not available on {wanted.network}.", "asset")
     if wanted.fiat_currency not in FIATS:
         message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
         raise UNSUPPORTED_PAIR.error(message, "fiat_currency")
@@ -82,12 +82,12 @@ def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
         yield from (absent(name) for name, code, _ in named if code is None)
         for name, code, codes in named:
             if code is not None and code not in codes:
-                yield wrong(name, f"it is one of {', '.join(codes)}")
+                yield wrong(name, f"it must be one of {', '.join(codes)}")
     rate = Decimal(wanted.rate)
     if rate <= 0:
         yield wrong("rate", "it must be above zero")
     elif rate_of(rate) != rate:
-        yield wrong("rate", f"a rate has at most {SIGNIFICANT_DIGITS} significant digits")
+        yield wrong("rate", f"a rate must have at most {SIGNIFICANT_DIGITS} significant digits")
 
 
 def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
@@ -97,15 +97,15 @@ def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
         if side is None:
             continue
         if side.network.lower() not in NETWORKS:
-            yield wrong(f"{name}.network", f"it is one of {', '.join(map(upper, NETWORKS))}")
+            yield wrong(f"{name}.network", f"it must be one of {', '.join(map(upper, NETWORKS))}")
         elif asset(side.symbol, side.network.lower()) is None:
-            yield wrong(f"{name}.symbol", f"it is one of {', '.join(NETWORK_ASSETS[side.network.lower()])}")
+            yield wrong(f"{name}.symbol", f"it must be one of {', '.join(NETWORK_ASSETS[side.network.lower()])}")
     for name in ("asset", "fiat_currency", "type"):
         if getattr(wanted, name) is not None:
-            yield wrong(name, "it does not go with `from` and `to`")
+            yield wrong(name, "it cannot be combined with `from` and `to`")
     found = {(side.symbol, side.network.lower()) for _, side in sides if side is not None}
     if len(found) == 1 and None not in (wanted.source, wanted.target):
-        yield wrong("to", "it is the same asset and network as `from`")
+        yield wrong("to", "it must differ from `from` in its asset or network")
 
 
 def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:

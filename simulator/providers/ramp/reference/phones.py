@@ -10,7 +10,7 @@ _INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 @lru_cache(maxsize=4096)
 def is_phone(text: str, country: str | None = None) -> bool:
-    """Return whether a string is a valid phone number in international format (`+` and digits).
+    """Return True if a string is a valid phone number in international format (`+` and digits).
 
     If a country is given, the number must belong to that country.
     """

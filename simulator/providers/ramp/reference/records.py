@@ -203,7 +203,7 @@ def listing(code: str, network: str) -> CurrencyListing:
 
 
 def has_method(fiat_code: str, method: str) -> bool:
-    """Return whether a fiat currency supports `mobile_money` or `bank_transfer` (decision R1)."""
+    """Return True if a fiat currency supports the payment method `mobile_money` or `bank_transfer` (decision R1)."""
     facts = FIAT_FACTS.get(fiat_code)
     return facts is not None and method in facts.methods
 
@@ -222,7 +222,7 @@ def bank(country: str, code: str) -> Bank | None:
 
 
 def is_account_number(found: Bank, text: str) -> bool:
-    """Return whether an account number consists of digits and has a valid length for the bank."""
+    """Return True if an account number consists of digits and has a valid length for the bank."""
     return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
 
 
@@ -242,4 +242,4 @@ def require_account_number(country: str, text: str, param: str) -> None:
     digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
     if any_bank.min_digits == any_bank.max_digits:
         digits = str(any_bank.min_digits)
-    raise invalid(param, f"account numbers in {country} have {digits} digits")
+    raise invalid(param, f"an account number in {country} must have {digits} digits")

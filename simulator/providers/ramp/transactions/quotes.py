@@ -87,9 +87,9 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
 def require_usable(quote: Quote, param: str | None = None) -> None:
     """Raise `ApiError` 409 quote_already_used or 422 quote_expired if the quote is not active."""
     if quote.status == "confirmed":
-        raise QUOTE_ALREADY_USED.error("The quote was already used; create a new one.", param)
+        raise QUOTE_ALREADY_USED.error("The quote was already used. Create a new one.", param)
     if quote.status == "expired":
-        raise QUOTE_EXPIRED.error("The quote is older than 30 minutes; create a new one.", param)
+        raise QUOTE_EXPIRED.error("The quote is older than 30 minutes. Create a new one.", param)
 
 
 class UsesQuote(Protocol):

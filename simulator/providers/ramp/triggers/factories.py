@@ -29,6 +29,7 @@ from simulator.providers.ramp.reference import (
 )
 from simulator.providers.ramp.spelling import upper
 from simulator.providers.ramp.transactions import holder
+from simulator.providers.ramp.triggers.history import HISTORY
 from simulator.providers.ramp.triggers.recurring_runs import schedule_from, steps, without_funds
 
 PAYER = "+254722000000"
@@ -163,7 +164,7 @@ def _payable(world: World, environment: str, event: str) -> tuple[Currency, Deci
     raise ControlError(
         409,
         "invalid_transition",
-        "No balance covers a payment. Set one with the action set_balance.",
+        "No balance is high enough for a payment. Set one with the action set_balance.",
         allowed=["set_balance"],
     )
 
@@ -190,7 +191,7 @@ def _webhook(world: World, environment: str, event: str) -> Setup:
         raise ControlError(
             409,
             "invalid_transition",
-            f"webhook.test goes to one endpoint, and none is enabled in {environment}. Register one with "
+            f"webhook.test is sent to one endpoint, and no endpoint is enabled in {environment}. Register one with "
             "POST /webhooks (a URL that returns 200), or enable one with PATCH /webhooks/{id}.",
             allowed=[],
         )
@@ -237,4 +238,4 @@ def _parameters(record: Any, move: Move) -> JsonObject:
     return {}
 
 
-TRIGGERS = Triggers(without_funds, _FACTORIES, _incoming, _parameters, {"recurring_payment": steps})
+TRIGGERS = Triggers(without_funds, _FACTORIES, _incoming, _parameters, {"recurring_payment": steps}, HISTORY)

@@ -58,7 +58,7 @@ def test_without_a_token_none_is_asked_for() -> None:
             ["tokens[0].sha256: it must be a SHA-256 hash"],
         ),
         (GOOD.replace("ci-}", "ci-, most_worlds: 0}"), ["tokens[0].most_worlds: "]),
-        (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it must have either `token` or `sha256`"]),
+        (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it must have exactly one of `token` and `sha256`"]),
         (GOOD.replace("worlds", "world"), ["tokens[0].worlds: ", "tokens[0].world: "]),
         (GOOD + GOOD.removeprefix("tokens:\n").replace(LONG, LONG * 2), ["two tokens have the name 'ci'"]),
     ],
@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, said: list[
 
 def test_one_token_for_two_is_refused(path: Path) -> None:
     (problem,) = problems(path, GOOD + GOOD.removeprefix("tokens:\n").replace("name: ci", "name: other"))
-    assert problem == "two control tokens are equal, so it is not clear which worlds the token is for"
+    assert problem == "two control tokens are equal; give each name a token of its own"
 
 
 def test_a_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:

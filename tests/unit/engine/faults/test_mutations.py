@@ -67,7 +67,12 @@ def test_an_integer_of_any_size_stays_as_written(number: int) -> None:
 
 def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
     known = list(impossible([places_of(vocabulary(), Payment)], Mutation(missing_field="rate")))
-    assert known == [("missing_field", "rate is none that may be absent or null; such are note, legs.*.memo")]
+    assert known == [
+        (
+            "missing_field",
+            "rate cannot be used, because it must be a field that may be absent or null, such as note, legs.*.memo",
+        )
+    ]
     assert changed(missing_field="")["legs"] == [{"network": "CELO"}, {"network": "STELLAR"}]
 
 

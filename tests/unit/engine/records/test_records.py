@@ -164,7 +164,7 @@ def test_save_changes_fields_without_history_or_event() -> None:
 def test_saving_never_changes_a_status() -> None:
     world = make()
     lamp = mount(world)
-    with world.change(CAUSE), pytest.raises(ValueError, match="only a move"):
+    with world.change(CAUSE), pytest.raises(ValueError, match="only a transition"):
         save(world, replace(lamp, status="on"))
     assert find(world, lamp.id) == lamp
 

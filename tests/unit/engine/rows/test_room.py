@@ -47,27 +47,30 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
 @pytest.mark.parametrize(
     ("room", "message"),
     [
-        (Room("more", kinds=BOOKS.kinds), "two kinds of the name 'book'"),
-        (Room("more", timers=(TimerRow("webhook.retry", BLINK.handler, "again"),)), "two timers of the name"),
-        (Room("more", timers=(TimerRow("scenario.step", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", kinds=BOOKS.kinds), "two kinds have the name 'book'"),
+        (Room("more", timers=(TimerRow("webhook.retry", BLINK.handler, "again"),)), "two timers have the name"),
+        (Room("more", timers=(TimerRow("scenario.step", BLINK.handler, "again"),)), "two timers have the name"),
         (
             Room("more", actions=(Action("bring_back", "again", _nothing, ("loan",)),)),
-            "two actions of the name 'bring_back'",
+            "two actions for the same kind of target have the name 'bring_back'",
         ),
-        (Room("more", actions=(Action("emit", "again", _nothing),)), "two actions of the name 'emit'"),
+        (
+            Room("more", actions=(Action("emit", "again", _nothing),)),
+            "two actions for the same kind of target have the name 'emit'",
+        ),
         (
             Room("more", operations=(Operation("GET", "/again", "get_book", "", "", lambda call: {}),)),
-            "two operations of the name",
+            "two operations have the name",
         ),
         (
             Room("more", events=(EventType("loan.returned", "again", "loan"),)),
-            "two events of the name 'loan.returned'",
+            "two events have the name 'loan.returned'",
         ),
-        (Room("more", events=CIRCLE), "these events follow each other in a circle"),
-        (Room("more", errors=(ErrorCode("rate_limited", 429, "again"),)), "two errors of the name 'rate_limited'"),
-        (Room("more", errors=(ErrorCode("book_taken", 409, "again"),)), "two errors of the name 'book_taken'"),
-        (Room("more", kinds=(HUNG,)), "no room declares what a lamp emits: lamp.hung"),
-        (Room("more", tables=(TableKey("books", str),)), "two tables of the name 'books'"),
+        (Room("more", events=CIRCLE), "these events depend on each other in a circle"),
+        (Room("more", errors=(ErrorCode("rate_limited", 429, "again"),)), "two errors have the name 'rate_limited'"),
+        (Room("more", errors=(ErrorCode("book_taken", 409, "again"),)), "two errors have the name 'book_taken'"),
+        (Room("more", kinds=(HUNG,)), "no package declares these events that a lamp emits: lamp.hung"),
+        (Room("more", tables=(TableKey("books", str),)), "two tables have the name 'books'"),
     ],
 )
 def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
@@ -89,5 +92,5 @@ def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:
     forgotten = TableKey("forgotten", str)
     for provider, known in ((PROVIDER, False), (library_with(Room("more", tables=(forgotten,))), True)):
         world = Simulator(provider).create_world(Blueprint("default", 1))
-        with nullcontext() if known else pytest.raises(ValueError, match="'forgotten' is of no room"):
+        with nullcontext() if known else pytest.raises(ValueError, match="declares the table 'forgotten'"):
             assert len(world.store[forgotten]) == 0

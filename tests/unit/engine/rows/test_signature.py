@@ -31,12 +31,12 @@ def test_problem_of_a_genuine_request_within_the_tolerance_is_empty(now_ms: int)
 @pytest.mark.parametrize(
     ("headers", "raw", "now_ms", "problem"),
     [
-        ({}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
-        ({**HEADERS, "sent-at": "soon"}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
-        ({**HEADERS, "sent-at": "٥"}, b"{}", 5_000, "Sent-At or Proof is missing or garbled"),
+        ({}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
+        ({**HEADERS, "sent-at": "soon"}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
+        ({**HEADERS, "sent-at": "٥"}, b"{}", 5_000, "Sent-At or Proof is missing or malformed"),
         (HEADERS, b"{ }", 5_000, NOT_SIGNED),
         ({**HEADERS, "proof": "é"}, b"{}", 5_000, NOT_SIGNED),
-        (HEADERS, b"{}", 65_001, "Sent-At is more than 1m from when it came"),
+        (HEADERS, b"{}", 65_001, "Sent-At is more than 1m before or after the time of receipt"),
     ],
 )  # fmt: skip
 def test_problem_names_the_header_that_is_wrong(headers: dict[str, str], raw: bytes, now_ms: int, problem: str) -> None:

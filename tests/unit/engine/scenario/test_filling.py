@@ -45,4 +45,4 @@ def test_fill_without_value_raises(path: str) -> None:
     for text in (f"${{{path}}}", f"/quotes/${{{path}}}"):
         with pytest.raises(NoValue) as refused:
             fill({"deep": [text]}, ANSWERS)
-        assert str(refused.value) == f"`${{{path}}}` has no value: no response so far has it"
+        assert str(refused.value) == f"`${{{path}}}` has no value: no earlier response contains it"

@@ -36,22 +36,22 @@ def rule(text: str) -> list[str]:
             "unknown field `typ` of transaction.created; did you mean `type`?",
         ),
         ("transaction.created, where: {type: onrmp}", "`type` is never `onrmp`; did you mean `onramp`?"),
-        ("transaction.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        ("transaction.completed, where: {status: failed}", "`status` is never `failed` (possible: completed)"),
         (
             "transaction.created, where: {type: onramp, status: awaiting_deposit}",
             "`status` is never `awaiting_deposit`; did you mean `awaiting_payment`?",
         ),
         (
             "transaction.awaiting_deposit, where: {type: onramp}",
-            "transaction.awaiting_deposit is never about the type onramp, only offramp",
+            "transaction.awaiting_deposit never concerns the type onramp, only offramp",
         ),
         ("transaction.created, where: {type: onramp, deposit.memo: x}", "the field `deposit` does not exist in onramp"),
         (
             "transaction.created, where: {type: offramp, deposit.mmo: x}",
             "there is no field `mmo` in `deposit`; did you mean `memo`?",
         ),
-        ("transaction.created, where: {type: {ends_with: rmp}}", "`type` never passes these tests; it is one of"),
-        ("transaction.created, where: {type: []}", "no value passes: the list of `type` is empty"),
+        ("transaction.created, where: {type: {ends_with: rmp}}", "`type` never passes these tests; its values are"),
+        ("transaction.created, where: {type: []}", "no value can match, because the list of `type` is empty"),
         (
             "transaction.created, where: {source_amount: {gt: 5, lt: 4}}",
             "no number is above 5 and below 4",
@@ -70,7 +70,7 @@ def rule(text: str) -> list[str]:
             "created, where: {typ: swap}",
             "unknown field `typ` of objects created without an event; did you mean `type`?",
         ),
-        ("created, where: {type: onramp}", "created is never about the type onramp, only"),
+        ("created, where: {type: onramp}", "created never concerns the type onramp, only"),
         ("created, where: {amount_sats: '100'}", "`amount_sats` is a number, not a string; write it without quotes"),
         ("deposit.confirmed, where: {fee: true}", "unknown field `fee` of deposit.confirmed"),
     ],
@@ -86,7 +86,7 @@ def test_impossible_where_is_found(where: str, message: str) -> None:
         ("methd: POST", "a request has no field `methd`; did you mean `method`?"),
         ("method: post", "no matching call has the method `post` (possible: DELETE"),
         ("method: DELETE, path: /quotes", "no matching call has the method `DELETE` (possible: POST)"),
-        ("path: /quots", "no operation has the path `/quots`; did you mean `/quotes`?"),
+        ("path: /quots", "no operation matches the path `/quots`; did you mean `/quotes`?"),
         ("path: /quotes, body.amuont_currency: x", "there is no field `amuont_currency` in the body of such a request"),
     ],
 )
@@ -104,7 +104,7 @@ def test_impossible_request_is_found(where: str, message: str) -> None:
         ),
         (
             "on: created, where: {type: send, status: pending}, do: [{action: fail}, {action: complete}]",
-            ["3: `complete` will be skipped: the send is completed or failed by then, and nothing is possible then"],
+            ["3: `complete` will be skipped: the send is completed or failed by then, and no action is possible then"],
         ),
         ("on: transaction.processing, do: [{after: 5s, action: complete}, {after: 1m, action: refund}]", []),
         ("on: transaction.awaiting_payment, do: [{action: payment_arrives}, {action: payment_declined}]", []),
@@ -143,7 +143,7 @@ def test_unreachable_rule_is_found(first: str, second: str, dead: bool) -> None:
     ("body", "message"),
     [
         (f"{{{QUOTE}, amount: 50}}", "the call will be refused: `amount` must be a string; write it in quotes: '50'"),
-        (f"{{{QUOTE}}}", "the call will be refused: without amount"),
+        (f"{{{QUOTE}}}", "the call will be refused: it needs amount"),
         (f"{{{QUOTE}, amount: '50', amout: 1}}", "the call ignores `amout`; it has the fields type, network"),
         (f"{{{QUOTE}, amount: '50'}}", None),
         (f"{{{QUOTE}, amount: '${{world.seed}}'}}", None),
@@ -179,7 +179,7 @@ expect:
             "delivery: transaction.created, where: {statsu: failed}",
             "there is no field `statsu` in a delivery; did you mean",
         ),
-        ("event: transaction.completed, where: {status: failed}", "`status` is never `failed` (it is completed)"),
+        ("event: transaction.completed, where: {status: failed}", "`status` is never `failed` (possible: completed)"),
         ('answer: quote, where: {fee.total: "1", expires_at: {exists: true}}', None),
     ],
 )

@@ -116,7 +116,7 @@ rules:
             6,
             17,
             "rules[0].do[0].after",
-            "not a duration: '20x' (write for example 20s, 2h30m, PT90S, or seconds as a number)",
+            "'20x' is not a duration; write it with units, such as 20s, 2h30m or PT90S, or as a JSON number of seconds",
         ),
         (7, 18, "rules[0].do[1].action", "unknown action `payout_fail`; did you mean `fail`?"),
         (
@@ -133,7 +133,10 @@ rules:
     [
         ("{actoin: fail}", "rules[0].do[0].actoin: unknown field `actoin`; did you mean `action`?"),
         ("{after: 1s}", "rules[0].do[0]: a step needs `action` or `scenario`"),
-        ("{action: fail, scenario: x}", "rules[0].do[0].scenario: a step has `action` or `scenario`, not both"),
+        (
+            "{action: fail, scenario: x}",
+            "rules[0].do[0].scenario: a step must have either `action` or `scenario`, not both",
+        ),
         ("{scenario: y}", "rules[0].do[0].scenario: unknown scenario `y`"),
         ('{scenario: "${nam}"}', "rules[0].do[0].scenario: `${nam}` is not a named group of the rule"),
         ("{scenario: x, amount: 1}", "rules[0].do[0].amount: unknown field `amount`"),
@@ -338,7 +341,7 @@ def test_anchor_can_be_redefined() -> None:
 
 
 def test_invalid_name_is_explained() -> None:
-    assert problems("name: x y")[0][3].startswith("a name has letters, digits")
+    assert problems("name: x y")[0][3].startswith("a name can contain letters, digits")
 
 
 def test_values_with_placeholders_are_not_checked() -> None:
@@ -374,8 +377,8 @@ def test_the_shipped_directory_is_there() -> None:
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        ("a{99999999999}", "a repetition is at most 1000"),
-        ("a{2,1001}", "a repetition is at most 1000"),
+        ("a{99999999999}", "a repetition must be at most 1000"),
+        ("a{2,1001}", "a repetition must be at most 1000"),
         ("((a{99}){99}){99}", "invalid repetition size: {99}"),
         (
             "a(?=b)",
@@ -411,8 +414,9 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             RULE_ON + "do: [{action: deposit_confirms}]}",
-            "rules[0].do[0].action: the action deposit_confirms does not act on onramp, offramp, send, swap, buy, "
-            "withdraw; it acts on deposit",
+            "rules[0].do[0].action: the action deposit_confirms cannot be performed on onramp, offramp, "
+            "send, swap, buy, "
+            "withdraw; it is for deposit",
         ),
         (
             RULE_ON + "do: [{at: 1s, action: refund}]}",
@@ -420,23 +424,23 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {path: /v1/quotes}, drop: true}]",
-            "faults[0].match.path: no path below the base (/v1) can be '/v1/quotes'; did you mean /quotes?",
+            "faults[0].match.path: no operation below the base path /v1 matches '/v1/quotes'; did you mean /quotes?",
         ),
         (
             "name: x\nfaults: [{match: {path: /quots/*}, drop: true}]",
-            "faults[0].match.path: no path below the base (/v1) can be '/quots/*'; did you mean /quotes/*?",
+            "faults[0].match.path: no operation below the base path /v1 matches '/quots/*'; did you mean /quotes/*?",
         ),
         (
             "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
-            "faults[0].match.method: FETCH is not possible, only DELETE, GET, HEAD, PATCH, POST, PUT",
+            "faults[0].match.method: FETCH is not possible; use DELETE, GET, HEAD, PATCH, POST, PUT",
         ),
         (
             "name: x\nfaults: [{match: {method: DELETE, path: /quotes}, drop: true}]",
-            "faults[0].match.method: DELETE is not possible at /quotes, only POST",
+            "faults[0].match.method: DELETE is not possible at /quotes; use POST",
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 11m}]",
-            "faults[0].delay: it is wall time, at most 10m",
+            "faults[0].delay: it is wall-clock time and must be at most 10m",
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
@@ -445,7 +449,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",
-            "faults[0].deliver.slow: it is wall time, at most 1m",
+            "faults[0].deliver.slow: it is wall-clock time and must be at most 1m",
         ),
         ("name: x\nfaults: [{webhook: {}, deliver: {drop: false}}]", None),
         (

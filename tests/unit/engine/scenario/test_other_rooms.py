@@ -39,4 +39,4 @@ def test_names_of_another_service_are_refused(rule: str, problem: str) -> None:
 
 def test_path_of_another_service_is_a_warning() -> None:
     loaded = LOADER.load("name: theirs\nrules:\n- {on: request, where: {path: /quotes}, answer: {code: not_found}}\n")
-    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation has the path "]
+    assert [one["message"].partition("`")[0] for one in loaded.warnings] == ["no operation matches the path "]

@@ -299,7 +299,7 @@ async def test_timers_left_by_a_cancelled_advance_fire_beside_calls(bench: Bench
     advancing = asyncio.create_task(bench.driver.advance(world, 10))
     while world.now_ms < 10:
         await asyncio.sleep(0)
-    bench.driver.call_off(world, "its caller has gone")
+    bench.driver.call_off(world, "the caller disconnected")
     with pytest.raises(AdvanceCancelled):
         await advancing
     await bench.driver.fire_due(world)

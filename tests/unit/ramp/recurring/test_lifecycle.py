@@ -434,5 +434,5 @@ def test_the_environments_do_not_mix() -> None:
 def test_the_actions_of_the_outside_world_are_none() -> None:
     world = fresh()
     payment_id = active(world)
-    with pytest.raises(Exception, match="does not act on a recurring_payment"):
+    with pytest.raises(Exception, match="cannot be performed on a recurring_payment"):
         act(world, ROOMS, "complete", payment_id)

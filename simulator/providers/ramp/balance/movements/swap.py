@@ -34,7 +34,7 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     body = call.body
     source, target = body.from_, body.to
     if (source.symbol, source.network) == (target.symbol, target.network):
-        raise invalid("to", "it is the same asset on the same network as `from`")
+        raise invalid("to", "it must differ from `from` in its asset or network")
     side = source if body.amount_side == "from" else target
     check_decimals(body.amount, named_asset(side.symbol, side.network))
 
@@ -92,9 +92,7 @@ def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransacti
     rate = swap_rate(world, environment, source, target)
     now_received = swapped(world, quote.paid.amount, quote.fee.total, rate, target)
     if now_received < quote.minimum_received:
-        raise SLIPPAGE_EXCEEDED.error(
-            "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
-        )
+        raise SLIPPAGE_EXCEEDED.error("The rate has moved beyond the quote's slippage. Create a new quote.", "quote_id")
     use_quote(world, quote)
     transaction = replace(quoted(world, quote), slippage=quote.slippage, reference=call.body.reference)
     if assumes(world, "M8", "present_rate_is_credited"):

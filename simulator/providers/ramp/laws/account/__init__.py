@@ -1,1 +1,1 @@
-"""Behavior rules for the account: authentication, profile, beneficiaries, webhooks, events."""
+"""Behaviour rules for the account: authentication, profile, beneficiaries, webhooks, events."""

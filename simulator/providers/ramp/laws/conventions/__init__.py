@@ -1,1 +1,1 @@
-"""Behavior rules for all resources: lists, paging, errors, idempotency, strings."""
+"""Behaviour rules for all resources: lists, paging, errors, idempotency, strings."""

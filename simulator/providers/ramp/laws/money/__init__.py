@@ -1,1 +1,1 @@
-"""Behavior rules for money: quotes, ramps, balance, fees, orders, wallets, recurring payments, rounding."""
+"""Behaviour rules for money: quotes, ramps, balance, fees, orders, wallets, recurring payments, rounding."""

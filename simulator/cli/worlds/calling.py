@@ -1,0 +1,145 @@
+"""`rampsim call` makes an API call. `rampsim env` prints a world's addresses and keys for a shell."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli.output import EXIT_REFUSED, fail, read_file, say, show
+from simulator.cli.remote import remote
+from simulator.engine.clients.control import ControlClient, segment
+from simulator.engine.text.terminal import plain_line
+from simulator.kernel.world import DEFAULT_WORLD
+
+
+@click.command()
+@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE"], case_sensitive=False))
+@click.argument("path")
+@click.argument("body", required=False)
+@click.option("-f", "--field", metavar="NAME", help="Print one field, for example id or data.0.id.")
+@click.option("--json", "as_json", is_flag=True, help="Print the response as JSON.")
+@click.option("--key", metavar="KEY", help="Idempotency-Key of a POST.  [default: a new key]")
+@click.option(
+    "-H", "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Additional request header; repeatable."
+)
+@remote
+def call(
+    client: ControlClient, method: str, path: str, body: str | None, field: str | None, as_json: bool,
+    key: str | None, headers: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Make an API call with a token for the world.
+
+    PATH is relative to the base URL. BODY is JSON, @FILE, or - for standard input. Exits with 1 if the API refuses
+    the call.
+
+    \b
+    rampsim call GET /profile
+    rampsim call POST /quotes @quote.json --field id
+    rampsim call GET "/transactions?status=completed" --json
+    """
+    from simulator.agents.session import Session, ToolRefused
+
+    sent = dict(map(_header, headers)) | ({} if key is None else {"Idempotency-Key": key})
+    document = None if body is None else _parsed_body(body)
+    if not path.startswith("/"):
+        raise click.UsageError(f"PATH must start with a slash: /{path}")
+    session = Session(client.url, client.token)
+    try:
+        reply = session.call(
+            method.upper(), path, document, headers=sent, world=client.world, environment=client.environment
+        )
+    except ToolRefused as refused:
+        fail([plain_line(f"refused ({refused.code}): {refused.message}")], EXIT_REFUSED)
+    is_refused = reply.status >= 400
+    if as_json:
+        if reply.body is not None:
+            show(reply.body)
+    elif not is_refused:
+        _print(reply.body, field)
+    if is_refused:
+        error = reply.body.get("error", {}) if isinstance(reply.body, dict) else {}
+        at = f" at `{error['param']}`" if error.get("param") else ""
+        words = f"{reply.status} {error.get('code', '')}{at}: {error.get('message', reply.body)}"
+        fail([plain_line(words)], EXIT_REFUSED)
+
+
+def _print(body: object, field: str | None) -> None:
+    if field is None:
+        for name, value in _flat("", body):
+            say(f"{name} = {json.dumps(value, ensure_ascii=False)}" if name else json.dumps(value))
+        return
+    found = body
+    for part in field.split("."):
+        if isinstance(found, list) and part.isdecimal() and int(part) < len(found):
+            found = found[int(part)]
+        elif isinstance(found, dict) and part in found:
+            found = found[part]
+        else:
+            names = ", ".join(found) if isinstance(found, dict) else "none"
+            fail([plain_line(f"the response has no field {field!r}; at {part!r} it has: {names}")], EXIT_REFUSED)
+    say(found if isinstance(found, str) else json.dumps(found, ensure_ascii=False))
+
+
+def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield each value with its path, such as `data.0.id`."""
+    children: list[tuple[str, object]] = []
+    if isinstance(value, dict):
+        children = list(value.items())
+    elif isinstance(value, list):
+        children = [(str(at), one) for at, one in enumerate(value)]
+    if not children:
+        if name or value is not None:
+            yield name, value
+        return
+    for child, one in children:
+        yield from _flat(f"{name}.{child}" if name else child, one)
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise click.UsageError(f"--header: {text!r} must be NAME:VALUE")
+    return name.strip(), value.strip()
+
+
+def _parsed_body(text: str) -> Any:
+    raw = sys.stdin.read() if text == "-" else read_file(Path(text[1:])).decode() if text.startswith("@") else text
+    try:
+        return json.loads(raw)
+    except ValueError as error:
+        raise click.UsageError(f"BODY is not JSON: {error}") from None
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["shell", "dotenv", "json"]), default="shell", show_default=True,
+              help="Form of the lines: export commands, NAME=VALUE, or one JSON object.")  # fmt: skip
+@remote
+def env(client: ControlClient, form: str) -> None:
+    """Print the world's addresses and keys as environment variables.
+
+    \b
+    eval "$(rampsim env)"
+    rampsim env --format dotenv >> "$GITHUB_ENV"
+    """
+    world = client.world or DEFAULT_WORLD
+    found = client.get(f"/worlds/{segment(world)}")
+    keys = found["credentials"][client.environment or next(iter(found["credentials"]))]
+    values = {
+        "SIMULATOR_URL": client.url,
+        "SIMULATOR_WORLD": world,
+        "SIMULATOR_BASE_URL": keys["base_url"],
+        "SIMULATOR_PUBLIC_KEY": keys["public_key"],
+        "SIMULATOR_SECRET_KEY": keys["secret_key"],
+        "SIMULATOR_WEBHOOK_KEY": keys["webhook_key"],
+    }
+    if form == "json":
+        show(values)
+        return
+    for name, value in values.items():
+        say(f"export {name}={shlex.quote(value)}" if form == "shell" else f"{name}={value}")

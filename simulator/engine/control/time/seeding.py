@@ -1,0 +1,154 @@
+"""POST /seed: give a world a history of orders, through API requests, outside events and simulated time."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from simulator.engine.control.call import ControlCall
+from simulator.engine.control.objects.stepping import REFUSALS, Stepper
+from simulator.engine.control.operation import WAIT, calls_under
+from simulator.engine.control.refusals import invalid_parameter, invalid_state
+from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall
+from simulator.engine.scenario.run.histories import Episode, History
+from simulator.engine.scenario.run.triggers import triggers_of
+from simulator.engine.text.fields import Body, Text
+from simulator.engine.text.shapes import Count, Timestamp
+from simulator.kernel.clock import DAY_MS, HOUR_MS, LAST_MS, format_timestamp
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+
+operation = calls_under("Clock")
+
+_STREAM = "history"
+
+
+class SeedBody(Body):
+    days: Annotated[int, Field(ge=1, le=3660)] = 90
+    """The number of simulated days. The clock advances by this duration."""
+    per_day: Annotated[int, Field(ge=0, le=10_000)] = 40
+    """The number of orders on each day."""
+    mix: Text = "typical"
+    """The mix of outcomes: `typical` (most orders are completed) or `failures` (most orders are not)."""
+
+
+SeedAnswer = TypedDict(
+    "SeedAnswer",
+    {
+        "from": Timestamp,
+        "now": Timestamp,
+        "orders": Count,
+        "refused": dict[str, int],
+        "events": Count,
+    },
+)
+"""The time before and after, the orders that were created, the refused steps by error code, and the new events."""
+
+
+@operation("POST /seed", "Give the world a history", body=SeedBody, query=WAIT, by_environment=True, recorded_as="call")
+async def seed(call: ControlCall) -> SeedAnswer:
+    """Create orders on each of the next days, and bring them to an end with outside events, up to that time.
+
+    Use it to have lists, limits, orders, recurring runs and webhooks of several months. Requests, timers and webhook
+    deliveries happen as if they had been made one by one. The same seed gives the same history. Active scenarios
+    leave these orders alone. Fails with 409 clock_busy during another advance.
+    """
+    world, body = call.world, call.body
+    history = triggers_of(world).history
+    if history is None:
+        raise invalid_state("This service has no history to create.")
+    if body.mix not in history.mixes:
+        raise invalid_parameter("mix", f"it must be {' or '.join(history.mixes)}")
+    if world.now_ms + body.days * DAY_MS > LAST_MS:
+        raise invalid_parameter("days", "the clock ends with the year 9998")
+    call.patience()
+    call.require_idle(world)
+    return await _Seeding(call, world, history).play(body.days, body.per_day, body.mix)
+
+
+class _Seeding:
+    """One history while it is created. Work is planned day by day and done in the order of its time."""
+
+    def __init__(self, call: ControlCall, world: World, history: History) -> None:
+        self._call = call
+        self._world = world
+        self._history = history
+        self._cause = Cause("action", "seed", call.id)
+        self._setup = self._stepper()
+        self._orders = 0
+        self._refused: Counter[str] = Counter()
+        self._due: list[tuple[int, int, Stepper, Drive, tuple[tuple[int, DriveAction], ...]]] = []
+        self._planned = 0
+
+    async def play(self, days: int, per_day: int, mix: str) -> SeedAnswer:
+        world, start_ms, before = self._world, self._world.now_ms, self._world.journal.event_count
+        self._do(self._setup, self._history.begin(world, self._call.environment, days))
+        for day in range(days):
+            day_ms = start_ms + day * DAY_MS
+            self._plan(day_ms, per_day, mix)
+            await self._until(day_ms + DAY_MS)
+        return {
+            "from": format_timestamp(start_ms),
+            "now": format_timestamp(world.now_ms),
+            "orders": self._orders,
+            "refused": dict(sorted(self._refused.items())),
+            "events": world.journal.event_count - before,
+        }
+
+    def _plan(self, day_ms: int, per_day: int, mix: str) -> None:
+        world, environment = self._world, self._call.environment
+        first, last = self._history.hours
+        midnight_ms = day_ms - day_ms % DAY_MS
+        with world.change(self._cause):
+            for _ in range(per_day):
+                at_ms = midnight_ms + first * HOUR_MS + world.streams.below((last - first) * HOUR_MS, _STREAM)
+                at_ms += DAY_MS if at_ms < day_ms else 0
+                number = world.next_sequence(_STREAM)
+                episode = self._history.episode(world, environment, mix, number)
+                self._push(at_ms, self._stepper(self._setup.answers), episode)
+
+    def _push(self, at_ms: int, stepper: Stepper, episode: Episode) -> None:
+        self._planned += 1  # ties are broken by the order of planning
+        heapq.heappush(self._due, (at_ms, self._planned, stepper, episode.drive, episode.later))
+
+    async def _until(self, end_ms: int) -> None:
+        """Do the work that is due before a time, and advance the clock to that time."""
+        world = self._world
+        while self._due and self._due[0][0] < end_ms:
+            at_ms, _, stepper, drive, later = heapq.heappop(self._due)
+            if at_ms > world.now_ms:
+                await self._call.advance(world, at_ms)
+            is_done = self._do(stepper, drive)
+            if later and is_done:
+                (delay_ms, step), *rest = later
+                self._push(world.now_ms + delay_ms, stepper, Episode((step,), tuple(rest)))
+        if end_ms > world.now_ms:
+            await self._call.advance(world, end_ms)
+
+    def _do(self, stepper: Stepper, drive: Drive) -> bool:
+        """Perform steps atomically. Return whether they were allowed; a refusal is counted by its code."""
+        world = self._world
+        try:
+            with world.change(self._cause), world.store.attempt():
+                for step in drive:
+                    name, work = next(iter(step.items())) if isinstance(step, Mapping) else ("", step)
+                    assert isinstance(work, DriveCall | DriveAction)
+                    stepper.do(name, work)
+        except REFUSALS as refusal:
+            self._refused[getattr(refusal, "code", "invalid_transition")] += 1
+            return False
+        else:
+            self._orders += any(isinstance(step, Mapping) for step in drive) and stepper is not self._setup
+            return True
+        finally:
+            self._call.runtime.changed(world)
+
+    def _stepper(self, answers: Mapping[str, object] | None = None) -> Stepper:
+        stepper = Stepper(self._call.runtime, self._world, self._call.environment, self._cause)
+        stepper.answers |= answers or {}
+        return stepper

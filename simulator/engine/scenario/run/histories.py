@@ -1,0 +1,33 @@
+"""The orders of a history, which `POST /_simulator/seed` plays through simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from simulator.engine.scenario.run.drive import Drive, DriveAction
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One order, from its creation to its end."""
+
+    drive: Drive
+    """The steps that create the order. If one is refused, the later steps are left out."""
+    later: tuple[tuple[int, DriveAction], ...] = ()
+    """The actions of third parties, each with its delay after the previous step, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The orders of an account over several days."""
+
+    mixes: Mapping[str, str]
+    """The mixes of outcomes, each with its description."""
+    begin: Callable[[World, str, int], Drive]
+    """Returns the steps before the first order, given the world, an environment and the number of days."""
+    episode: Callable[[World, str, str, int], Episode]
+    """Returns an order, given the world, an environment, a mix and the order's number. Draws from the world's seed."""
+    hours: tuple[int, int]
+    """The hours of the day, in UTC, between which orders are created."""

@@ -1,0 +1,43 @@
+"""`world.flow`: an order that is created by API calls and brought to a status by outside events, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from simulator.engine.text.json import JsonObject
+from simulator.service import TOOLING
+from simulator.testing.errors import error_of
+from simulator.testing.links.link import parsed
+
+if TYPE_CHECKING:
+    import httpx
+
+
+def play(
+    client: httpx.Client, trigger: Callable[[str, str], object], name: str, status: str, fields: Mapping[str, object]
+) -> JsonObject:
+    """Create an order and bring it to a status. Return the order as the API returns it then.
+
+    Raise ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if a call is refused.
+    """
+    flows = TOOLING.flows()
+    flow = flows.get(name)
+    if flow is None:
+        raise ValueError(f"{name!r} is not a flow. Use one of: {', '.join(map(repr, flows))}.")
+    if status not in flow.events:
+        raise ValueError(f"{status!r} is not a status of {name}. Use one of: {', '.join(map(repr, flow.events))}.")
+    if unknown := [field for field in fields if field not in flow.fields]:
+        raise TypeError(f"{unknown[0]!r} is not a field of {name}. Use: {', '.join(flow.fields)}.")
+
+    def call(method: str, path: str, body: JsonObject | None) -> JsonObject:
+        response = client.request(method, path, json=body)
+        answer = parsed(response.content)
+        if not response.is_success or not isinstance(answer, dict):
+            raise error_of(response.status_code, answer)
+        return answer
+
+    order = flow.order(call, fields)
+    if event := flow.events[status]:
+        trigger(event, order["id"])
+    return call("GET", f"{flow.path}{order['id']}", None)
