@@ -11,7 +11,7 @@ import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.cli.progress import Progress
-from simulator.cli.tools.certifying import BOOKS
+from simulator.cli.tools.certifying import BOOKS, seconds_of
 from simulator.engine.text.progress import ProgressListener
 from simulator.engine.text.reports import counted
 
@@ -256,14 +256,4 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
 
 def _seconds(option: str, given: str | None) -> float | None:
     """Return the number of seconds in a duration such as 10m, or None if there is no duration."""
-    from simulator.kernel.clock import parse_duration
-
-    if given is None:
-        return None
-    try:
-        seconds = parse_duration(given) / 1000
-    except ValueError as error:
-        fail([f"{option}: {error}"], EXIT_USAGE)
-    if seconds <= 0:
-        fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
-    return seconds
+    return None if given is None else seconds_of(option, given)
