@@ -48,6 +48,8 @@ class Arming:
 
     faults: tuple[Document, ...] = ()
     counted: int = 0
+    parts: tuple[tuple[int, int], ...] = ()
+    """The ranges of faults of which each must happen, if there are several. Two faults at once have two."""
     rules: tuple[Document, ...] = ()
     instead: Mapping[str, tuple[Step, ...]] | None = None
     target: str | None = None
@@ -56,6 +58,8 @@ class Arming:
     """True if the fault stays in force after the test, while the simulated days pass."""
     clock: str = ""
     """The time at which the test's worlds begin, or "" for their own."""
+    orders: Document | None = None
+    """The events that are delivered after the test, in order: the number of the object and of each of its events."""
     crash: Document | None = None
     """The place where the application dies: the file, the line, and the number of the visit to that line."""
 

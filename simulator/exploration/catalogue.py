@@ -174,3 +174,19 @@ ALL = (
 )
 
 CLASSES: Mapping[str, FaultClass] = {one.name: one for one in ALL}
+
+ORDERS = FaultClass("orders", "delivery", lambda site: None)
+"""The class of runs under the plan `orders`, whose events arrive in a given order."""
+
+
+def class_of(fault: str) -> FaultClass:
+    """Return the class of a run's fault. Two faults at once, joined by `+`, are like the milder one."""
+    if fault == ORDERS.name:
+        return ORDERS
+    first, _, second = fault.partition("+")
+    made = CLASSES[first]
+    if not second:
+        return made
+    other = CLASSES[second]
+    strikes, seconds = made.strikes and other.strikes, made.seconds + other.seconds
+    return FaultClass(fault, made.kind, made.arm, strikes=strikes, seconds=seconds)

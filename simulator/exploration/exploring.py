@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from simulator.engine.text.progress import SILENT, ProgressListener
-from simulator.exploration import plans
+from simulator.exploration import orders, pairs, plans
 from simulator.exploration.baselines import Baseline, baselines_of, notes_on, says_something, with_lines
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
 from simulator.exploration.judgement.judging import (
     VERDICTS,
@@ -71,6 +71,8 @@ class Settings:
     replay: Run | None = None
     limit: float | None = None
     hosts: Hosts = Hosts()
+    copies: int = 2
+    """The largest number of copies of a delivery under the plan `orders`."""
 
 
 class Explored(NamedTuple):
@@ -117,31 +119,58 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
             listener.noted(note)
         if settings.replay is None and not any(map(says_something, baselines.values())):
             raise StopExploring(NOTHING_TRIED)
-        if {*settings.faults} & {*IN_PROCESS} and (settings.replay is None or not settings.replay.plan):
+        if _needs_lines(settings):
             baselines = with_lines(baselines, crew, name)
+        judged = own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
+        budget = None if settings.budget is None else settings.budget - (time.monotonic() - begun)
         if settings.replay is not None:
             chosen, left_out = [_placed(settings.replay, baselines)], 0
+        elif settings.plan == plans.ORDERS:
+            chosen, more, left_out = orders.search(baselines, crew, name, settings.copies, budget)
+            judged += more
         else:
-            planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
-            for note in _without_place(settings.faults, {run.fault for run in planned}):
-                listener.noted(note)
-            seconds = {test: one.seconds for test, one in baselines.items()}
-            spent = time.monotonic() - begun
-            budget = None if settings.budget is None else settings.budget - spent
-            chosen = plans.within(planned, seconds, crew.size, budget)
-            left_out = len(planned) - len(chosen)
-            if left_out and not chosen:
-                raise StopExploring(
-                    f"--budget: the tests took {spent:.0f} s without faults, and no run fits the rest of "
-                    f"{settings.budget:g} s: give it more"
-                )
-            listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
-        judged = own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
+            chosen, left_out = _chosen(settings, baselines, crew.size, budget, listener)
         for one in judged:
             listener.ended(one)
         faulty = [one for one in chosen if one.fault != plans.NONE]
-        judged += _runs(faulty, baselines, crew, name, listener, told=settings.replay is not None)
-        return Explored(settings, baselines, judged, left_out)
+        told = settings.replay is not None
+        found = _runs(faulty, baselines, crew, name, listener, told=told)
+        if settings.plan == plans.PAIRS and not told:
+            alone = pairs.parts_of([one.run for one in found if one.verdict.is_finding], _evidence(baselines))
+            found = pairs.attributed(found, _runs(alone, baselines, crew, f"{name}-p", listener, told=False))
+        return Explored(settings, baselines, judged + found, left_out)
+
+
+def _needs_lines(settings: Settings) -> bool:
+    """Return True if a run needs to know where an application in the tests' process can die."""
+    if settings.replay is not None:
+        return settings.replay.fault in IN_PROCESS and not settings.replay.plan
+    return settings.plan not in (plans.ORDERS, plans.PAIRS) and bool({*settings.faults} & {*IN_PROCESS})
+
+
+def _chosen(
+    settings: Settings, baselines: Mapping[str, Baseline], workers: int, budget: float | None, listener: Listener
+) -> tuple[list[Run], int]:
+    """Return the planned runs that fit into the budget in seconds, and the number of runs that do not."""
+    evidence = _evidence(baselines)
+    if settings.plan == plans.PAIRS:
+        planned = pairs.runs_of(evidence, settings.faults)
+    else:
+        planned = plans.runs_of(evidence, settings.plan, settings.faults)
+        for note in _without_place(settings.faults, {run.fault for run in planned}):
+            listener.noted(note)
+    seconds = {test: one.seconds for test, one in baselines.items()}
+    chosen = plans.within(planned, seconds, workers, budget)
+    left_out = len(planned) - len(chosen)
+    if left_out and not chosen:
+        assert settings.budget is not None
+        assert budget is not None
+        raise StopExploring(
+            f"--budget: the tests took {settings.budget - budget:.0f} s without faults, and no run fits the rest of "
+            f"{settings.budget:g} s: give it more"
+        )
+    listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, workers), left_out)
+    return chosen, left_out
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
@@ -203,9 +232,9 @@ def _runs(
             run.test,
             f"{name}-r{number}",
             run.plan,
-            baselines[run.test].limit + CLASSES[run.fault].seconds,
-            waits=bool(CLASSES[run.fault].seconds),
-            effects=not CLASSES[run.fault].strikes,
+            baselines[run.test].limit + class_of(run.fault).seconds,
+            waits=bool(class_of(run.fault).seconds),
+            effects=not class_of(run.fault).strikes,
         )
         for number, run in enumerate(runs)
     ]

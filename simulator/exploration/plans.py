@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from simulator.exploration.arming import Arming, Site
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.runs.tasks import Document
 from simulator.exploration.sites import every_site
 from simulator.kernel.dataclass import dataclass
 
-PLANS = ("quick", "pair", "full")
+ORDERS, PAIRS = "orders", "pairs-of-faults"
+PLANS = ("quick", "pair", "full", ORDERS, PAIRS)
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
 def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
     """Return the run that injects a fault class at a site in a test."""
-    return Run(_id(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
+    return Run(id_of(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
 
 
-def _id(*parts: str) -> str:
+def id_of(*parts: str) -> str:
     """Return an id for a run that depends only on the test, the fault and the site."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
@@ -74,7 +75,7 @@ def _id(*parts: str) -> str:
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
     """Estimate how long runs take, based on how long their tests take without faults. Waiting runs are concurrent."""
     works = sum(seconds[run.test] for run in runs)
-    return _lasting(works, sum(CLASSES[run.fault].seconds for run in runs), workers)
+    return _lasting(works, sum(class_of(run.fault).seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
@@ -97,7 +98,7 @@ NONE = "none"
 
 
 def without_fault(test: str) -> Run:
-    return Run(_id(test, NONE, ""), test, NONE, "", {})
+    return Run(id_of(test, NONE, ""), test, NONE, "", {})
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
@@ -119,7 +120,7 @@ def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budg
     works = waits = 0.0
     for _, number in sorted(ranked):
         run = runs[number]
-        more_works, more_waits = works + seconds[run.test], waits + CLASSES[run.fault].seconds
+        more_works, more_waits = works + seconds[run.test], waits + class_of(run.fault).seconds
         if _lasting(more_works, more_waits, workers) <= budget:
             works, waits = more_works, more_waits
             chosen.append(number)

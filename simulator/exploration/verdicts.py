@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from simulator.exploration import plans
 from simulator.exploration.baselines import Baseline
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import class_of
 from simulator.exploration.judgement.causes import Judged
 from simulator.exploration.judgement.judging import (
     HIDDEN_BY_SETTLE,
+    ORDER_DEPENDENT,
     SURVIVED,
     Orders,
     Problem,
@@ -21,6 +22,7 @@ from simulator.exploration.judgement.judging import (
 )
 from simulator.exploration.judgement.masking import Names
 from simulator.exploration.plans import Run
+from simulator.exploration.runs.ordering import canonical
 from simulator.exploration.runs.tasks import Document, Result
 
 
@@ -64,9 +66,14 @@ def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
         early = {**evidence, **evidence["before"]}
         first = _judge(run, result, early, baseline, {**baseline.evidence, **baseline.evidence["before"]})
         verdict = _of_stages(first, verdict)
+    wanted = (run.plan.get("orders") or {}).get("wanted")
+    names = baseline.masks.names(evidence)
+    books_now = names.masked(canonical(evidence["books"]))
+    if wanted is not None and not verdict.is_finding and books_now != wanted:
+        note = f"the same deliveries in another order leave {wanted or 'nothing'} in the books, and not {books_now}"
+        verdict = replace(verdict, verdict=ORDER_DEPENDENT, note=note)
     if verdict.is_finding and baseline.difference:
         verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
-    names = baseline.masks.names(evidence)
     books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
     return Judged(run, replace(verdict, note=names.masked(verdict.note)), result["outcome"], books=books)
 
@@ -77,7 +84,7 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
         {**evidence, "failure": result["failure"]},
         passed=result["outcome"] != "failed",
         hung=result["hung"],
-        strikes=CLASSES[run.fault].strikes,
+        strikes=class_of(run.fault).strikes,
         by_reference=baseline.by_reference,
     )
 

@@ -26,10 +26,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
-@click.option("--plan", type=click.Choice(["quick", "pair", "full"]), default="pair", show_default=True,
-              help="quick: each class once per operation, event type and transaction type. pair: the same in each "
-              "test, at the first and last occurrence. full: at every occurrence.")  # fmt: skip
+@click.option(
+    "--plan",
+    type=click.Choice(["quick", "pair", "full", "orders", "pairs-of-faults"]),
+    default="pair",
+    show_default=True,
+    help="quick: each class once per operation, event type and transaction type. pair: the same in each test, at the "
+    "first and last occurrence. full: at every occurrence. orders: deliveries in every order and multiplicity. "
+    "pairs-of-faults: two faults that meet the same order.",
+)
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
+@click.option("--copies", type=click.IntRange(1, 5), default=2, show_default=True,
+              help="With `--plan orders`: the largest number of copies of a delivery.")  # fmt: skip
 @click.option("--budget", metavar="TIME", help="Time limit, such as 10m. The runs with the most coverage come first.")
 @click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
 @click.option(
@@ -69,8 +77,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
-    plan: str, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...], seed: int,
-    workers: int | None, limit: str | None,
+    plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
+    seed: int, workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -113,6 +121,7 @@ def explore(
         found,
         _seconds("--limit", limit),
         click.get_current_context().find_object(Hosts) or Hosts(),  # callers from Python may pass their own
+        copies,
     )
     progress = Progress()
     signal.signal(signal.SIGTERM, _terminated)

@@ -153,8 +153,21 @@ def _call(row: Document) -> Found:
         "keyed": bool(key),
         "of_kit": key.startswith(_KIT_KEY) and row["operation"] == "create_webhook",
         "network": str(network or answer.get("network") or "").lower() or None,
+        "names": sorted({*(part for part in path.split("/") if "_" in part), *_named_in(body), *_named_in(answer)}),
         "spends": {"symbol": symbol, "network": network} if symbol and network else None,
     }
+
+
+def _named_in(value: object) -> Iterator[str]:
+    """Yield the ids and references in a body."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if (name == "id" or name.endswith("_id") or name == "reference") and isinstance(inner, str):
+                yield inner
+            yield from _named_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named_in(inner)
 
 
 def _deliveries(world: World, most: int) -> Iterator[Found]:
@@ -166,6 +179,7 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
         if row["attempt"] == 1 and row["event_type"] != "webhook.test":
             yield {
                 "type": row["event_type"],
+                "object": told[place][0],
                 "by_call": row["event_id"] in caused,
                 "has_later_end": any((told[place][0], end) in told[place:] for end in _ends_after(row["event_type"])),
             }

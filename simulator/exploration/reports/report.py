@@ -16,8 +16,8 @@ from simulator.exploration.baselines import sites_in
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.exploring import Explored, Settings
 from simulator.exploration.judgement.causes import Cause, Judged
-from simulator.exploration.judgement.fixes import ADVICE
 from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.fixes import advice_of
 from simulator.exploration.judgement.judging import FAILED_LOUDLY, HIDDEN_BY_SETTLE, SURVIVED, VERDICTS, Problem
 from simulator.exploration.plans import Run, without_fault
 from simulator.exploration.reports.page import page
@@ -273,7 +273,7 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
 def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines for a finding: the first run that reveals it, then the others."""
     one, *others = cause.findings
-    verdict, advice = one.verdict, ADVICE[one.run.fault]
+    verdict, advice = one.verdict, advice_of(one.run.fault)
     yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
     yield f"  under   {one.run.fault} at {one.run.site}" if one.run.site else "  under   no fault"
     yield f"  means   {advice.means}"
@@ -322,10 +322,12 @@ def _table(explored: Explored) -> Iterator[str]:
     for one in explored.judged:
         rows.setdefault(one.run.fault, Counter())[one.verdict.verdict] += 1
     shown = [verdict for verdict in VERDICTS if any(verdict in row for row in rows.values())]
+    width = max((len(fault) + 2 for fault in rows), default=0)
+    width = max(width, 30)
     if rows:
-        yield "fault".ljust(30) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
+        yield "fault".ljust(width) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
     for fault, row in rows.items():
-        yield (fault.ljust(30) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)).rstrip()
+        yield (fault.ljust(width) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)).rstrip()
     if rows:
         yield ""
     yield from (f"{verdict.ljust(17)} {MEANINGS[verdict]}" for verdict in shown)
@@ -375,7 +377,7 @@ def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> s
 
 def _details(explored: Explored, one: Judged, cause: Cause, directory: Path) -> Iterator[str]:
     """Yield the lines for a finding: what happened, the fix, other runs that reveal it, the timeline with the fault."""
-    advice = ADVICE[one.run.fault]
+    advice = advice_of(one.run.fault)
     yield from (one.verdict.note, *(line.note for line in one.books if line.note != one.verdict.note))
     yield from ("", advice.means, f"{advice.mend} ({advice.clause})", "")
     others = [each for each in cause.findings if each is not one]

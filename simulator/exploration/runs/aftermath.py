@@ -21,6 +21,7 @@ from simulator.certification.sources import (
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
+from simulator.exploration.runs.ordering import play
 from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -81,6 +82,9 @@ def follow(
     for one in armed:
         one.lift()
         one.world.settle()
+    ordered = [
+        play(one, lambda: _books(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
+    ]
     if hooks.mode == "none":
         hooks = replace(hooks, settle=None)
     if hooks.mode != "before":
@@ -102,6 +106,8 @@ def follow(
         found["effects"] = evidence.effects_of(armed)
     found |= _books(hooks, environments, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
+    if ordered:
+        found |= {"hits": 1, "ordered": ordered[0], "settles": hooks.settle is not None}
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
 

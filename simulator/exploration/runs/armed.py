@@ -30,6 +30,8 @@ class ArmedWorld:
         self.plan = {key: value for key, value in (plan or {}).items() if is_meant or key == "assumptions"}
         self._faults: list[str] = []
         self._hits = 0
+        self._missing = False
+        """True if one of two faults at once did not happen."""
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
@@ -73,9 +75,17 @@ class ArmedWorld:
         """Return how often the fault happened. The number is complete only after `lift`."""
         if self.plan.get("clock"):
             return int(any(not row["path"].startswith("/_simulator") for row in self.world.requests()))
+        if self._missing:
+            return 0
         if not self.plan.get("rules"):
             return self._hits
-        return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
+        if self.plan.get("parts") and not self._swapped and not self._fired:
+            return 0
+        return self._hits + self._swapped + self._fired
+
+    @property
+    def _fired(self) -> int:
+        return len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
         """Remove the fault and repair effects that an integrator cannot repair.
@@ -83,7 +93,10 @@ class ArmedWorld:
         Actions of payers and banks are not undone.
         """
         rows = self.world.control("GET", "/faults")["data"]
-        self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
+        hits = {row["id"]: int(row["hits"]) for row in rows}
+        self._hits += sum(hits.get(name, 0) for name in self._faults)
+        parts = self.plan.get("parts", ())
+        self._missing = any(not any(hits.get(name) for name in self._faults[begin:end]) for begin, end in parts)
         if rows and not self.plan.get("stays"):
             self.world.control("DELETE", "/faults")
         for step in (*self.plan.get("mend", ()), *self._refill()):

@@ -271,3 +271,10 @@ FAULTS: tuple[FaultClass, ...] = (
     FaultClass("runs-fail", "call", _runs_fail, strikes=False),
     FaultClass("starts-at", "start", _starts_at, strikes=False, variants=_moments),
 )
+
+PAIRS = (
+    ("answer-lost-after-commit", "webhook-lost"),
+    ("quote-expires", "rate-moves"),
+    ("answer-lost-after-commit", "key-revoked"),
+)
+"""Pairs of classes that together find defects that neither finds alone."""
