@@ -49,4 +49,8 @@ EVERYTHING: Document = {
     "transactions": [transaction("onramp"), transaction("offramp"), transaction("buy")],
     "standing": [],
     "timeline": [],
+    "lines": [
+        {"scene": scene, "what": f"shop.py:7 in {scene}", "within": scene, "file": "shop.py", "line": 7, "visit": 1}
+        for scene in ("handler", "call")
+    ],
 }

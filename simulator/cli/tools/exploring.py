@@ -48,6 +48,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Your reconciliation job: a command, or a function MODULE:FUNCTION. May be given twice, the second time with "
     "`none` (the job never runs), `before` (judge before and after it) or `after` (the default).",
 )
+@click.option(
+    "--quiesce",
+    metavar="COMMAND|URL",
+    help="Says whether your application's own queue is empty: a command by exit code 0, a URL by 2xx. Explore asks "
+    "before it reads your books.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
 @click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
@@ -78,7 +84,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
-    seed: int, workers: int | None, limit: str | None,
+    quiesce: str | None, seed: int, workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -115,7 +121,7 @@ def explore(
         plan,
         _classes(faults, tuple(CLASSES)),
         _seconds("--budget", budget),
-        _hooks(settles, books),
+        _hooks(settles, books, quiesce),
         seed,
         workers or os.cpu_count() or 1,
         found,
@@ -234,7 +240,7 @@ def _nothing_about_faults() -> None:
             say(f"--{option} has no effect with --assumptions.", err=True)
 
 
-def _hooks(settles: tuple[str, ...], books: str | None) -> Hooks:
+def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> Hooks:
     """Return the integrator's hooks. A value of `--settle` is a mode if it is the name of one, or the job."""
     from simulator.exploration.runs.aftermath import MODES, Hooks
 
@@ -244,7 +250,7 @@ def _hooks(settles: tuple[str, ...], books: str | None) -> Hooks:
         if len(given) > 1:
             said = f"--settle has two {name}, {given[0]!r} and {given[1]!r}"
             fail([f"{said}: give one command and one of {', '.join(MODES)}"], EXIT_USAGE)
-    return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode)
+    return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode, quiesce=quiesce)
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:

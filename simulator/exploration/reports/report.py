@@ -143,7 +143,12 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
     words = ["rampsim", "explore", "--replay"]
     words.append(name if directory == DIRECTORY else str(directory / "findings" / f"{name}.yaml"))
     mode = settings.hooks.mode if settings.hooks.mode != Hooks.mode else None
-    for option, value in (("--settle", settings.hooks.settle), ("--settle", mode), ("--books", settings.hooks.books)):
+    for option, value in (
+        ("--settle", settings.hooks.settle),
+        ("--settle", mode),
+        ("--books", settings.hooks.books),
+        ("--quiesce", settings.hooks.quiesce),
+    ):
         words += [option, str(value)] if value else []
     words += ["--seed", str(settings.seed)] if settings.seed != 1 else []
     return shlex.join([*words, "--", *settings.command])
@@ -327,7 +332,9 @@ def _table(explored: Explored) -> Iterator[str]:
     if rows:
         yield "fault".ljust(width) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
     for fault, row in rows.items():
-        yield (fault.ljust(width) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)).rstrip()
+        yield (
+            fault.ljust(width) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
+        ).rstrip()
     if rows:
         yield ""
     yield from (f"{verdict.ljust(17)} {MEANINGS[verdict]}" for verdict in shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from simulator.certification.sources import (
@@ -14,6 +15,7 @@ from simulator.certification.sources import (
     describe_error,
     function,
     is_function,
+    is_quiet,
     read_books,
     returned,
     settle,
@@ -25,6 +27,7 @@ from simulator.exploration.runs.ordering import play
 from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
+from simulator.testing.quiescence import wait_until_quiet
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -55,6 +58,8 @@ class Hooks:
     books: str | Callable[[], object] | None = None
     here: bool = False
     mode: str = "after"
+    quiesce: str | Callable[[], object] | None = None
+    """Says whether the application's own queue is empty."""
 
 
 def follow(
@@ -82,6 +87,7 @@ def follow(
     for one in armed:
         one.lift()
         one.world.settle()
+    _wait(hooks, environments, must_work=faultless)
     ordered = [
         play(one, lambda: _books(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
     ]
@@ -92,11 +98,14 @@ def follow(
     paid = [name for one in armed if _learns(one.world, hooks) for name in _paid(one)]
     before: JsonObject = {}
     _pass_days(worlds)
+    _wait(hooks, environments, must_work=faultless)
     if hooks.mode == "before":
         before = evidence.evidence_of(armed, paid) | _books(hooks, environments, must_work=faultless)
         _settle(hooks, environments, must_work=faultless)
         _pass_days(worlds)
+        _wait(hooks, environments, must_work=faultless)
     _settle(hooks, environments, must_work=faultless)
+    _wait(hooks, environments, must_work=faultless)
     found = evidence.evidence_of(armed, paid)
     if before:
         found["before"] = before
@@ -186,6 +195,23 @@ def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wor
         if must_work:
             said = str(error) if isinstance(error, Unusable) else f"--settle raised {describe_error(error)}"
             raise HookFailed(said) from None
+
+
+def _wait(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
+    """Wait until the application's own queue is empty."""
+    given = hooks.quiesce
+    if given is None:
+        return
+    for environment in environments:
+        quiet = given if callable(given) else partial(is_quiet, given, environment)
+        try:
+            if wait_until_quiet(quiet) or not must_work:
+                continue
+        except Exception as error:
+            if not must_work:
+                continue
+            raise HookFailed(f"the quiesce hook raised {describe_error(error)}") from None
+        raise HookFailed("--quiesce: the application's queue is not empty after ten seconds, without any fault")
 
 
 def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:

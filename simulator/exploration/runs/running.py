@@ -79,7 +79,13 @@ class PytestRunner:
             "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
         ]  # fmt: skip
         self._server = Server(HttpLink(url))
-        self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books, "mode": hooks.mode}
+        self._given = {
+            "seed": seed,
+            "settle": hooks.settle,
+            "books": hooks.books,
+            "mode": hooks.mode,
+            "quiesce": hooks.quiesce,
+        }
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self.tests: list[str] = []

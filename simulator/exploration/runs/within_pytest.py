@@ -22,6 +22,7 @@ from typing import IO, Any, SupportsIndex
 
 import pytest
 
+from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs import crashing
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
@@ -35,6 +36,7 @@ from simulator.testing.links.http_link import HttpLink
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.run import WORLDS, Run
+from simulator.testing.quiescence import waiter
 from simulator.testing.receiving.receivers import Receiver
 from simulator.testing.servers import shared
 from simulator.testing.servers.server import Server
@@ -166,7 +168,16 @@ class _ExploringRun(Run):
         if world is None:
             return super().new_world(item, server)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
+        self.wait_for_application(item, world)
         return world
+
+    def wait_for_application(self, item: pytest.Item, world: World) -> None:
+        """As for other runs, and also if the option `--quiesce` says how."""
+        given: str | None = self.task["quiesce"]
+        if given is None:
+            super().wait_for_application(item, world)
+        else:
+            world.on_advance.append(waiter(lambda: is_quiet(given, os.environ)))
 
     def _begin(self, world: World) -> None:
         super()._begin(world)
@@ -189,8 +200,8 @@ class _ExploringRun(Run):
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
         assert self._first is not None
-        settle, books = (self._hook(name, self._first) for name in ("settle", "books"))
-        hooks = Hooks(settle, books, here=True, mode=self.task["mode"])
+        settle, books, quiesce = (self._hook(name, self._first) for name in ("settle", "books", "quiesce"))
+        hooks = Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
         found = follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
         if self.tracer is not None:
             found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
@@ -209,7 +220,8 @@ class _ExploringRun(Run):
             return given
         assert self._item is not None
         hook = getattr(self._item.ihook, f"pytest_rampsim_{name}")
-        return partial(hook, item=self._item, world=world) if hook.get_hookimpls() else None
+        given_to = {"item": self._item} if name == "quiesce" else {"item": self._item, "world": world}
+        return partial(hook, **given_to) if hook.get_hookimpls() else None
 
     def end(self) -> None:
         for one in self.armed:

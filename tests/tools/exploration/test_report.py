@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader
 from simulator.exploration.baselines import Baseline
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import CLASSES, ORDERS
 from simulator.exploration.exploring import Explored, Settings
 from simulator.exploration.judgement.causes import FAMILIES, Judged, causes_of
 from simulator.exploration.judgement.fixes import ADVICE
@@ -233,7 +233,7 @@ def test_any_run_of_a_report_can_be_replayed_by_its_id(tmp_path: Path) -> None:
 
 
 def test_every_class_and_every_verdict_has_its_words() -> None:
-    assert set(ADVICE) == {*CLASSES, NONE}
+    assert set(ADVICE) == {*CLASSES, NONE, ORDERS.name}
     assert set(MEANINGS) == set(VERDICTS)
     alike = [name for _, names in FAMILIES.values() for name in names]
     assert set(alike) <= set(CLASSES)
