@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -54,6 +55,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Says whether your application's own queue is empty: a command by exit code 0, a URL by 2xx. Explore asks "
     "before it reads your books.",
 )
+@click.option("--during", is_flag=True, help="Read the books also during the test, whenever an order's state changes.")
+@click.option(
+    "--tolerate",
+    metavar="DURATION",
+    help="With --during: the simulated time for which books may disagree, such as 5m.  [default: 0]",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
 @click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
@@ -84,7 +91,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
-    quiesce: str | None, seed: int, workers: int | None, limit: str | None,
+    quiesce: str | None, during: bool, tolerate: str | None, seed: int, workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -121,7 +128,7 @@ def explore(
         plan,
         _classes(faults, tuple(CLASSES)),
         _seconds("--budget", budget),
-        _hooks(settles, books, quiesce),
+        replace(_hooks(settles, books, quiesce), tolerated_ms=_tolerated(during, tolerate, command)),
         seed,
         workers or os.cpu_count() or 1,
         found,
@@ -251,6 +258,23 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
             said = f"--settle has two {name}, {given[0]!r} and {given[1]!r}"
             fail([f"{said}: give one command and one of {', '.join(MODES)}"], EXIT_USAGE)
     return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode, quiesce=quiesce)
+
+
+def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
+    """Return how long books may disagree during a test in simulated milliseconds, or None without `--during`."""
+    from simulator.exploration.runs.running import executable, is_pytest
+
+    if not during:
+        if tolerate is not None:
+            fail(["--tolerate says how long books may disagree during a test: use it with --during"], EXIT_USAGE)
+        return None
+    if not is_pytest(executable(command)):
+        fail(
+            [f"--during needs pytest as the command, not {command[0]!r}: only then explore sees the clock"], EXIT_USAGE
+        )
+    if tolerate in (None, "0", "0s"):
+        return 0
+    return round(1000 * (_seconds("--tolerate", tolerate) or 0))
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Hooks:
     mode: str = "after"
     quiesce: str | Callable[[], object] | None = None
     """Says whether the application's own queue is empty."""
+    tolerated_ms: int | None = None
+    """How long books may disagree during a test, in simulated milliseconds, or None if they are not read then."""
 
 
 def follow(
@@ -89,7 +91,7 @@ def follow(
         one.world.settle()
     _wait(hooks, environments, must_work=faultless)
     ordered = [
-        play(one, lambda: _books(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
+        play(one, lambda: books_of(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
     ]
     if hooks.mode == "none":
         hooks = replace(hooks, settle=None)
@@ -100,7 +102,7 @@ def follow(
     _pass_days(worlds)
     _wait(hooks, environments, must_work=faultless)
     if hooks.mode == "before":
-        before = evidence.evidence_of(armed, paid) | _books(hooks, environments, must_work=faultless)
+        before = evidence.evidence_of(armed, paid) | books_of(hooks, environments, must_work=faultless)
         _settle(hooks, environments, must_work=faultless)
         _pass_days(worlds)
         _wait(hooks, environments, must_work=faultless)
@@ -113,7 +115,7 @@ def follow(
         found |= evidence.history_of(armed, marks)
     if story or effects:
         found["effects"] = evidence.effects_of(armed)
-    found |= _books(hooks, environments, must_work=faultless)
+    found |= books_of(hooks, environments, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
     if ordered:
         found |= {"hits": 1, "ordered": ordered[0], "settles": hooks.settle is not None}
@@ -214,7 +216,7 @@ def _wait(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work:
         raise HookFailed("--quiesce: the application's queue is not empty after ten seconds, without any fault")
 
 
-def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
+def books_of(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
     """Return the integrator's records (`order`, `state`, `amount`, `currency` of each line), or None.
 
     If several environments return equal records, they are counted once. `unread` is the reason why records cannot be

@@ -85,6 +85,7 @@ class PytestRunner:
             "books": hooks.books,
             "mode": hooks.mode,
             "quiesce": hooks.quiesce,
+            "tolerated_ms": hooks.tolerated_ms,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it

@@ -25,9 +25,10 @@ import pytest
 from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs import crashing
-from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
 from simulator.exploration.runs.crashing import Tracer
+from simulator.exploration.runs.during import Watch
 from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
 from simulator.testing.errors import ActionRefused, SimulatorError
@@ -89,11 +90,17 @@ class _Link(HttpLink):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.armed: dict[str, ArmedWorld] = {}
+        self.watches: dict[str, Watch] = {}
+        """The worlds whose books are read during the test."""
         self.plan: Document | None = None
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
         if (method, path) == ("POST", "/worlds"):
             return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
+        watch = self.watches.get(world or "")
+        if watch is not None and (method, path) == ("POST", "/clock/advance"):
+            once = super().control
+            return watch.advance(lambda given: once(method, path, given, world=world, **more), body or {})
         armed = self.armed.get(world or "")
         if armed is not None and isinstance(body, Mapping):
             if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
@@ -187,22 +194,43 @@ class _ExploringRun(Run):
         self.armed.append(one)
         assert self._link is not None
         self._link.armed[world.id] = one
+        tolerated: int | None = self.task.get("tolerated_ms")
+        if tolerated is not None:
+            self._link.watches[world.id] = Watch(one, self._books_now, tolerated)
 
     def _sections(self, item: pytest.Item) -> Any:
         return iter(())
 
+    def _books_now(self) -> list[Document] | None:
+        """Return the books during the test, or None if they cannot be read yet."""
+        rows: list[Document] | None = books_of(self._hooks(), [variables(self._one)], must_work=False).get("books")
+        return rows
+
+    @property
+    def _one(self) -> World:
+        assert self._first is not None
+        return self._first
+
+    def _hooks(self) -> Hooks:
+        settle, books, quiesce = (self._hook(name, self._one) for name in ("settle", "books", "quiesce"))
+        return Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
+
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
         """Collect the evidence from those worlds of a test that still exist."""
         assert self._link is not None
+        for watch in self._link.watches.values():
+            watch.look()
+        late = [row for watch in self._link.watches.values() for row in watch.rows()]
+        self._link.watches.clear()
         self._link.armed.clear()
         living = self.armed
         if len(living) > 1:  # some that the test has made itself may have ended with it
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
-        assert self._first is not None
-        settle, books, quiesce = (self._hook(name, self._first) for name in ("settle", "books", "quiesce"))
-        hooks = Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
-        found = follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
+        more = {"story": self.task["story"], "effects": self.task["effects"]}
+        found = follow(living, self._hooks(), [environment], **more)
+        if late:
+            found["late"] = late
         if self.tracer is not None:
             found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
         return found

@@ -97,3 +97,40 @@ def test_a_job_that_hides_a_wrong_handler_without_faults_is_a_warning(shop: Path
 def test_two_settle_modes_or_commands_are_refused(words: tuple[str, str], said: str, tmp_path: Path) -> None:
     found = explore(tmp_path, "--settle", words[0], "--settle", words[1], command=("true",))
     assert (found.code, said in found.said) == (2, True), found.said
+
+
+DURING = """
+import pytest
+
+@pytest.mark.scenario("autopilot")
+def test_send(shop):
+    shop.send("A-1")
+    for _ in range(3):
+        shop.world.advance("3h")
+"""
+
+
+@pytest.mark.parametrize(("tolerate", "verdict"), [("7h", "survived"), ("5h", "late")])
+def test_during_finds_books_that_agree_too_late(tolerate: str, verdict: str, shop: Path) -> None:
+    """The event comes six hours late. Before the end of the test, the books agree."""
+    (shop / "test_shop.py").write_text(DURING)
+    text = (shop / "conftest.py").read_text().replace('(sent.json()["status"], "0")', '("placed", "0")')
+    (shop / "conftest.py").write_text(text)
+    words = ("--during", "--tolerate", tolerate, "--faults", "webhook-late")
+    found = explore(shop, *words)
+    rows = {row["site"]: row for row in found.report["runs"]}
+    row = rows["transaction.completed #1"]
+    assert row["verdict"] == verdict, found.said
+    assert "none" not in {one["fault"] for one in found.report["runs"]}
+    if verdict == "late":
+        assert row["note"].endswith("since 2026-01-05T08:00:20.000Z"), row
+        assert explore(shop, *words[:3], "--replay", row["id"]).code == 1
+    assert "late" not in explore(shop, "--faults", "webhook-late").report["summary"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(("--tolerate", "5m"), "use it with --during"), (("--during",), "needs pytest as the command")]
+)
+def test_during_and_tolerate_name_what_they_need(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    found = explore(tmp_path, *words, command=("true",))
+    assert (found.code, said in found.said) == (2, True), found.said
