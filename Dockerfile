@@ -1,3 +1,4 @@
+# Builds for amd64 and arm64: docker buildx build --platform linux/amd64,linux/arm64 -t rampsim .
 # Everything is installed where there are compilers, for machines that have no wheels of something, and copied from there.
 FROM python:3.11 AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1

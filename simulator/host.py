@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from simulator import dashboard
+from simulator import dashboard, service
 from simulator.contract import serving
 from simulator.docs import serving as docs
 from simulator.engine.clients.address import CONTROL_BASE
@@ -24,7 +24,6 @@ from simulator.engine.control.worlds import documents
 from simulator.engine.durable import opening
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.scenario.files import folder as scenario_folder
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library
@@ -39,6 +38,7 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.text import strict
 from simulator.engine.text.citations import DOCS_BASE
 from simulator.engine.text.masking import Masker
+from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, identity_of
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.courier import transport as transports
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
@@ -47,7 +47,6 @@ from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.providers.ramp.provider import PROVIDER as PROVIDER
-from simulator.service import TOOLING
 
 
 def vocabulary() -> Vocabulary:
@@ -67,8 +66,8 @@ class Simulator(AnySimulator):
 def control_rows(
     extra: tuple[operation.ControlOperation, ...] = (), provider: Provider = PROVIDER
 ) -> tuple[operation.ControlOperation, ...]:
-    """Return all operations of the control API. Those in `extra` come last."""
-    return rows.control_rows(provider.alternatives, TOOLING.control_rows(), extra)
+    """Return all operations of the control API. The operations in `extra` come last."""
+    return rows.control_rows(provider.alternatives, service.TOOLING.control_rows(), extra)
 
 
 def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:

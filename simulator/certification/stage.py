@@ -23,11 +23,11 @@ from simulator.engine.clients.control import CallRefused, ControlClient, Unreach
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import collected
 from simulator.engine.scenario.play.matching import dig
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import open_socket, serving
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.clock import parse_timestamp

@@ -19,13 +19,13 @@ from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
 from simulator.engine.rows.error import ControlError
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.run.drive import DriveAction
 from simulator.engine.scenario.run.paths import paths_where
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.reports import counted
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause

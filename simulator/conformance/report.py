@@ -100,7 +100,7 @@ class Report:
             lines += ["", "## Incomplete run", "", trouble]
         if self.notes:
             lines += ["", "## Notes", *(line for note in self.notes for line in ("", note))]
-        lines += ["", "## What came back"]
+        lines += ["", "## Responses"]
         for operation, answers in sorted(self.answers.items()):
             lines += ["", operation, *(f"  {count:>6}  {answer}" for answer, count in sorted(answers.items()))]
         return "\n".join([*lines, "", self.verdict]) + "\n"
@@ -129,8 +129,8 @@ class Report:
             "",
             "| | met | not met |",
             "| - | - | - |",
-            f"| specified rules | {tally.holding(promises=True)} | {len(self.broken)} |",
-            f"| assumed rules | {tally.holding(promises=False)} | {len(self.differ)} |",
+            f"| promises (specified rules) | {tally.holding(promises=True)} | {len(self.broken)} |",
+            f"| guesses (assumed rules) | {tally.holding(promises=False)} | {len(self.differ)} |",
         ]
         if settings.plays_laws:
             lines += [f"| operations that returned 2xx | {self._reached} | {len(self.unreached)} |"]

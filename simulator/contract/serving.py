@@ -16,8 +16,8 @@ from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.engine.rows.service import signing_of
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import webhook_key
 from simulator.kernel.world import DEFAULT_WORLD, World
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from os.path import isfile
 from threading import RLock
 from types import ModuleType
 
@@ -23,9 +23,13 @@ class _LateModule(ModuleType):
     def __getattr__(self, name: str) -> object:
         if name == "__path__":  # the import system checks whether a module is a package
             raise AttributeError(name)
-        if "__path__" in vars(self) and find_spec(f"{self.__name__}.{name}") is not None:
+        if "__path__" in vars(self) and name.islower():  # modules have lower-case names
             # `from package import module` inside the package must not run the package, which may import its importer.
-            return import_module(f"{self.__name__}.{name}")
+            try:
+                return import_module(f"{self.__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{self.__name__}.{name}":
+                    raise
         loader = self.__loader__
         assert isinstance(loader, _LateLoader)
         if not loader.run(self):
@@ -41,6 +45,7 @@ class _LateLoader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         self._lock = RLock()
         self._runs = False
+        module.__file__ = self.path
         module.__class__ = _LateModule
 
     def run(self, module: ModuleType) -> bool:
@@ -71,10 +76,23 @@ class _LateFinder:
     ) -> ModuleSpec | None:
         if not name.startswith(self._below) or name.startswith(self._at_once):
             return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and type(spec.loader) is SourceFileLoader:
-            spec.loader = _LateLoader(spec.loader.name, spec.loader.path)
+        return next(filter(None, (_spec_in(folder, name) for folder in path or ())), None)
+
+
+def _spec_in(folder: str, name: str) -> ModuleSpec | None:
+    """Return the lazy module of this name if its source is in a folder.
+
+    This takes a third of the time of the path finder, which lists folders, looks for binary modules first and computes
+    the path of the compiled file. The path finder is asked next, so it still finds everything else.
+    """
+    stem = f"{folder}/{name.rpartition('.')[2]}"
+    if isfile(place := f"{stem}.py"):
+        return ModuleSpec(name, _LateLoader(name, place), origin=place)
+    if isfile(place := f"{stem}/__init__.py"):
+        spec = ModuleSpec(name, _LateLoader(name, place), origin=place, is_package=True)
+        spec.submodule_search_locations = [stem]
         return spec
+    return None
 
 
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:

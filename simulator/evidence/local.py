@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,7 +12,6 @@ from typing import Any
 from simulator.engine.clients.exchange import Headers
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
-from simulator.engine.worlds import settings
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
 from simulator.service import TOOLING
@@ -38,6 +38,10 @@ class Simulators:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._app = create_app(transport=_Receivers())
+        self.consulted = set[str]()
+        """The assumptions that worlds have looked up since the set was last cleared."""
+        simulator = self._app.runtime.simulator
+        simulator.wiring = dataclasses.replace(simulator.wiring, on_assumption=self.consulted.add)
 
     def world(self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Shown | None = None) -> LocalWorld:
         """Create a world with these alternatives."""
@@ -149,10 +153,4 @@ def advance_body(until: str) -> dict[str, str]:
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-def recorded() -> set[str]:
-    """Begin to record the assumptions that the simulator consults, in the returned set."""
-    settings.consulted[:] = [set()]
-    return settings.consulted[-1]
-
-
-__all__ = ["LocalWorld", "Simulators", "advance_body", "invented", "recorded"]
+__all__ = ["LocalWorld", "Simulators", "advance_body", "invented"]

@@ -17,7 +17,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.features import ABSENT, Features, differences, features_of
 from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
-from simulator.evidence.local import START, LocalWorld, Simulators, invented, recorded
+from simulator.evidence.local import START, LocalWorld, Simulators, invented
 from simulator.evidence.provided import Probing
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.copying import replace
@@ -83,7 +83,7 @@ class Search:
 
     def _play(self, flow: Flow, assumed: Mapping[str, str], data: int, seed: int) -> Run:
         self.played += 1
-        consulted = recorded()
+        self._simulators.consulted.clear()
         world = self._simulators.world(assumed, seed=seed)
         try:
             if data >= 0:
@@ -95,7 +95,7 @@ class Search:
             world.close()
         succeeded = {one.step.name: not one.refused and (one.reply is None or one.reply.status < 400) for one in trace}
         features = features_of(trace, self.probing.formulas)
-        return Run(features, succeeded, frozenset(consulted), waited // 1000)
+        return Run(features, succeeded, frozenset(self._simulators.consulted), waited // 1000)
 
     def _prepare(self, world: LocalWorld, data: int) -> None:
         changes, histories = self.probing.other_data, self.probing.histories

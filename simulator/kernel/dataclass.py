@@ -1,9 +1,9 @@
 """A version of `dataclasses.dataclass` that declares classes faster, and creates frozen objects with slots faster.
 
 The standard decorator compiles five or six functions for every class. Each takes half a millisecond, in total a third
-of the import time of the whole package. Here, `__init__` is compiled when the first object is created, and the other
-methods are shared. A frozen object with slots is filled while its class is a mutable twin, four times as fast as with
-`object.__setattr__`. `fields`, `replace` and `asdict` from `dataclasses` work as usual.
+of the import time of the whole package. Here, `__init__` is compiled when a class has more than a few objects, and the
+other methods are shared. A frozen object with slots is filled while its class is a mutable twin, four times as fast as
+with `object.__setattr__`. `fields`, `replace` and `asdict` from `dataclasses` work as usual.
 """
 
 from __future__ import annotations
@@ -39,7 +39,15 @@ def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: b
     own = set(cls.__dict__)
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # otherwise the standard library computes a signature for it
+    # The standard library parses every postponed annotation to find `ClassVar` and the like, which takes a third of the
+    # time to declare a class.
+    hints = vars(cls).get("__annotations__", {})
+    plain = {name: hint for name, hint in hints.items() if isinstance(hint, str) and not _is_special(hint)}
+    hints.update(dict.fromkeys(plain, object))
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+    hints.update(plain)
+    for name, hint in plain.items():
+        made.__dataclass_fields__[name].type = hint
     _set_up_init(made, frozen=frozen, slots=slots)
     methods: dict[str, Any] = {} if "__repr__" in own else {"__repr__": _repr}
     if eq:
@@ -55,12 +63,55 @@ def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: b
     return made  # type: ignore[no-any-return]  # a class like the one that was given
 
 
+def _is_special(hint: str) -> bool:
+    return "ClassVar" in hint or "InitVar" in hint or "KW_ONLY" in hint
+
+
+_FILLED_PLAINLY = 10
+"""The number of objects of a class that are filled without compiling an `__init__`.
+
+Compiling takes 110 µs, as long as filling 20 objects plainly. Two thirds of the classes that a server uses until its
+first response have fewer objects than this, most of them one or two.
+"""
+
+
 def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
+    made = 0
+
     def first_init(self: object, /, *args: object, **values: object) -> None:
+        nonlocal made
+        made += 1
+        if made <= _FILLED_PLAINLY and _fill(self, args, values):
+            return
         cls.__init__ = _written_init(cls, frozen=frozen, slots=slots)
         cls.__init__(self, *args, **values)
 
     cls.__init__ = first_init
+
+
+def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> bool:
+    """Set all fields of a new object. Return False if the arguments do not match, which the written `__init__`
+    refuses.
+    """
+    fields = [field for field in dataclasses.fields(made) if field.init]
+    names = [field.name for field in fields if not field.kw_only]
+    given = dict(zip(names, args, strict=False)) | values
+    missing, unused = dataclasses.MISSING, given.keys() - {field.name for field in fields}
+    if unused or len(given) != len(args) + len(values):
+        return False
+    if any(f.name not in given and f.default is missing and f.default_factory is missing for f in fields):
+        return False
+    for field in dataclasses.fields(made):
+        name = field.name
+        if name in given and field.init:
+            object.__setattr__(made, name, given[name])
+        elif field.default_factory is not missing:
+            object.__setattr__(made, name, field.default_factory())
+        elif field.default is not missing:
+            object.__setattr__(made, name, field.default)
+    if hasattr(made, "__post_init__"):
+        made.__post_init__()
+    return True
 
 
 def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:

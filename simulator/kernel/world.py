@@ -64,6 +64,8 @@ class Wiring:
 
     Without this callback, the exception propagates to the caller of `fire`.
     """
+    on_assumption: Callable[[str], None] | None = None
+    """Called with the id of every assumption that is looked up. Without it, look-ups are not recorded."""
     tables: Set[TableKey[Any]] | None = None
     """All tables of the service and the kernel. None allows any table."""
     environments: tuple[str, ...] = ()

@@ -201,7 +201,9 @@ def _happened(timeline: Timeline) -> Iterator[str]:
     for entry in timeline["data"]:
         if entry["what"] in ("call", "control"):
             call = entry["text"]
-        elif entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and "tells" not in entry["text"]:
+        elif (
+            entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in entry["text"]
+        ):
             continue  # the call above says so
         date, _, now = entry["at"].removesuffix("Z").partition("T")
         if date != day:
@@ -218,7 +220,7 @@ def _line(entry: TimelineEntry) -> str:
 
 def _faults(faults: FaultList) -> Iterator[str]:
     if faults["data"]:
-        yield "Faults in force"
+        yield "Active faults"
     for row in faults["data"]:
         left = "" if row["times_left"] is None else f", {row['times_left']} left"
         where = row.get("match") or row.get("webhook") or {}

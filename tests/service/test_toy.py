@@ -17,6 +17,7 @@ from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
 from tests.fake_transport import FakeTransport
+from tests.served_library import visited_library
 from tests.toy import PROVIDER
 from tests.toy import __file__ as toy
 from tests.toy.lending import RETURNED
@@ -91,12 +92,37 @@ def test_it_is_served_over_http() -> None:
     run(use)
 
 
+def test_each_environment_has_its_own_address_cards_and_books() -> None:
+    with visited_library() as library:
+        loan = library.lend()
+        assert library.base("open") == f"{library.origin}/open/v1"
+        for environment, status in (("practice", 200), ("open", 404)):
+            assert library.api("GET", f"/loans/{loan}", environment=environment).status == status
+        card = {"Authorization": f"Bearer {library.token('open')}"}
+        foreign = library.call("GET", f"{library.base()}/loans/{loan}", headers=card)
+        assert foreign.refusal == (401, "unauthorized", None)
+        assert library.act("bring_back", loan).status == 200
+        assert library.event_types(environment="practice") == [RETURNED.name]
+        assert library.event_types(environment="open") == []
+
+
+def test_it_survives_a_restart_of_its_server(tmp_path: Path) -> None:
+    with visited_library(tmp_path / "worlds.db") as library:
+        loan, secret = library.lend(), library.token()
+        library.advance(by="1h")
+    with visited_library(tmp_path / "worlds.db") as library:
+        assert library.token() == secret
+        assert library.control("GET", "/clock").body["now"] == "2026-01-05T09:00:00.000Z"
+        assert library.api("GET", f"/loans/{loan}").body["status"] == "out"
+        assert library.act("bring_back", loan).status == 200
+
+
 def test_it_has_no_assumption_to_switch_and_says_so() -> None:
     async def use(library: Branch) -> None:
         assert (await library.call("GET", "/_simulator/assumptions"))["data"] == []
         given = {"assumptions": {"H14": "lapses_after_1h"}}
         refused = await library.call("PATCH", "/_simulator/settings", given, status=400)
-        assert refused["error"]["message"] == "There is no field `assumptions.H14` (there are none)."
+        assert refused["error"]["message"] == "There is no field `assumptions.H14`. No field is possible."
         await library.call("POST", "/_simulator/worlds", {"settings": given}, status=400)
         document = await library.call("GET", "/_simulator/state")
         document["tables"]["assumptions"] = [["H14", "lapses_after_1h"]]

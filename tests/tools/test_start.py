@@ -46,6 +46,9 @@ LATER = {
         "simulator.engine.server.telemetry.tracing",
         "simulator.engine.server.telemetry.otlp",
         "simulator.engine.server.storage",
+        "simulator.engine.records.indexes",
+        "simulator.providers.ramp.tooling",
+        "pyroaring",
     ),
     *(
         "simulator.engine.control",

@@ -2,13 +2,15 @@
 
 # No `from __future__ import annotations`: pydantic would compile every annotation of a body again.
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
+from simulator.engine.records.handlers import by_id
 from simulator.engine.records.records import create, move, new_fields
 from simulator.engine.rows.action import Action, ActionCall
 from simulator.engine.rows.error import ApiError, ErrorCode
 from simulator.engine.rows.event import EventType
-from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Kind, Record
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.rows.room import Room
@@ -44,7 +46,7 @@ class BookShape(TypedDict):
 
 class LoanShape(TypedDict):
     id: str
-    status: str
+    status: Literal["out", "returned"]
     book_id: str
 
 
@@ -73,7 +75,7 @@ def _show_book(world: World, book: Book) -> BookShape:
 
 
 def _show_loan(world: World, loan: Loan) -> LoanShape:
-    return {"id": loan.id, "status": loan.status, "book_id": loan.book_id}
+    return {"id": loan.id, "status": loan.status, "book_id": loan.book_id}  # type: ignore[typeddict-item]  # a state
 
 
 _books, _loans = OperationDecorator("Books"), OperationDecorator("Loans")

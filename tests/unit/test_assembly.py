@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from simulator.engine.control.worlds.documents import document_text
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.server.config import Config, ConfigError
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import settings_of, shown
 from simulator.engine.worlds.simulator import DEFAULT_SCENARIOS, Blueprint
-from simulator.host import Simulator
+from simulator.host import Simulator, create_app
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.providers.ramp.profile import profile_of
@@ -128,3 +130,33 @@ def test_worlds_that_begin_at_one_moment_share_the_rows_of_their_opening(simulat
     assert (balance(first), balance(second)) == ("1", "5000")
     later = simulator.create_world(Blueprint("c", 1, now_ms=first.now_ms + 1))
     assert {entry.at_ms for entry in later.ledger.entries()} == {first.now_ms + 1}
+
+
+def test_a_token_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--control-tokens: .*nowhere.* cannot be read: No such file"):
+        create_app(Config(clock="manual", control_tokens=tmp_path / "nowhere"))
+
+
+MINE = "name: mine\nrules:\n  - {on: EVENT, do: []}\n"
+
+
+def test_an_invalid_scenario_file_at_the_start_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(MINE.replace("EVENT", "transaction.nothing"))
+    for name in ("b", "c"):
+        (tmp_path / f"{name}.yaml").write_text(MINE.replace("EVENT", "transaction.failed"))
+    with pytest.raises(ConfigError) as caught:
+        create_app(Config(clock="manual", scenarios=(), scenario_directories=(tmp_path,)))
+    first, second = caught.value.problems
+    assert first.startswith(f"--scenarios: {tmp_path}/a.yaml:3:10: rules[0].on: unknown event `transaction.nothing`")
+    assert (
+        second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is already defined in {tmp_path}/b.yaml"
+    )
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        create_app(Config(clock="manual", scenarios=(), scenario_directories=(tmp_path / "nowhere",)))
+
+
+def test_files_of_a_directory_are_watched_and_may_replace_shipped_scenarios(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("name: autopilot\ndescription: my own\n")
+    application = create_app(Config(clock="manual", scenarios=("autopilot",), scenario_directories=(tmp_path,)))
+    assert application.runtime.folder is not None
+    assert application.runtime.simulator.library["autopilot"].description == "my own"

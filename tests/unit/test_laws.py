@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -90,6 +90,38 @@ def test_the_kernel_imports_the_standard_library_only() -> None:
 
 def test_the_product_knows_neither_its_tests_nor_what_makes_its_contract() -> None:
     assert importers("tests", "contracts") == set()
+
+
+def _reached(paths: Iterable[Path]) -> set[Path]:
+    """Modules of the tests, and those that they import from one another."""
+    found, waiting = set[Path](), list(paths)
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        for _, module, names in imports(path):
+            for full in (module, *(f"{module}.{name}" for name in names)):
+                place = ROOT.joinpath(*full.split("."))
+                near = (place.with_suffix(".py"), place / "__init__.py")
+                waiting += [one for one in near if full.startswith("tests.") and one.exists()]
+    return found
+
+
+def test_tests_of_the_engine_reach_no_provider_and_no_tool() -> None:
+    """They run on the toy: neither they nor the helpers they import know the ramp or the host."""
+    known = ("simulator.engine", "simulator.kernel", "simulator.certification.service")  # the last for the toy's row
+    reached = _reached((ROOT / "tests" / "unit" / "engine").rglob("*.py"))
+    wrong = [
+        f"{name_of(path)}:{line} {module}"
+        for path in sorted(reached)
+        for line, module, names in imports(path)
+        for full in ([f"{module}.{name}" for name in names] if module == "simulator" else [module])
+        if full.startswith(("simulator", "contracts")) and not full.startswith(known)
+    ]
+    assert wrong == []
+    assert ROOT / "tests" / "toy" / "lending.py" in reached
+    assert ROOT / "tests" / "support.py" not in reached
 
 
 def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_line() -> None:

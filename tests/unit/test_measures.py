@@ -35,7 +35,7 @@ def _found(measures: Measures) -> dict[str, float]:
         "places for a new event: its row and its cell": counted["event"],
         "places for a new room: `ROOMS`, the layers": counted["room"],
         "places for a new control call: its row": counted["control call"],
-        "places for a new member of a fault: its model, its row, what acts on it": counted["fault member"],
+        "places for a new member of a fault: its field, what acts on it": counted["fault member"],
     }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests import nouns
 from tests.nouns import found_below, found_in, words
+from tests.places import ROOT
 
 pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
 
@@ -66,6 +67,14 @@ def test_tools_keep_few_and_each_file_says_why() -> None:
     assert sum(count for count, _ in TOOLS.values()) <= MOST_OF_TOOLS
     assert all(reason for _, reason in TOOLS.values())
     assert [path for path in TOOLS if path.startswith(("simulator/kernel/", "simulator/engine/"))] == []
+
+
+def test_tests_of_the_engine_and_their_toy_have_no_noun() -> None:
+    folders = ROOT / "tests" / "unit" / "engine", ROOT / "tests" / "toy"
+    helpers = ROOT / "tests" / "library.py", ROOT / "tests" / "calls.py"
+    paths = sorted({*helpers, *(path for folder in folders for path in folder.rglob("*.py"))})
+    assert len(paths) > 80
+    assert [f"{line.path}:{line.line} {sorted(line.nouns)}" for path in paths for line in found_in(path)] == []
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from typing_extensions import TypedDict
 
+from contracts.generator import control
 from contracts.generator.diagrams import pages
 from simulator import host
 from simulator.engine.clients.asynchronous import AsgiClient
@@ -37,7 +38,7 @@ from simulator.engine.text.json import Shown
 from simulator.engine.worlds.settings import ASSUMED
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.exploration.plans import runs_of
-from simulator.host import Simulator, application_of, vocabulary
+from simulator.host import Simulator, application_of, control_rows, vocabulary
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
@@ -49,6 +50,7 @@ from tests.measures import nodes_of, sources
 from tests.places import ROOT
 from tests.run_evidence import EVERYTHING, call
 from tests.support import ramp_with
+from tests.unit.engine.control.test_places import GREET
 
 PACKAGE = ROOT / "simulator"
 
@@ -194,6 +196,19 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
     assert operation.name in [row.name for row in covered["operations"]]
 
 
+def test_row_alone_adds_a_call_to_the_contract() -> None:
+    document = control.build(control_rows((GREET,)), Simulator().actions)
+    shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
+    assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
+    answer = shown["responses"]["201"]["content"]["application/json"]["schema"]
+    assert answer == {"$ref": "#/components/schemas/Greeting"}
+    assert document["components"]["schemas"]["Greeting"]["required"] == ["greeting", "world"]
+    assert document["components"]["schemas"]["Greeting"]["additionalProperties"] is False
+    assert shown["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Wish"}
+    named = [parameter.get("name", parameter.get("$ref", "").rpartition("/")[2]) for parameter in shown["parameters"]]
+    assert named == ["name", "tone", "World"]
+
+
 def _names(path: Path) -> Iterator[str]:
     """Every attribute, annotated field and text in a source: whatever can name a row or a member of a model."""
     yield from (node.attr for node in nodes_of(path, ast.Attribute))
@@ -258,6 +273,6 @@ def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -
     found = places()
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
-    expected = {"action": 0, "event": 1, "timer": 1, "room": 2, "control call": 1, "fault member": 3}
+    expected = {"action": 0, "event": 1, "timer": 1, "room": 2, "control call": 1, "fault member": 2}
     expected |= {"operation that spends": 2, "fault member of calls": 2}
     assert found == expected

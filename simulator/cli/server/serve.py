@@ -131,9 +131,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
     import asyncio
     import logging
 
-    import uvloop
-
-    from simulator.engine.server.process import MaskingFormatter, open_socket, origin_of
+    from simulator.engine.server.process import MaskingFormatter, new_event_loop, open_socket, origin_of
     from simulator.engine.server.running.garbage import passing_over_the_old
     from simulator.host import banner
 
@@ -162,7 +160,7 @@ def _run(application: Any, server: Any, host: str, port: int, *, is_noted: bool)
         _spans_of(application.runtime),
         listener,
         passing_over_the_old(),
-        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        asyncio.Runner(loop_factory=new_event_loop) as runner,
     ):
         runner.run(run())
 

@@ -59,7 +59,13 @@ BOOKS = (
               help="A running simulator from which the receiver fetches objects.  [default: the simulator "
                    "at the default "
               "address, started if none is running]")  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
+@click.option(
+    "--control-token",
+    metavar="TOKEN",
+    envvar="SIMULATOR_CONTROL_TOKEN",
+    show_envvar=True,
+    help="Control token of that simulator.",
+)
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
     settle: str | None, as_json: Path | None, junit: Path | None, exhaustive: bool, flow: str, events: int, copies: int,

@@ -17,10 +17,13 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("file", type=_FILE)
 @click.argument("newer", type=_FILE, required=False)
-@click.option("--base", default=None, help="Base URL of the recorded calls.  [default: the part up to /v1]")
+@click.option(
+    "--base", metavar="URL", default=None, help="Base URL of the recorded calls.  [default: the part up to /v1]"
+)
 @click.option(
     "--scenario",
     "scenarios",
+    metavar="NAME|FILE",
     multiple=True,
     default=("autopilot",),
     show_default=True,

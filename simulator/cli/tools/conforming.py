@@ -23,8 +23,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @click.command()
 @click.option("--target", metavar="URL", help="Base URL that ends with /v1.  [default: a new simulator]")
-@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
-@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
+@click.option(
+    "--public-key", metavar="KEY", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target."
+)
+@click.option(
+    "--secret-key", metavar="KEY", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target."
+)
 @click.option(
     "--mode",
     type=click.Choice(["read-only", "full"]),
@@ -42,20 +46,38 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     help="Origin of the target's control interface, if it is a simulator that a full run may control (it moves the "
     "clock), or none.  [default: the target itself, if it is on loopback]",
 )  # fmt: skip
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Its control token.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls.")
-@click.option("--max-examples", type=click.IntRange(min=1), default=20, show_default=True, help="Cases per operation.")
+@click.option(
+    "--control-token",
+    metavar="TOKEN",
+    envvar="SIMULATOR_CONTROL_TOKEN",
+    show_envvar=True,
+    help="Control token of that simulator.",
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the generated calls."
+)
+@click.option(
+    "--max-examples",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Cases per operation.",
+)
 @click.option(
     "--rate-limit",
+    metavar="auto|LIMIT",
     default="auto",
     show_default=True,
     help="auto: wait as 429 responses require. Otherwise a limit such as 10/s or 100/m.",
 )
 @click.option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
               help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
-@click.option("--operation", "operations", multiple=True,
+@click.option("--operation", "operations", metavar="ID", multiple=True,
               help="Run only schemathesis for this operationId; repeatable.  [default: all]")  # fmt: skip
-@click.option("--webhook-url", help="URL for webhook endpoints.  [default: the inbox of the simulator under test]")
+@click.option(
+    "--webhook-url", metavar="URL", help="URL for webhook endpoints.  [default: the inbox of the simulator under test]"
+)
 @click.option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Other contract file.")
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--junit", type=_FILE, help="Write a JUnit report to this file.")

@@ -61,8 +61,10 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="DURATION",
     help="With --during: the simulated time for which books may disagree, such as 5m.  [default: 0]",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
-@click.option("--workers", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]")
+@click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the worlds.")
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1, 64), help="Number of concurrent runs.  [default: one per core]"
+)
 @click.option("--limit", metavar="TIME", help="Time after which a test counts as `hung`, such as 30s.  "
                                               "[default: 15s plus "
               "five times its duration without faults]")  # fmt: skip

@@ -25,14 +25,22 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @click.command()
 @click.option("--target", metavar="URL", help="Base URL that ends with /v1.")
-@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
-@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
+@click.option(
+    "--public-key", metavar="KEY", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target."
+)
+@click.option(
+    "--secret-key", metavar="KEY", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target."
+)
 @click.option(
     "--spend", type=click.Choice(["none", "sandbox"]), default="none", show_default=True,
     help="none: only reads, quotes and calls that are refused. sandbox: also create resources and transactions.",
 )  # fmt: skip
-@click.option("--calls", type=click.IntRange(min=1), default=400, show_default=True, help="Most calls.")
-@click.option("--wait", default="0s", show_default=True, help="Maximum wall time to wait, such as 90s or 2h.")
+@click.option(
+    "--calls", metavar="N", type=click.IntRange(min=1), default=400, show_default=True, help="Maximum number of calls."
+)
+@click.option(
+    "--wait", metavar="DURATION", default="0s", show_default=True, help="Maximum wall time to wait, such as 90s or 2h."
+)
 @click.option("--only", multiple=True, metavar="ID", help="Decide only this assumption; repeatable.")
 @click.option("--skip", multiple=True, metavar="ID", help="Skip this assumption; repeatable.")
 @click.option(

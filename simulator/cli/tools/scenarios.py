@@ -85,9 +85,15 @@ def list_scenarios() -> None:
 @scenario.command()
 @click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...", shell_complete=completing.scenarios)
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report to this file.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--url", metavar="URL", help="Run on this server instead of a new one.")
-@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Control token for --url.")
+@click.option(
+    "--control-token",
+    metavar="TOKEN",
+    envvar="SIMULATOR_CONTROL_TOKEN",
+    show_envvar=True,
+    help="Control token for --url.",
+)
 def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
     """Run the `drive` of scenarios and check what they `expect`.
 

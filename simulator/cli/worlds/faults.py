@@ -189,11 +189,14 @@ def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tupl
         yield name, _Member(within, schema, meanings.get(name, ""))
 
 
+_FAULTS = "simulator.engine.faults."
+
+
 @cache
 def _meanings(model: type) -> Mapping[str, str]:
     """Return the first paragraph of each field's docstring, by name."""
     found: dict[str, str] = {}
-    for cls in reversed([one for one in model.__mro__ if one.__module__ == model.__module__]):
+    for cls in reversed([one for one in model.__mro__ if one.__module__.startswith(_FAULTS)]):
         (defined,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
         assert isinstance(defined, ast.ClassDef)
         for node, below in zip(defined.body, defined.body[1:], strict=False):

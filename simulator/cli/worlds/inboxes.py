@@ -35,7 +35,7 @@ def inbox(client: clients.ControlClient) -> None:
 
 @inbox.command("show", hidden=True)
 @click.argument("name", shell_complete=completing.inboxes)
-@click.option("--limit", type=click.IntRange(0), help="Number of newest messages to show, oldest first.")
+@click.option("--limit", metavar="N", type=click.IntRange(0), help="Number of newest messages to show, oldest first.")
 @_json
 @remote
 def show_inbox(client: clients.ControlClient, name: str, limit: int | None, as_json: bool) -> None:

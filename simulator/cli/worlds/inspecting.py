@@ -16,7 +16,9 @@ from simulator.cli.tools import completing
 from simulator.engine.clients import control as clients
 from simulator.engine.text.terminal import plain_line
 
-_limit = click.option("--limit", type=click.IntRange(0), help="Number of newest items to show, oldest first.")
+_limit = click.option(
+    "--limit", metavar="N", type=click.IntRange(0), help="Number of newest items to show, oldest first."
+)
 
 
 @click.group(invoke_without_command=True)
@@ -86,7 +88,7 @@ def deliveries(client: clients.ControlClient, **query: Any) -> None:
 
 @click.command()
 @click.option("--method", help="Only calls with this method.")
-@click.option("--path", help="Only calls with this full path; * matches anything.")
+@click.option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
 @click.option("--status", help="Only calls with this response status.")
 @_limit
 @remote
@@ -97,7 +99,9 @@ def requests(client: clients.ControlClient, **query: Any) -> None:
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(0), help="Maximum number of results, best first.  [default: 20]")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(0), help="Maximum number of results, best first.  [default: 20]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the server's response as JSON.")
 @remote
 def find(client: clients.ControlClient, text: tuple[str, ...], limit: int | None, as_json: bool) -> None:

@@ -33,7 +33,7 @@ def list_snapshots(client: clients.ControlClient) -> None:
 @click.argument("name", required=False)
 @remote
 def take(client: clients.ControlClient, name: str | None) -> None:
-    """Save the state of the world after webhooks in flight have completed."""
+    """Save the state of the world once no webhook is in flight."""
     show(client.post("/snapshots?wait=true", {} if name is None else {"name": name}))
 
 

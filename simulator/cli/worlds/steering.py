@@ -82,7 +82,7 @@ def advance(
 
 @clock.command("set")
 @click.option("--mode", type=click.Choice(["real", "manual", "scaled"]), help="How the clock moves.")
-@click.option("--rate", type=float, help="Speed of a scaled clock.")
+@click.option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
 @click.option("--now", metavar="TIMESTAMP", help="Advance to this time, firing timers that are due.")
 @remote
 def set_clock(client: clients.ControlClient, **given: Any) -> None:

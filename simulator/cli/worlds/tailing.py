@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
     help="Only events of this type and their deliveries; * matches anything.",
 )
 @click.option("--object-id", metavar="ID", help="Only messages about this object.")
-@click.option("--path", help="Only calls with this full path; * matches anything.")
+@click.option("--path", metavar="GLOB", help="Only calls with this full path; * matches anything.")
 @click.option("--failed", is_flag=True, help="Only refused calls and failed deliveries.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with the kind of message in `stream`.")
 @remote

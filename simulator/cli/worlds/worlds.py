@@ -101,7 +101,7 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 
 @worlds.command()
 @click.argument("world_id", metavar="[ID]", required=False)
-@click.option("--seed", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed for all random values.  [default: random]")
 @click.option(
     "--scenario",
     metavar="NAME|FILE",
@@ -111,7 +111,7 @@ _FIRST_OF_WORLDS = next(at for at, row in enumerate(settings.SERVE) if row.name 
 )
 @click.option("--clock", type=click.Choice(["manual", "real", "scaled"]), help="Mode of the clock.  [default: manual]")
 @click.option("--now", metavar="TIMESTAMP", help="Start time.")
-@click.option("--rate", type=float, help="Speed of a scaled clock.")
+@click.option("--rate", metavar="FACTOR", type=float, help="Speed of a scaled clock.")
 @click.option("--from-snapshot", metavar="ID|NAME", help="Start from a snapshot.")
 @click.option("--replace", is_flag=True, help="First delete a world with this id.")
 @click.option("--env", "as_env", is_flag=True, help="Print shell commands: `eval $(rampsim worlds create --env)`.")

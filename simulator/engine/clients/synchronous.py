@@ -101,18 +101,13 @@ class SyncClient:
         return Response(response.status, {n.lower(): value for n, value in response.getheaders()}, received)
 
     def open(
-        self,
-        method: str,
-        path: str,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout_seconds: float | None = None,
+        self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], timeout_seconds: float | None
     ) -> HTTPResponse:
-        """Return a response as soon as its headers have arrived. Closing the response closes the connection.
+        """Send a request like `request`, and return its response as soon as the headers have arrived.
 
-        Raise `NoResponse` if no response arrives.
+        Closing the response closes the connection. Raise `NoResponse` if no response arrives.
         """
-        sent = {**(headers or {}), "Connection": "close"}
+        sent = {**headers, "Connection": "close"}
         connection, response = self._send(method, path, content, sent, timeout_seconds)
         if connection.sock is not None:  # the response has a second reference, which keeps the socket open
             connection.sock.close()

@@ -24,12 +24,12 @@ from starlette.responses import Response
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.refusals import invalid_parameter
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.server.running.chunks import Content
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, explained, listed
 from simulator.engine.text.fields import Body, Nothing
 from simulator.engine.text.json import MAX_BYTES
 from simulator.engine.text.strict import did_you_mean, refuse_names, refuse_unknown
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 

@@ -11,7 +11,7 @@ from simulator.kernel.dataclass import dataclass
 
 
 class StoreError(Exception):
-    """A store operation failed. The message is for people: what failed, why, and what to do."""
+    """A store operation failed. The message states what failed, why, and what to do."""
 
 
 class StoreLocked(StoreError):
@@ -102,7 +102,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class StoredWorld:
-    """A world as it is saved."""
+    """The saved form of a world."""
 
     world: str
     number: int

@@ -4,13 +4,17 @@ it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import struct
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from simulator.engine.durable.backend import StoreFailed, StoreLocked
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _BYTE = 1 << 62
 """The locked byte in the database file.
@@ -33,6 +37,11 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         self._files: list[int] = []
+        if fcntl is None:
+            raise StoreFailed(
+                "a SQLite store needs file locks that this system does not have: run the server in a container, or "
+                "use a PostgreSQL store"
+            )
         try:
             self._lock(path)
         except BaseException:

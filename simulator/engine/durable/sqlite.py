@@ -351,7 +351,7 @@ class SqliteStore:
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
         """Replace a world's base with another.
 
-        If the old base was replaced meanwhile, delete the new one and return False.
+        If the old base was replaced in the meantime, delete the new one and return False.
         """
         asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
         taken = self._connection.execute(asked, (new, number, world, old)).rowcount == 1

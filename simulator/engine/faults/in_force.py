@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations
+from simulator.engine.faults.effects import Effects
 from simulator.engine.records.codec import StateError
 from simulator.engine.records.saved import SavedCount, hold_against
 from simulator.engine.rows.error import ApiError
@@ -89,17 +90,13 @@ let through first. `<fault>|since` is the simulated time of its first match, in 
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryPlan:
-    """The effects of faults on one attempt. `delay_ms`, `reorder` and `hold` are cleared once they were applied."""
+class DeliveryPlan(Effects):
+    """The remaining effects of a fault on one attempt. Effects on the time of an attempt are cleared once they were
+    applied.
+    """
 
     fault_id: Id = ""
-    copies: int = 1
     delay_ms: Milliseconds = 0
-    reorder: bool = False
-    drop: bool = False
-    corrupt_signature: bool = False
-    stale_timestamp: bool = False
-    alter_body: bool = False
     slow_ms: Milliseconds = 0
     """The real time to wait before the request is sent. The simulated clock waits, too."""
     hold: int = 0
@@ -108,30 +105,24 @@ class DeliveryPlan:
     """True if the attempt is held until the endpoint has acknowledged the final event of its object (`hold:
     terminal`).
     """
-    before_answer: bool = False
-    two_at_once: bool = False
-    acknowledgement_lost: bool = False
     surprise: mutations.Mutation | None = None
 
     @property
     def named(self) -> str:
-        """The fault, for people. A plan without an id belongs to a resend and was never active."""
+        """A readable name of the fault. A plan without an id belongs to a resend and was never active."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
         """Return the plan that a fault describes. Durations are in milliseconds."""
-        same = {one.name: value for one in fields(cls) if (value := getattr(deliver, one.name, None)) is not None}
         return cls(
-            **{
-                **same,
-                "fault_id": fault_id,
-                "delay_ms": parse_duration(deliver.delay or 0),
-                "slow_ms": min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
-                "hold": deliver.hold if isinstance(deliver.hold, int) else 0,
-                "until_end": deliver.hold == "terminal",
-                "surprise": mutations.Mutation.of(deliver),
-            }
+            **{one.name: getattr(deliver, one.name) for one in fields(Effects)},
+            fault_id=fault_id,
+            delay_ms=parse_duration(deliver.delay or 0),
+            slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+            hold=deliver.hold if isinstance(deliver.hold, int) else 0,
+            until_end=deliver.hold == "terminal",
+            surprise=mutations.Mutation.of(deliver),
         )
 
 

@@ -1,7 +1,7 @@
 """Models of faults, and their validation. The module `in_force` contains the active faults.
 
-Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module declares
-the fields. The modules `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
+Source: section "Faults" of the control interface. Requests and scenario files share the checks. This module and
+`effects` declare the fields. The modules `server/checks/faults`, `webhooks/delivery/faults` and `mutations` apply them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from simulator.engine.faults import mutations
+from simulator.engine.faults.effects import APART, IDLE, Effects
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.engine.text.globs import can_match, meant_path
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Meanings
 from simulator.engine.text.strict import did_you_mean, members, refuse_names, refuse_unknown
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -148,18 +149,11 @@ class WebhookMatch(Body):
     """Only deliveries to this endpoint."""
 
 
-class Deliver(BodyMutations):
+class Deliver(BodyMutations, Effects):
     """The effect on a delivery."""
 
-    copies: Annotated[int, Field(ge=1, le=100)] | None = None
-    """The total number of times that the event is sent."""
     delay: Text | float | None = None
     """The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds."""
-    reorder: bool = False
-    """Whether to hold the delivery until the next first attempt to the endpoint has been completed.
-
-    Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
-    """
     hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
     """The number of further first attempts that the endpoint must complete before the delivery is sent (`reorder` is
     the same as 1).
@@ -168,41 +162,19 @@ class Deliver(BodyMutations):
     failed, expired). Final events are not held, and neither are events of objects without an end. When the fault ends,
     held deliveries are sent.
     """
-    before_answer: bool = False
-    """Whether to send the delivery and wait for the receiver before the response to the API call that causes it is
-    sent.
-
-    This applies only to the first attempts of events that an API call itself causes.
-    """
-    two_at_once: bool = False
-    """Whether to send the delivery twice at the same time. The second attempt is not retried."""
-    acknowledgement_lost: bool = False
-    """Whether to lose the receiver's 2xx response, so that the attempt fails and is retried."""
     unknown_type: Chosen | None = None
     """The event type to send instead. It must not be in the catalogue. `true` selects a new type.
 
     The changed body is signed. The event itself does not change.
     """
-    drop: bool = False
-    """Whether to drop the delivery without a retry."""
-    corrupt_signature: bool = False
-    """Whether to send a wrong X-Signature."""
-    stale_timestamp: bool = False
-    """Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it."""
-    alter_body: bool = False
-    """Whether to send a body that differs from the signed body."""
     slow: Text | float | None = None
     """The delay before the request is sent, in wall-clock time. At most one minute."""
 
 
 DESCRIBED = frozenset((*EFFECTS, "after_commit", *Deliver.model_fields))
 """The fields that describe an effect, for both kinds of faults."""
-OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-"""Fields that change the order of first attempts. A resend is not a first attempt."""
 OF_NEW_NAMES = ("unknown_enum", "extra_field", "unknown_type")
 """Fields that add an unknown name to a body."""
-_APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""Fields of a delivery fault that contradict each other."""
 
 
 class WebhookFault(Body):
@@ -335,7 +307,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
     acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
     if not durations and all(_is_idle(deliver, name) for name in acting):
         yield wrong("deliver", f"a delivery fault needs at least one of {', '.join(Deliver.model_fields)}")
-    for one, others in _APART.items():
+    for one, others in APART.items():
         both = [name for name in others if one in acting and name in acting]
         if both:
             yield wrong(f"deliver.{both[0]}", f"it cannot be combined with {one}")
@@ -343,7 +315,7 @@ def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
 
 def _is_idle(deliver: Deliver, name: str) -> bool:
     value = getattr(deliver, name)
-    return value == 1 if name == "copies" else name in ("delay", "slow") and parse_duration(value) == 0
+    return value == IDLE.get(name) or (name in ("delay", "slow") and parse_duration(value) == 0)
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:

@@ -20,7 +20,7 @@ from simulator.engine.text.json import JsonObject, dumps
 from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from simulator.engine.rows.vocabulary import Vocabulary
+    from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 NEW_WORD = "something_new"
 NEW_MEMBER = "added_later"

@@ -16,8 +16,8 @@ from simulator.engine.insight.shapes import Finding
 from simulator.engine.insight.traffic import PAUSE, Signal, traffic_of
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.citations import links_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import DEFAULT_WORLD, World

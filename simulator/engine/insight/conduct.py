@@ -16,7 +16,7 @@ from simulator.engine.insight.traffic import INFO, JournaledCall, Signal
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.records import find
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
 

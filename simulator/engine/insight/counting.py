@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from simulator.engine.insight import tally
 from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import find_moved, kind_of
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import Delivery, deliveries_of, delivery_id, every_endpoint_id
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import EVENTS, HISTORIES, HistoryEntry, resource_of

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from simulator.engine.insight.counting import ANY_OPERATION, NOTHING, Cell, Count, Counts, Key
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary, vocabulary_of
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import Vocabulary, vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 

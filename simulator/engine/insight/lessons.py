@@ -16,9 +16,9 @@ from typing import Annotated, Literal
 from typing_extensions import TypedDict
 
 from simulator.engine.records.advice import AdviceKind
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.text.shapes import Meanings
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 Language = Literal["python", "http"]
 _LANGUAGE_MEANINGS = {"python": "With a Python HTTP client.", "http": "As plain HTTP requests."}

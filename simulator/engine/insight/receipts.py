@@ -9,8 +9,8 @@ from simulator.engine.faults.in_force import FAULTS
 from simulator.engine.insight.traffic import PAUSE, JournaledCall, Pause, Signal
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.logbook import LOG
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import Delivery, deliveries_of, every_endpoint_id
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World

@@ -15,8 +15,8 @@ from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import loads
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

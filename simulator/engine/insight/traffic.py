@@ -12,8 +12,8 @@ from simulator.engine.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.requests import JournalEntry, requests_of
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import object_in
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World

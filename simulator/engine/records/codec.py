@@ -172,7 +172,7 @@ class Codec:
         }  # fmt: skip
         made = value[TAG]
         for name in sorted(shape.required - given.keys()):
-            raise StateError(f"{path}.{name}", f"missing, and a {made} requires it")
+            raise StateError(f"{path}.{name}", f"missing, although a {made} requires it")
         for name, item in given.items():
             check = shape.checks.get(name)
             if check is None:

@@ -29,7 +29,10 @@ Entry: TypeAlias = "tuple[Any, Any, int]"
 """A row in a sorted part: its sort key, its sequence and its number."""
 
 MANY = 10_000
-"""Building a part for more rows takes 5 ms or more. Callers that can wait then let other requests run meanwhile."""
+"""Building a part for more rows takes 5 ms or more.
+
+Callers that can wait then let other requests run during the build.
+"""
 
 _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
@@ -90,7 +93,7 @@ class TableIndex(Generic[R]):
         return zip(self.all, self._table.rows.values(), strict=True)  # both are in creation order
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
-        """Yield the keys of these rows, newest first. Do not write to the table meanwhile."""
+        """Yield the keys of these rows, newest first. Do not write to the table during the iteration."""
         for end in range(len(among), 0, -_BLOCK):
             yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
 

@@ -149,7 +149,7 @@ class Listing(Generic[R]):
     search: Callable[[R], Iterable[str | None]] | None = None
     """Returns the strings in a record that are searched."""
     searched: str = ""
-    """The names of the searched fields, for people."""
+    """The names of the searched fields, as text for documentation."""
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
     """The sortable fields, or None for `DATES`."""
     statuses: Choices = ()

@@ -194,7 +194,7 @@ def forget_record(world: World, record_id: str) -> None:
 
 
 def find(world: World, record_id: str) -> Record | None:
-    """Return any resource in the world by id, or None. Deleted resources and those of other users are included."""
+    """Return any resource in the world by id, or None. Deleted resources and resources of other users are included."""
     at = world.store[INDEX].get(record_id)
     if at is not None:
         record: Record | None = world.store.written(at).get(record_id)
@@ -270,7 +270,7 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
     """Return the record with an id that a request names.
 
-    Raise `ApiError` 404 if the record is missing or deleted. `what` is its kind, for people.
+    Raise `ApiError` 404 if the record is missing or deleted. `what` names its kind in the message.
     """
     record = table.get(record_id)
     if record is None:

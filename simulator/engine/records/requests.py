@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, TypeAlias
 
-from simulator.kernel.bounded_log import BoundedLog
+from simulator.engine.records.bounded_log import BoundedLog
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
 from simulator.kernel.per_world import PerWorld

@@ -36,7 +36,7 @@ class Provider:
     """One simulated service. Fields whose value needs slow modules are functions."""
 
     name: str
-    """The name of the service, for people."""
+    """The display name of the service."""
 
     rooms: tuple[Room, ...]
     """The packages (rooms) of the service, in the order in which they may import each other.

@@ -16,10 +16,8 @@ from simulator.engine import webhooks
 from simulator.engine.faults import models as written
 from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
-from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.server.checks import faults, presence
 from simulator.engine.server.checks.quotas import CallQuota
 from simulator.engine.server.checks.ratelimit import count_call
@@ -29,6 +27,8 @@ from simulator.engine.server.http.request import BOOKKEEPING, Request, draw_id, 
 from simulator.engine.server.performer import Answering, Performer
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import dumps
+from simulator.engine.vocabulary.bases import split_base
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause
@@ -143,7 +143,10 @@ class Endpoint:
             return answers.refused(request, error)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
-        """Bring the world of a call up to date. If another world replaces it meanwhile, continue with the new one."""
+        """Bring the world of a call up to date.
+
+        If another world replaces it in the meantime, continue with the new one.
+        """
         while True:
             world = request.world
             with self._runtime.holding(world.id):

@@ -12,13 +12,12 @@ from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
-from simulator.engine.records import traces
-from simulator.engine.records.indexes import Unindexed
+from simulator.engine.records import indexes, traces
 from simulator.engine.records.listing import ListRequest
 from simulator.engine.records.origins import RequestOrigin
-from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation, Probe
+from simulator.engine.server import pipeline
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.http import answers
 from simulator.engine.server.http.messages import Outgoing
@@ -160,7 +159,7 @@ class Performer:
         request: Request,
         call: Call,
         operation: Operation,
-        pending: Probe | Unindexed,
+        pending: Probe | indexes.Unindexed,
         bind: Callable[[Outgoing], None],
         cause: Cause,
         origin: RequestOrigin,
@@ -190,10 +189,10 @@ class Performer:
                         outgoing = answers.refused(request, error)
                     bind(outgoing)
                     return outgoing
-            except Unindexed as missing:  # the list needs a further part of the index
+            except indexes.Unindexed as missing:  # the list needs a further part of the index
                 pending = missing
 
-    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | Unindexed:
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:
         """Return the response of a scenario or of the operation. A refusal undoes only the operation's changes."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -208,7 +207,7 @@ class Performer:
                 if isinstance(answer, Probe):
                     return answer
                 return answers.answered(request, operation, answer)
-        except Unindexed as missing:
+        except indexes.Unindexed as missing:
             return missing
 
     def require_living(self, world: World) -> None:

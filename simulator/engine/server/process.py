@@ -1,4 +1,4 @@
-"""A listening server: uvicorn with uvloop and httptools, on a socket that was opened earlier."""
+"""A listening server: uvicorn with uvloop (where it exists) and httptools, on a socket that was opened earlier."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from simulator.engine.server.app import Application
 from simulator.engine.server.http.protocol import BoundedProtocol
 from simulator.engine.text.masking import Masker
 from simulator.engine.text.terminal import plain
+
+try:
+    from uvloop import new_event_loop as new_event_loop
+except ImportError:  # uvloop does not support Windows
+    from asyncio import new_event_loop as new_event_loop  # type: ignore[assignment]
 
 _INTERRUPTED = 130
 """The exit code of a program that was ended by SIGINT."""

@@ -46,7 +46,7 @@ def dumps(value: object) -> bytes:
 
 
 def pretty(value: object) -> str:
-    """Return indented JSON for people."""
+    """Return indented, readable JSON."""
     return orjson.dumps(value, default=_encode, option=orjson.OPT_INDENT_2).decode()
 
 
@@ -134,10 +134,10 @@ def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
 
 
 def canonical(raw: bytes | str) -> bytes:
-    """Return the same bytes for equal JSON. The order of fields is ignored; 1 and 1.0 are equal, but 1 and true are
-    not (H14).
+    """Return the same bytes for equal JSON (H14).
 
-    Numbers are compared exactly, whatever their length. `raw` is JSON that `loads` accepts.
+    The order of fields is ignored. 1 and 1.0 are equal, but 1 and true are not. Numbers of any length are compared
+    exactly. `raw` is JSON that `loads` accepts.
     """
     try:
         value = orjson.loads(raw)

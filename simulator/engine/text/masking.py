@@ -76,7 +76,7 @@ class Masker:
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
     def text(self, text: str) -> str:
-        """Mask secrets in a string. Fields and parameters whose names are those of secrets are included."""
+        """Mask secrets in a string. Fields and parameters that have the name of a secret are masked, too."""
         known = self._texts.get(text)
         if known is not None:
             return known

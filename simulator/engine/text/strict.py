@@ -41,8 +41,10 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "field"
     known = list(known)
     for name in given:
         if name not in known:
-            has = f"there are {', '.join(prefix + one for one in known)}" if known else "there are none"
-            message = f"There is no {what} `{prefix}{name}`{did_you_mean(name, known)} ({has})."
+            names = (
+                f"Possible {what}s: {', '.join(prefix + one for one in known)}." if known else f"No {what} is possible."
+            )
+            message = f"There is no {what} `{prefix}{name}`{did_you_mean(name, known) or '.'} {names}"
             raise ApiError("invalid_parameter", message, prefix + name)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from simulator.engine.rows.action import Action
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.engine.webhooks import bodies, operations, shapes
 from simulator.engine.webhooks.delivery import queue
 from simulator.engine.webhooks.delivery.attempts import in_flight, may_take, put_back, take

@@ -48,4 +48,4 @@ class EmitParameters(Body):
     such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none.
     """
     object: dict[str, Any] | None = None
-    """Fields that replace those of the object."""
+    """Fields to replace in the object."""

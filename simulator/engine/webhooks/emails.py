@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from simulator.engine.rows.service import signing_of
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.text.shapes import Timestamp
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks.records import EMAILS, Email, Webhook
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive, text_of

@@ -14,9 +14,9 @@ from simulator.engine.records.records import find, no_resource, render_for_event
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.event import emit
-from simulator.engine.rows.subjects import Subject
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.vocabulary.subjects import Subject
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import bodies
 from simulator.engine.worlds import quotas
 from simulator.kernel.clock import format_timestamp, parse_duration

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.engine.records.conditions import field_getter
+from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import Listing, ListRequest, page_of
 from simulator.engine.records.records import create, move, new_fields, remove, require, save
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.event import make, publish
-from simulator.engine.rows.handlers import by_id, page
 from simulator.engine.rows.operation import Call, OperationDecorator, Probe, ProbeOutcome
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.text import strict
 from simulator.engine.text.fields import Nothing
 from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import Page
-from simulator.engine.text.strict import did_you_mean
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
@@ -174,7 +174,7 @@ def _require_events(world: World, events: list[str]) -> None:
     known = vocabulary_of(world).events
     for name in events:
         if name != ALL_EVENTS and name not in known:
-            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}{did_you_mean(name, known)}.", "events")
+            raise UNSUPPORTED_EVENT.error(f"Unknown event type {name!r}{strict.did_you_mean(name, known)}.", "events")
 
 
 def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:

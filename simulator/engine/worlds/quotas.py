@@ -1,7 +1,7 @@
 """World quotas on a shared server. They are part of the simulator, not of the service.
 
-The quotas of the server are upper limits. A world can have lower quotas but never higher ones, whatever state is
-restored into it. So a user who can only change a world cannot raise its quotas.
+The quotas of the server are upper limits. A world can have lower quotas but never higher ones. This also applies to a
+state that is restored into the world. So a user who can only change a world cannot raise its quotas.
 """
 
 from __future__ import annotations

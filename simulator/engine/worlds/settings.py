@@ -51,16 +51,9 @@ ASSUMED = TableKey("assumptions", str)
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
     """Return True if an alternative is active. Both names are spelled as in the provider."""
-    if consulted:
-        consulted[-1].add(assumption)
+    if (record := world.wiring.on_assumption) is not None:
+        record(assumption)
     return world.store[ASSUMED].get(assumption) == alternative
-
-
-consulted: list[set[str]] = []
-"""A stack of sets.
-
-The last set collects the ids with which `assumes` was called. Only the search for probes adds a set.
-"""
 
 
 def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], path: str) -> None:
@@ -69,8 +62,8 @@ def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], 
 
 
 def assumes_anything(world: World) -> bool:
-    """Return True if any alternative is active."""
-    return bool(world.store[ASSUMED].rows or consulted)
+    """Return True if any alternative is active, or if look-ups are recorded."""
+    return bool(world.store[ASSUMED].rows) or world.wiring.on_assumption is not None
 
 
 def settings_of(world: World) -> SettingSet:

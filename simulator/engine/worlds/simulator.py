@@ -22,13 +22,13 @@ from simulator.engine.records.records import INDEX
 from simulator.engine.records.requests import requests_of
 from simulator.engine.rows.by_name import by_name
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary, collected, wiring_of
 from simulator.engine.scenario.files.library import Library, ScenarioFile
 from simulator.engine.scenario.files.shipped import shipped_library
 from simulator.engine.scenario.play.catalogue import UPLOADED, row_of
 from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
+from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, wiring_of
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer

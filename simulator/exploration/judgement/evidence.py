@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
-from simulator.engine.rows.bases import split_base
+from simulator.engine.vocabulary.bases import split_base
 from simulator.exploration.judgement.normalisation import same
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary

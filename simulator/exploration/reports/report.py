@@ -150,6 +150,9 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
         ("--quiesce", settings.hooks.quiesce),
     ):
         words += [option, str(value)] if value else []
+    tolerated = settings.hooks.tolerated_ms
+    if tolerated is not None:
+        words += ["--during", *(["--tolerate", f"{tolerated}ms"] if tolerated else [])]
     words += ["--seed", str(settings.seed)] if settings.seed != 1 else []
     return shlex.join([*words, "--", *settings.command])
 

@@ -13,8 +13,6 @@ from dataclasses import replace
 from threading import Thread
 from typing import Any
 
-import uvloop
-
 from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.objects import actions
@@ -28,7 +26,7 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
-from simulator.engine.server.process import serving
+from simulator.engine.server.process import new_event_loop, serving
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import parse
 from simulator.engine.text.json import JsonObject, dumps
@@ -201,7 +199,7 @@ def main(**names: object) -> None:
     runtime = create_app(config).runtime
     application = Application(runtime, control=ControlInterface(runtime, Stage(runtime).rows()))
     Thread(target=_end_with_stdin, daemon=True).start()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_serve(application))
 
 

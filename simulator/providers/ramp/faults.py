@@ -9,7 +9,7 @@ from functools import cache
 
 from simulator.engine.rows.money import Money
 from simulator.engine.rows.provider import Provider
-from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.exploration.arming import Arming, FaultClass, Site, Step, answered, happens, match, rule
 from simulator.exploration.runs.tasks import Document
 from simulator.providers.ramp.provider import PROVIDER

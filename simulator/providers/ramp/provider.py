@@ -77,7 +77,7 @@ PROVIDER = Provider(
         "late_confirmation": AdviceKind(
             "warning",
             "{subject} was called in the last seconds of its quote ({detail} left).",
-            "Confirm quotes early, or fetch a fresh one when little of the 30 minutes is left.",
+            "Confirm quotes early, or create a new quote if little of the 30 minutes is left.",
             "Limits, quote validity",
         )
     },

@@ -16,14 +16,17 @@ import pytest
 
 from simulator.testing.plugin import hooks as plugin_hooks
 from simulator.testing.plugin.options import (
+    ALL,
     COVERAGE,
-    COVERAGE_HELP,
+    COVERAGE_HELPS,
     MARKERS,
     OPTIONS,
     REPORT,
     REPORTER,
+    USED,
     chosen,
     directory_of,
+    wanted_coverage,
 )
 
 if TYPE_CHECKING:
@@ -45,8 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
         group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
         parser.addini(option.name, option.help, default=option.default)
-    group.addoption("--simulator-coverage", action="store_true", help=f"{COVERAGE_HELP} In pyproject.toml: {COVERAGE}.")
-    parser.addini(COVERAGE, COVERAGE_HELP, type="bool", default=False)
+    # Three flags, because an optional value would swallow a path that follows the flag.
+    for flag, value in (("", ALL), (f"={ALL}", ALL), (f"={USED}", USED)):
+        help = f"{COVERAGE_HELPS[value]} In pyproject.toml: {COVERAGE}."
+        group.addoption(f"--simulator-coverage{flag}", action="store_const", const=value, dest=COVERAGE, help=help)
+    parser.addini(COVERAGE, COVERAGE_HELPS[ALL], default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -86,9 +92,7 @@ class _Reporter:
         self._run_id = ""
         """The run id that all pytest-xdist workers share."""
         # If coverage or advice was requested, the summary states the result even if no test used a world.
-        self._has_summary = bool(
-            config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice")
-        )
+        self._has_summary = bool(wanted_coverage(config) or chosen(config, "simulator_fail_on_advice"))
 
     @cached_property
     def _summary(self) -> Summary:

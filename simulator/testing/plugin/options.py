@@ -52,7 +52,11 @@ OPTIONS = (
     ),
 )
 COVERAGE = "simulator_coverage"
-COVERAGE_HELP = "Show at the end which parts of the API the tests have exercised, and which not."
+ALL, USED = "all", "used"
+COVERAGE_HELPS = {
+    ALL: "Show at the end which parts of the API the tests have exercised, and which not.",
+    USED: "The same, but only for the resources that the tests use.",
+}
 
 MARKERS = (
     'scenario(*names_or_paths): the active scenarios in the `world` of this test, such as "autopilot", '
@@ -70,6 +74,18 @@ def chosen(config: pytest.Config, name: str) -> str:
     variable = os.environ.get("SIMULATOR_URL") if name == "simulator_url" else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value
+
+
+def wanted_coverage(config: pytest.Config) -> str:
+    """Return `all`, `used`, or "" if no coverage is wanted. The command line overrides pyproject.toml."""
+    given: str = config.getoption(COVERAGE) or str(config.getini(COVERAGE)).lower()
+    words = {"true": ALL, "1": ALL, "yes": ALL, "on": ALL, "false": "", "0": "", "no": "", "off": ""}
+    wanted = words.get(given, given)
+    if wanted not in ("", ALL, USED):
+        import pytest
+
+        raise pytest.UsageError(f"{COVERAGE} is {given!r}; it must be true, false, {ALL} or {USED}")
+    return wanted
 
 
 def directory_of(run_id: str) -> Path:

@@ -23,8 +23,9 @@ from simulator.testing.plugin.options import chosen, directory_of
 from simulator.testing.plugin.report import Keeper
 from simulator.testing.plugin.summary import Notes, attach
 from simulator.testing.quiescence import waiter
+from simulator.testing.servers import run_server
 from simulator.testing.servers.run_server import RunServer
-from simulator.testing.servers.server import Server
+from simulator.testing.servers.server import Process, Server
 from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
@@ -72,6 +73,9 @@ class Run:
 
     @cached_property
     def _server_of_the_run(self) -> Server:
+        if not run_server.IS_AVAILABLE:
+            process = Process({})
+            return self._make(HttpLink(process.url), process.close)
         self._run_server = RunServer(directory_of(self._id))
         try:
             return self._make(HttpLink(self._run_server.join()), self._run_server.leave)

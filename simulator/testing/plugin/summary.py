@@ -16,7 +16,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.testing.errors import SimulatorError
-from simulator.testing.plugin.options import COVERAGE, REPORT, REPORTER, chosen
+from simulator.testing.plugin.options import REPORT, REPORTER, USED, chosen, wanted_coverage
 from simulator.testing.plugin.report import directory
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Dimension(TypedDict):
 
     title: str
     items: list[str]
+    groups: list[str]
+    """The group of each item: its kind of resource or the beginning of its path. "" belongs to no group."""
 
 
 class Kept(TypedDict):
@@ -58,6 +60,7 @@ class Report(TypedDict):
     kept: NotRequired[list[Kept]]
     advice: NotRequired[list[Advice]]
     covered: NotRequired[Covered]
+    used: NotRequired[Covered]
     catalogue: NotRequired[Mapping[str, Dimension]]
 
 
@@ -66,17 +69,13 @@ def wants_advice(config: pytest.Config) -> str:
     return chosen(config, "simulator_fail_on_advice")
 
 
-def wants_coverage(config: pytest.Config) -> bool:
-    return bool(config.getoption(COVERAGE) or config.getini(COVERAGE))
-
-
 class Notes:
     """The records that one process collects."""
 
     def __init__(self, config: pytest.Config) -> None:
         least = wants_advice(config)
         self._from = _SEVERITIES[_SEVERITIES.index(least) :] if least else ()
-        self._wants_coverage = wants_coverage(config)
+        self._wants_coverage = bool(wanted_coverage(config))
         self._sent_catalogue = False
         self._report: Report = {}
 
@@ -98,14 +97,21 @@ class Notes:
             advice += ({"test": test, "finding": row} for row in found if row["severity"] in self._from)
 
     def _cover(self, dimensions: Mapping[str, Mapping[str, object]]) -> None:
-        covered = dict(self._report.get("covered", {}))
+        covered, used = dict(self._report.get("covered", {})), dict(self._report.get("used", {}))
         catalogue: dict[str, Dimension] = {}
+        operations = {str(row["item"]): _group_of(row, {}) for row in _rows(dimensions["operations"])}
         for name, part in dimensions.items():
-            items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
+            items = _rows(part)
             seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
-            catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}
-        self._report["covered"] = covered
+            groups = {_group_of(item, operations) for item in items if any(map(_is_counted, item.values()))}
+            used[name] = sorted({*used.get(name, ()), *groups})
+            catalogue[name] = {
+                "title": str(part["title"]),
+                "items": [_name(item) for item in items],
+                "groups": [_group_of(item, operations) for item in items],
+            }
+        self._report["covered"], self._report["used"] = covered, used
         if not self._sent_catalogue:
             self._report["catalogue"] = catalogue
             self._sent_catalogue = True
@@ -134,10 +140,11 @@ class Summary:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._fails_from = wants_advice(config)
-        self._wants_coverage = wants_coverage(config)
+        self._wanted_coverage = wanted_coverage(config)
         self._kept: list[Kept] = []
         self._advice: list[Advice] = []
         self._covered: dict[str, set[str]] = {}
+        self._used: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
 
     def add(self, report: Report) -> None:
@@ -146,6 +153,8 @@ class Summary:
         self._catalogue = report.get("catalogue", self._catalogue)
         for name, items in report.get("covered", {}).items():
             self._covered.setdefault(name, set()).update(items)
+        for name, groups in report.get("used", {}).items():
+            self._used.setdefault(name, set()).update(groups)
 
     @property
     def fails(self) -> bool:
@@ -157,8 +166,9 @@ class Summary:
             terminal.section("rampsim: kept worlds")
             for kept in self._kept:
                 terminal.line(f"{kept['test']}: {kept['look']}")
-        if self._wants_coverage:
-            terminal.section("rampsim: API coverage of the tests")
+        if self._wanted_coverage:
+            of = ", of the resources that they use" if self._wanted_coverage == USED else ""
+            terminal.section(f"rampsim: API coverage of the tests{of}")
             for line in self._coverage():
                 terminal.line(line)
         if self._fails_from:
@@ -173,7 +183,7 @@ class Summary:
         width = max(len(part["title"]) for part in self._catalogue.values())
         for name, part in self._catalogue.items():
             yes, no = self._split(name, part)
-            yield f"{part['title']:{width}}  {_share(len(yes), len(part['items']))}"
+            yield f"{part['title']:{width}}  {_share(len(yes), len(yes) + len(no))}"
             for word, items in (("yes", yes), ("no", no)):
                 if items:
                     yield f"  {word + ':':4} {_few(items)}"
@@ -188,16 +198,19 @@ class Summary:
     def _whole_coverage(self) -> Iterator[str]:
         for name, part in self._catalogue.items():
             yes, no = self._split(name, part)
-            yield f"{part['title']}: {_share(len(yes), len(part['items'])).strip()}"
+            yield f"{part['title']}: {_share(len(yes), len(yes) + len(no)).strip()}"
             yield from (f"  yes  {item}" for item in yes)
             yield from (f"  no   {item}" for item in no)
 
     def _split(self, name: str, part: Dimension) -> tuple[list[str], list[str]]:
         """Return the exercised and the unexercised items of a dimension."""
-        covered = self._covered.get(name, ())
-        return [item for item in part["items"] if item in covered], [
-            item for item in part["items"] if item not in covered
-        ]
+        covered, items = self._covered.get(name, set()), part["items"]
+        if self._wanted_coverage == USED:
+            # Errors and lists belong to operations. Practices belong to no group and always count.
+            used = self._used.get("operations" if name in ("errors", "lists") else name, set())
+            used = {""} if name == "practices" else used
+            items = [item for item, group in zip(items, part["groups"], strict=True) if group in used]
+        return [item for item in items if item in covered], [item for item in items if item not in covered]
 
     def _advice_lines(self) -> Iterator[str]:
         if not self._advice:
@@ -222,6 +235,28 @@ class Summary:
 def _name(item: Mapping[str, object]) -> str:
     """Return the name of an item. An error that every operation can return is counted once."""
     return str(item["item"]).replace("* ", "any operation ", 1)
+
+
+def _rows(part: Mapping[str, object]) -> list[Mapping[str, object]]:
+    rows: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]  # a list, as coverage shows it
+    return rows
+
+
+def _is_counted(value: object) -> bool:
+    """Return whether a field is a counter above zero."""
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _group_of(item: Mapping[str, object], operations: Mapping[str, str]) -> str:
+    """Return the group of an item: a kind of resource, the beginning of a path, or the first part of an event type."""
+    if "kind" in item:
+        return str(item["kind"])
+    if "operation" in item:
+        return operations.get(str(item["operation"]), "")
+    if "path" in item:
+        parts = [*str(item["path"]).strip("/").split("/"), "{"]
+        return parts[0] if parts[1].startswith("{") else "/".join(parts[:2])
+    return str(item["item"]).rpartition(".")[0]
 
 
 def _share(part: int, whole: int) -> str:

@@ -13,7 +13,6 @@ lock. When a process is killed, its locks are released, so the server stops even
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sys
 import time
@@ -21,6 +20,14 @@ from pathlib import Path
 from typing import IO
 
 from simulator.testing.errors import SimulatorError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+IS_AVAILABLE = fcntl is not None
+"""Whether processes can share a server. Otherwise each process starts its own."""
 
 READY = "Ready on "
 _FILES = ("server", "door", "life")

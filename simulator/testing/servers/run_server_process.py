@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 from threading import Thread
 
-import uvloop
-
 from simulator.engine.server.config import Config
-from simulator.engine.server.process import serving
+from simulator.engine.server.process import new_event_loop, serving
 from simulator.engine.server.running.garbage import passing_over_the_old
 from simulator.host import create_app
 from simulator.testing.servers.run_server import READY, remove
@@ -23,7 +21,7 @@ def main() -> None:
     """Serve on a free loopback port until no process holds a lock on `life` in the directory given as argument."""
     directory = Path(sys.argv[1])
     Thread(target=_end_with_the_last, args=[directory], daemon=True).start()
-    with passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with passing_over_the_old(), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_serve())
 
 

@@ -115,7 +115,7 @@ def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, obje
 
 
 class Process:
-    """A server in its own process. It stops when this process ends, for whatever reason.
+    """A server in its own process. It stops when this process ends for any reason.
 
     The server stops when its standard input closes, which is a pipe from this process. `url` is its origin.
     """

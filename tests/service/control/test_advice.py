@@ -319,7 +319,7 @@ def test_two_payments_under_one_reference(world: Remote) -> None:
     send("order-1")
     finding = only(world, "reference_paid_twice")
     assert (finding["severity"], finding["count"], len(finding["requests"])) == ("warning", 1, 2)
-    assert "under one reference, order-1" in finding["message"]
+    assert "with the same reference, order-1" in finding["message"]
 
 
 def test_new_order_after_a_failure_gives_no_advice(world: Remote) -> None:

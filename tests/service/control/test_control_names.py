@@ -71,7 +71,8 @@ def test_unknown_query_parameter_is_named(world: Remote, row: ControlOperation) 
 def test_misspelt_query_parameter_gets_a_suggestion(world: Remote) -> None:
     answer = world.control("GET", "/requests?pth=/quotes")
     assert answer.body["error"]["message"] == (
-        "There is no query parameter `pth`; did you mean `path`? (there are method, path, status, text, limit)."
+        "There is no query parameter `pth`; did you mean `path`? Possible query parameters: method, path, "
+        "status, text, limit."
     )
 
 

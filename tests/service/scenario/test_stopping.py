@@ -17,39 +17,36 @@ from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from tests.service.scenario.test_engine import after, running, status
-from tests.unit.engine.scenario.toy import (
-    ACTIONS,
-    BALANCES,
-    LOADER,
-    activate,
-    begin,
-)
+from tests.unit.engine.scenario.playing import ACTIONS, LOADER, activate, begin
+from tests.unit.engine.scenario.shop import BALANCES
 
+DOWN = "{action: set_network, network: north, status: down}"
+UP = "{action: set_network, network: north, status: operational}"
 ECHO = """
 name: echo
 rules:
-  - {on: network.status_changed, where: {status: down}, do: [{action: set_network, network: celo, status: operational}]}
-  - {on: network.status_changed, where: {status: operational}, do: [{action: set_network, network: celo, status: down}]}
+  - {on: network.status_changed, where: {status: down}, do: [UP]}
+  - {on: network.status_changed, where: {status: operational}, do: [DOWN]}
 timeline:
-  - {at: 1d, action: set_network, network: stellar, status: down}
+  - {at: 1d, action: set_network, network: south, status: down}
 faults:
-  - {match: {path: /quotes}, respond: {status: 503, code: service_unavailable}}
-"""
+  - {match: {path: /offers}, respond: {status: 503, code: service_unavailable}}
+""".replace("DOWN", DOWN).replace("UP", UP)
 BUGGY = """
 name: buggy
 timeline:
-  - {at: 1s, action: set_balance, symbol: BUG, network: CELO, amount: "1"}
-  - {at: 2s, action: set_balance, symbol: USDC, network: CELO, amount: "2"}
-  - {at: 3s, action: set_balance, symbol: BUG, network: CELO, amount: "3"}
-  - {at: 4s, action: set_balance, symbol: BUG, network: CELO, amount: "4"}
-  - {at: 5s, action: set_balance, symbol: USDC, network: CELO, amount: "5"}
+  - {at: 1s, action: set_balance, symbol: BUG, network: NORTH, amount: "1"}
+  - {at: 2s, action: set_balance, symbol: INK, network: NORTH, amount: "2"}
+  - {at: 3s, action: set_balance, symbol: BUG, network: NORTH, amount: "3"}
+  - {at: 4s, action: set_balance, symbol: BUG, network: NORTH, amount: "4"}
+  - {at: 5s, action: set_balance, symbol: INK, network: NORTH, amount: "5"}
 """
 
 
 def perform(world: World, action: str, **parameters: Any) -> None:
     cause = Cause("action", action)
     with world.change(cause):
-        ACTIONS.perform(world, action, None, parameters, "sandbox", cause)
+        ACTIONS.perform(world, action, None, parameters, "practice", cause)
 
 
 def limit(world: World, most: int) -> None:
@@ -60,7 +57,7 @@ def limit(world: World, most: int) -> None:
 def stop_the_echo(*more: str) -> tuple[Engine, World]:
     engine, world = running(*more, ECHO)
     limit(world, 20)
-    perform(world, "set_network", network="celo", status="down")
+    perform(world, "set_network", network="north", status="down")
     after(world, 0)
     return engine, world
 
@@ -82,11 +79,11 @@ def test_endless_scenario_is_stopped_and_cleaned_up() -> None:
 
 def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stops, "MOST_PENDING", 200)
-    step = "{action: set_network, network: celo, status: %s, after: 1ms}"
+    step = "{action: set_network, network: north, status: %s, after: 1ms}"
     down, up = step % "down", step % "operational"
     rule = "{on: network.status_changed, where: {status: %s}, do: [%s, %s]}"
     engine, world = running(f"name: doubling\nrules: [{rule % ('down', up, down)}, {rule % ('operational', down, up)}]")
-    perform(world, "set_network", network="celo", status="down")
+    perform(world, "set_network", network="north", status="down")
     after(world, 60)
     (stop,) = engine.progress(world, "doubling")["stopped"]
     assert (engine.active(world), len(world.agenda)) == ([], 0)
@@ -95,7 +92,7 @@ def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPa
 
 def test_other_scenarios_continue_when_one_is_stopped() -> None:
     engine, world = stop_the_echo("name: pays\nrules: [{on: created, do: [{action: payment_arrives}]}]")
-    bought = begin(world, "buy")
+    bought = begin(world, "preorder")
     after(world, 0)
     assert status(world, bought) == "processing"
     assert engine.active(world) == ["pays"]
@@ -103,16 +100,16 @@ def test_other_scenarios_continue_when_one_is_stopped() -> None:
 
 
 def test_objects_bound_to_a_stopped_scenario_see_no_rules() -> None:
-    rule = "name: echo\nrules: [{on: network.status_changed, do: [{action: set_network, network: celo, status: down}]}"
+    rule = "name: echo\nrules: [{on: network.status_changed, do: [{action: set_network, network: north, status: down}]}"
     engine, world = running(f"{rule}, {{on: created, do: [{{action: payment_arrives}}]}}]")
     limit(world, 20)
-    perform(world, "set_network", network="celo", status="down")
+    perform(world, "set_network", network="north", status="down")
     after(world, 0)
-    bought = begin(world, "buy", scenario="echo")
+    bought = begin(world, "preorder", scenario="echo")
     after(world, 60)
     assert status(world, bought) == "pending"
-    with world.change(Cause("request", "buy")):
-        assert engine.answer_for(world, "sandbox", "POST", "/wallet/buy", {}) is None
+    with world.change(Cause("request", "preorder")):
+        assert engine.answer_for(world, "practice", "POST", "/shelf/preorder", {}) is None
 
 
 def test_activation_or_upload_restarts_a_stopped_scenario() -> None:
@@ -131,7 +128,7 @@ def test_activation_or_upload_restarts_a_stopped_scenario() -> None:
 def test_many_delayed_steps_at_one_instant_are_allowed() -> None:
     engine, world = running("name: pays\nrules: [{on: created, do: [{after: 5s, action: payment_arrives}]}]")
     limit(world, 5)
-    bought = [begin(world, "buy") for _ in range(30)]
+    bought = [begin(world, "preorder") for _ in range(30)]
     after(world, 5)
     assert {status(world, one) for one in bought} == {"processing"}
     assert engine.active(world) == ["pays"]
@@ -142,7 +139,7 @@ def test_count_restarts_at_each_instant() -> None:
     limit(world, 5)
     for _ in range(4):
         for _ in range(5):
-            begin(world, "buy")
+            begin(world, "preorder")
         after(world, 1)
     assert engine.active(world) == ["pays"]
 
@@ -159,7 +156,7 @@ def test_broken_step_is_undone_and_recorded() -> None:
         "ZeroDivisionError",
         "ZeroDivisionError: a defect",
     )
-    assert list(world.store[BALANCES].rows) == ["USDC"]
+    assert list(world.store[BALANCES].rows) == ["INK"]
     assert engine.active(world) == ["buggy"]
 
 
@@ -172,13 +169,13 @@ def test_a_second_failure_in_a_row_stops_the_scenario() -> None:
     progress = engine.progress(world, "buggy")
     assert [row["part"] for row in progress["failed"]] == ["timeline[0]", "timeline[2]", "timeline[3]"]
     assert "twice in a row" in progress["stopped"][0]["reason"]
-    assert world.store[BALANCES]["USDC"] == ["2", "sandbox"], "what was pending went along"
+    assert world.store[BALANCES]["INK"] == ["2", "practice"], "what was pending went along"
 
 
 def test_refused_step_is_not_a_failure() -> None:
     engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
     for _ in range(3):
-        begin(world, "buy")
+        begin(world, "preorder")
     after(world, 0)
     progress = engine.progress(world, "odd")
     assert (len(progress["skipped"]), progress["failed"], engine.active(world)) == (3, [], ["odd"])
@@ -191,9 +188,9 @@ def test_refused_step_is_not_a_failure() -> None:
 def test_step_beyond_the_end_of_time_is_skipped(span: str) -> None:
     engine, world = running(
         f"name: far\nrules: [{{on: created, do: [{{after: {span}, action: payment_arrives}}]}}]\n"
-        f"timeline: [{{at: {span}, action: set_network, network: celo, status: down}}]"
+        f"timeline: [{{at: {span}, action: set_network, network: north, status: down}}]"
     )
-    begin(world, "buy")
+    begin(world, "preorder")
     skipped = engine.progress(world, "far")["skipped"]
     assert [row["part"] for row in skipped] == ["timeline[0]", "rules[0].do[0]"]
     assert all("after the year 9998" in row["reason"] for row in skipped)
@@ -205,5 +202,5 @@ def test_steps_after_the_end_of_time_are_skipped_too() -> None:
         "name: far\nrules: [{on: created, do: [{after: 2d, action: payment_arrives}, {after: 1s, action: complete}]}]"
     )
     world.clock = Clock(LAST_MS - DAY_MS)
-    begin(world, "buy")
+    begin(world, "preorder")
     assert [row["action"] for row in engine.progress(world, "far")["skipped"]] == ["payment_arrives", "complete"]

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from simulator.certification.report import Report
 from simulator.certification.running import Settings, certify
 from simulator.certification.stage import Service
-from tests.library import running_library
 from tests.remote import new_client
+from tests.served_library import running_library
 from tests.toy import PLAYBOOK, PROVIDER
 from tests.toy.seal import SIGNATURE
 

@@ -64,7 +64,7 @@ def test_advice_can_fail_a_pipeline(walked: Command) -> None:
 
 def test_advice_teaches(walked: Command) -> None:
     text = walked("advice").stdout
-    assert "Why it hurts: An alias that is kept for compatibility goes one day." in text
+    assert "Why it hurts: An alias for compatibility will be removed one day." in text
     assert '- client.get("/transactions", params={"limit": 100})' in text
     assert '+ client.get("/transactions", params={"size": 100})' in text
     (row,) = walked.json("advice", "--json")
@@ -102,7 +102,7 @@ def test_baseline_findings_pass_fail_on(walked: Command, tmp_path: Path) -> None
 
 def test_advice_for_machines(walked: Command, rampsim: Command) -> None:
     (line,) = walked("advice", "--format", "github").stdout.splitlines()
-    assert line.startswith("::notice title=rampsim limit_alias::GET /transactions was asked with `limit`. An alias")
+    assert line.startswith("::notice title=rampsim limit_alias::GET /transactions was called with `limit`. An alias")
     suite = ElementTree.fromstring(walked("advice", "--format", "junit").stdout)
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     assert suite[0].get("classname") == "advice.limit_alias"

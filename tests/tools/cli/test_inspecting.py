@@ -25,7 +25,10 @@ def test_waiting_for_an_event_answers_one_already_emitted(rampsim: Command, offr
 
 def test_waiting_in_vain_ends_with_code_1(rampsim: Command) -> None:
     result = rampsim("events", "wait", "--type", "kyc.rejected", "--timeout", "0")
-    assert (result.exit_code, result.stderr) == (1, "rampsim: refused (timeout): No such event within 0 s.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "rampsim: refused (timeout): No matching event occurred within 0 s.\n",
+    )
 
 
 def test_an_event_is_sent_again(rampsim: Command, offramp: str) -> None:

@@ -156,7 +156,8 @@ def test_no_server_error_explains_the_address(here: Path, monkeypatch: pytest.Mo
         3,
         [
             "rampsim: no simulator responds at http://127.0.0.1:1 (Connection refused)",
-            "rampsim: this is the default address; no other is set, and no server was started in this directory or "
+            "rampsim: this is the default address, because no other address is set and no server was "
+            "started in this directory or "
             "above",
             "rampsim: start a server with `rampsim serve`, or set --url or SIMULATOR_URL",
         ],

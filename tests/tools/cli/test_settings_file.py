@@ -95,7 +95,7 @@ def test_it_is_a_table_of_pyproject_toml_too(project: Path) -> None:
 @pytest.mark.parametrize("text", ["tool = 1 # tool.rampsim\n", '[tool]\nrampsim = "x" # tool.rampsim\n'])
 def test_settings_file_needs_a_table(project: Path, text: str) -> None:
     (project / "pyproject.toml").write_text(text)
-    with pytest.raises(settings_file.WrongSettings, match="is not a table"):
+    with pytest.raises(settings_file.WrongSettings, match="must be a table"):
         settings_file.read(None)
 
 

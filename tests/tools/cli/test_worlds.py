@@ -72,7 +72,7 @@ def test_snapshots_are_taken_gone_back_to_forked_and_written(rampsim: Command, t
     assert rampsim("snapshots", "forget", "before").exit_code == 0
     gone = rampsim("snapshots", "restore", "before")
     assert (gone.exit_code, gone.stderr) == (
-        1, "rampsim: this world has no snapshot 'before'; its snapshots: none\n",
+        1, "rampsim: this world has no snapshot 'before'; its snapshots are: none\n",
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def test_a_short_run_passes_and_writes_reports(tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert report.read_text() == result.output
-    assert "| specified rules |" in result.output
+    assert "| promises (specified rules) |" in result.output
     assert result.output.endswith("Conforms.\n")
     names = {case.get("name") for case in ElementTree.parse(junit).iter("testcase")}
     assert "POST /quotes" in names
@@ -82,7 +82,7 @@ def test_the_laws_hold_on_the_simulator_and_reach_every_operation(tmp_path: Path
 def test_the_same_seed_sends_the_same_calls() -> None:
     arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "create_webhook", "--seed", "7")
     first, second = conform(*arguments), conform(*arguments)
-    kept = [result.output.partition("## What came back")[2] for result in (first, second)]
+    kept = [result.output.partition("## Responses")[2] for result in (first, second)]
     assert kept[0] == kept[1]
     assert "POST /webhooks" in kept[0]
 
@@ -257,7 +257,7 @@ def test_a_429_is_retried(origin: str) -> None:
     [
         (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
         (("--target", "nowhere", *KEYS), 2, "not an http or https URL"),
-        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
+        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server responds"),
         (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "not an http or https URL"),
         (("--max-examples", "0"), 2, "--max-examples"),
         (("--json", "nowhere/report.json"), 2, "the directory does not exist"),
@@ -275,7 +275,7 @@ def test_an_impossible_run_exits_with_the_documented_code(arguments: tuple[str, 
 def test_an_invalid_key_pair_is_refused(origin: str) -> None:
     result = conform("--target", f"{origin}/v1", "--public-key", "pk_test_other", "--secret-key", "sk_test_other")
     assert result.exit_code == 1
-    assert "answers 401 to the key pair" in result.output
+    assert "returns 401 for the key pair" in result.output
 
 
 def test_an_unknown_operation_is_wrong_usage(origin: str) -> None:

@@ -65,7 +65,7 @@ def test_findings_at_one_place_are_counted_together() -> None:
 
 @pytest.mark.parametrize(
     ("need", "why"),
-    [("writes", "only reads"), ("control", "does not control"), ("hook", "--webhook-url")],
+    [("writes", "is read-only"), ("control", "cannot control"), ("hook", "--webhook-url")],
 )
 def test_a_law_whose_needs_are_missing_is_not_judged(need: Need, why: str) -> None:
     tally = played(lambda bench: pytest.fail("played"), need, writes=False)

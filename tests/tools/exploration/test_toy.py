@@ -12,7 +12,7 @@ from simulator import host
 from simulator.exploration.exploring import Hosts, Settings, explore
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.servers.server import Server
-from tests.library import running_library
+from tests.served_library import running_library
 from tests.tools.exploration.suite import ALONE, PYTEST
 from tests.toy import PROVIDER
 

@@ -85,7 +85,7 @@ def test_a_fault_that_may_never_be_hit_says_so(kit: World) -> None:
 def test_a_fault_that_went_with_its_world_is_no_error_of_the_block(kit: World) -> None:
     with kit.fault("GET /profile", drop=True) as fault:
         kit.reset()
-        with pytest.raises(SimulatorError, match="is not in force"):
+        with pytest.raises(SimulatorError, match="is no longer active"):
             _ = fault.hits
     assert fault.hits == 0
 

@@ -306,7 +306,7 @@ def test_what_is_no_answer_is_told(kit: World, reply: Any) -> None:
     webhooks.respond_with(lambda delivery: reply)
     emit(kit)
 
-    with pytest.raises(AssertionError, match="it returns a status"):
+    with pytest.raises(AssertionError, match="must return a status"):
         webhooks.close()
 
 

@@ -175,5 +175,32 @@ def test_a_wrong_setting_is_said(tmp_path: Path) -> None:
     made.write("pytest.ini", "[pytest]\nsimulator_keep = often\n")
     outcome = made.run_here()
     assert outcome.code == 4
-    assert "simulator_keep is 'often'; it is one of failed, always, never" in outcome.text
+    assert "simulator_keep is 'often'; it must be one of failed, always, never" in outcome.text
     assert "Traceback" not in outcome.text
+
+
+@pytest.mark.parametrize("how", ["flag", "ini"])
+def test_coverage_of_what_the_tests_use_counts_their_resources_only(tmp_path: Path, how: str) -> None:
+    made = Suite(tmp_path)
+    if how == "ini":
+        made.write("pytest.ini", "[pytest]\nsimulator_coverage = used\n")
+    made.write("test_it.py", "def test_it(world):\n    world.flow('onramp')\n")
+    outcome = made.run_here("--simulator=inprocess", *(["--simulator-coverage=used"] if how == "flag" else []))
+    shown = summary_of(outcome, "rampsim: API coverage of the tests, of the resources that they use")
+    assert re.search(r"Operations that succeeded +3 of +5 +60\.0 %\n  yes: create_quote", shown), shown
+    assert "  no:  get_quote, list_transactions\n" in shown
+    assert re.search(r"Statuses reached +5 of +9 ", shown), shown
+    assert re.search(r"Event types acknowledged +0 of +8 ", shown), shown
+    assert "beneficiary" not in shown
+    whole = (made.directory / ".rampsim" / "coverage.txt").read_text()
+    assert "  no   onramp refunded\n" in whole
+    assert "offramp" not in whole
+
+
+def test_a_path_may_follow_the_flag_and_a_wrong_word_is_refused(tmp_path: Path) -> None:
+    made = Suite(tmp_path)
+    made.write("test_it.py", "def test_it(): ...")
+    assert made.run_here("--simulator-coverage", "test_it.py").code == 0
+    made.write("pytest.ini", "[pytest]\nsimulator_coverage = some\n")
+    refused = made.run_here()
+    assert refused.has("simulator_coverage is 'some'; it must be true, false, all or used")

@@ -38,7 +38,7 @@ def test_it_tells_calls_and_what_each_led_to(kit: World) -> None:
     head, day, *lines = told.splitlines()
     assert head == f"World {kit.id}, seed 1, now 2026-01-05 09:00:45 UTC"
     assert day == "  2026-01-05"
-    happened = lines[: lines.index("Faults in force")]
+    happened = lines[: lines.index("Active faults")]
     assert happened == [
         "  08:00:00.000  POST /v1/auth/token → 200",
         f"                POST /v1/webhooks → 201 {webhooks.endpoint_id} enabled",
@@ -50,22 +50,22 @@ def test_it_tells_calls_and_what_each_led_to(kit: World) -> None:
         f"                POST /v1/quotes/{quote}/confirm → 201 {ramp['id']} awaiting_payment",
         f"                    {quote} active → confirmed",
         f"                    {ramp['id']} (new) → awaiting_payment, "
-        "tells transaction.created and transaction.awaiting_payment",
+        "emits transaction.created and transaction.awaiting_payment",
         f"                    webhook transaction.created {to} → 500, again at 2026-01-05T08:01:00.000Z",
         f"                    webhook transaction.awaiting_payment {to} → 200",
         f"                * advance until (resource {ramp['id']}, status completed) → 2026-01-05T08:00:45.000Z",
-        f"  08:00:15.000      {ramp['id']} awaiting_payment → processing, tells transaction.processing ({rule}:9)",
+        f"  08:00:15.000      {ramp['id']} awaiting_payment → processing, emits transaction.processing ({rule}:9)",
         f"                    webhook transaction.processing {to} → 200",
-        f"  08:00:45.000      {ramp['id']} processing → completed, tells transaction.completed ({rule}:12)",
+        f"  08:00:45.000      {ramp['id']} processing → completed, emits transaction.completed ({rule}:12)",
         f"                    webhook transaction.completed {to} → 200",
         "                * advance by 1h → 2026-01-05T09:00:45.000Z",
         f"  08:01:00.000      webhook transaction.created {to}, attempt 2 → 200",
     ]
     faults, advice = lines[len(happened) :][:2], lines[len(happened) + 2 :]
-    assert faults == ["Faults in force", f"  {fault.id} on GET /profile: applied 1×, 1 left"]
+    assert faults == ["Active faults", f"  {fault.id} on GET /profile: applied 1×, 1 left"]
     assert advice[:3] == [
         "Advice",
-        "  warning: GET /profile answered 503 service_unavailable and was never retried.",
+        "  warning: GET /profile returned 503 service_unavailable and was never retried.",
         "    Retry 429, 500 and 503 with exponential backoff and the same Idempotency-Key.",
     ]
 

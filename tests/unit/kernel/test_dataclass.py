@@ -6,8 +6,8 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, asdict, field, fields, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import KW_ONLY, FrozenInstanceError, asdict, field, fields, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
@@ -46,8 +46,11 @@ def _class(declare: Callable[..., Any], **options: bool) -> Any:
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_class_behaves_as_the_standard_library_makes_it(options: dict[str, bool]) -> None:
-    ours, theirs = (_behaviour(_class(declare, **options)) for declare in (dataclass, dataclasses.dataclass))
-    assert ours == theirs
+    ours, theirs = (_class(declare, **options) for declare in (dataclass, dataclasses.dataclass))
+    assert _behaviour(ours) == _behaviour(theirs)
+    for _ in range(20):  # from some number of objects on, its `__init__` is a compiled one
+        ours(x=1)
+    assert _behaviour(ours) == _behaviour(theirs)
 
 
 def _behaviour(cls: Any) -> list[object]:
@@ -101,3 +104,20 @@ def test_what_breaks_while_it_is_made_is_no_object_at_all() -> None:
     with pytest.raises(ZeroDivisionError):
         Broken(1)
     assert Broken(1, 2).b == 2
+
+
+def test_postponed_annotations_are_the_types_of_fields_and_special_ones_are_none() -> None:
+    assert [(one.name, one.type) for one in fields(Row)] == [("a", "int"), ("b", "str")]
+    assert Row.__annotations__ == {"a": "int", "b": "str"}
+    assert [one.name for one in fields(Marked)] == ["a", "b"]
+    assert (Marked(1, b=2).b, Marked.shared) == (2, 3)
+    with pytest.raises(TypeError):
+        Marked(1, 2)  # type: ignore[call-arg]  # b is for keywords only
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    a: int
+    _: KW_ONLY
+    b: int
+    shared: ClassVar[int] = 3

@@ -153,7 +153,7 @@ class _Collector:
             before = step.state
 
     def _show_move(self, resource_id: str, before: str, step: HistoryEntry, events: list[str]) -> TimelineEntry:
-        emits = f", tells {' and '.join(events)}" if events else ""
+        emits = f", emits {' and '.join(events)}" if events else ""
         why = f" ({show_cause(self._world, step.cause)['text']})" if step.cause.kind in ("law", "rule") else ""
         return {
             "at": format_timestamp(step.at_ms),

@@ -21,12 +21,12 @@ from simulator.engine.control.worlds import holdings
 from simulator.engine.records.records import find, ids_newest_first, no_resource, render
 from simulator.engine.rows.action import ActionTable, Performed
 from simulator.engine.rows.kind import Kind, Record
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language.shapes import StoppedScenario
 from simulator.engine.text.fields import Body
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Timestamp
 from simulator.engine.text.strict import did_you_mean
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World

@@ -9,10 +9,10 @@ from typing import Any, get_args, get_type_hints
 from simulator.engine.control.objects.inspection_shapes import Cause, HistoryStep, StoryTimer
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.kind import Kind
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Meanings, OneOf
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.world import World
 
 Files = Callable[[World, str], ScenarioFile]

@@ -13,9 +13,9 @@ from simulator.engine.control.objects.inspection_shapes import LedgerEntry
 from simulator.engine.control.operation import WHOLE, Query, Raw, calls_under
 from simulator.engine.records.appended import AppendedRows
 from simulator.engine.records.records import find
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.server.running.chunks import json_list
 from simulator.engine.text.json import dumps
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.journal import newest
 from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.money import ZERO, add

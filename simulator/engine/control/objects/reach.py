@@ -19,7 +19,6 @@ from simulator.engine.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.engine.records.records import find, no_resource
 from simulator.engine.rows.action import events_since
 from simulator.engine.rows.error import ApiError, ControlError
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play import held_steps
 from simulator.engine.scenario.play.filling import NoValue
 from simulator.engine.scenario.play.pending import PlannedStep, steps_on
@@ -29,6 +28,7 @@ from simulator.engine.scenario.run.paths import factory_for, paths_to
 from simulator.engine.scenario.run.triggers import Setup, triggers_of
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.json import JsonObject, loads
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp

@@ -6,12 +6,12 @@ from typing import Any
 
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.run.drive import DriveAction, DriveCall
+from simulator.engine.server.pipeline import perform
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import JsonObject, dumps, loads
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove

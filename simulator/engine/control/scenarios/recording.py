@@ -17,14 +17,14 @@ from simulator.engine.control.operation import ControlOperation, Raw, RecordedAs
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.records.requests import JournalEntry, requests_of
-from simulator.engine.rows.bases import split_base
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
 from simulator.engine.scenario.language.document import FILE, MAX_DEPTH, UPLOAD, read
 from simulator.engine.scenario.language.parts import is_name
 from simulator.engine.scenario.run.drive import METHODS
 from simulator.engine.scenario.run.recorder import Done, Locate, Recording, record
 from simulator.engine.text.json import JsonObject, value_in
+from simulator.engine.vocabulary.bases import split_base
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import MS_NS, format_timestamp, parse_nanoseconds
 from simulator.kernel.world import World

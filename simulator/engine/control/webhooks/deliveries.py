@@ -24,6 +24,7 @@ from simulator.engine.control.refusals import invalid_parameter, invalid_state, 
 from simulator.engine.control.scenarios.faults import require_in_time
 from simulator.engine.control.shapes import describe_dropped
 from simulator.engine.faults import models as faults
+from simulator.engine.faults.effects import OF_FIRST_ATTEMPTS
 from simulator.engine.faults.in_force import DeliveryPlan
 from simulator.engine.records.dropped_rows import rows_dropped
 from simulator.engine.records.records import find
@@ -129,7 +130,7 @@ def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> Non
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
     """Return the fault for the attempts, validated like a webhook fault."""
-    for name in faults.OF_FIRST_ATTEMPTS:
+    for name in OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise invalid_parameter(
                 f"deliver.{name}", "it applies only to first attempts, and this event was already sent"

@@ -15,9 +15,9 @@ from simulator.engine.control.operation import calls_under
 from simulator.engine.control.refusals import replaced
 from simulator.engine.rows.error import ApiError, ControlError
 from simulator.engine.rows.operation import Call, Probe
-from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.server.pipeline import perform
 from simulator.engine.text.fields import Body, Text
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.kernel.journal import Cause
 

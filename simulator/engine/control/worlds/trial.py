@@ -18,13 +18,13 @@ from simulator.engine.records.records import INDEX, find, render
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.kind import Record
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
-from simulator.engine.rows.vocabulary import identity_of
 from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.catalogue import UPLOADED
 from simulator.engine.scenario.play.held_steps import Held
 from simulator.engine.scenario.play.pending import KINDS, check_step
+from simulator.engine.server.pipeline import perform
 from simulator.engine.text.json import dumps
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import all_deliveries, webhook_key
 from simulator.engine.webhooks import shapes as webhooks
 from simulator.engine.worlds.settings import ASSUMED, SETTINGS, check_assumed

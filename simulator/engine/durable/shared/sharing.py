@@ -55,7 +55,7 @@ class ReplicaPersistence(PersistenceLayer):
         await self.sharing.drain()
 
     async def look_at(self, world_id: str) -> World | None:
-        """Return a copy of a world as it is saved, for display only.
+        """Return a copy of the saved form of a world, for display only.
 
         Return None if it does not exist or cannot be read.
         """
@@ -277,7 +277,7 @@ class Sharing:
                 due = await self.store.due()
             except StoreError:  # of the reading connection: only the owning connection can fail the store
                 continue
-            # Worlds with generated ids are in memory here before the state machine is told about them.
+            # Worlds with generated ids are in memory here before the state machine knows about them.
             for world in [*due, *self._simulator.worlds]:
                 self._do(self.machine.woken(world))
             for world in self.machine.owned():

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from typing_extensions import TypedDict
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, names_in
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.kernel.dataclass import dataclass
 
 _Stamp: TypeAlias = tuple[int, int, int]

@@ -13,7 +13,6 @@ from pathlib import Path as FilePath
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files.library import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.engine.scenario.language import parts, schema
 from simulator.engine.scenario.language.action_checks import names_of
@@ -23,6 +22,7 @@ from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.scenario.run import drive
 from simulator.engine.text.fields import in_words
 from simulator.engine.text.json import dumps
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 class ScenarioError(Exception):

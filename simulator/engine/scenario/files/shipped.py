@@ -13,9 +13,9 @@ from pathlib import Path
 
 import orjson
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.files import loader
 from simulator.engine.scenario.files.library import Library, ScenarioFile, files_in, source_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 COMPILED = "scenarios.json"
 

@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from pydantic import BaseModel, ValidationError
 
 from simulator.engine.rows.action import Action
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language.document import Document, Path, did_you_mean
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.play.matching import dig
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _CONFUSED = {"at": "after", "after": "at"}
 """Steps in rules use `after`, and steps in timelines use `at`."""

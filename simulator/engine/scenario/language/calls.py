@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from simulator.engine.rows.bases import split_base
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary
+from simulator.engine.vocabulary.bases import split_base
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 def operation_at(vocabulary: Vocabulary, method: str, path: str) -> Operation | None:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping
 from pydantic import ValidationError
 
 from simulator.engine.faults.models import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets, unreachable
 from simulator.engine.scenario.language.action_checks import ActionChecker, check_error_code, placeholders
 from simulator.engine.scenario.language.calls import below_base, is_path_glob, paths
@@ -22,6 +21,7 @@ from simulator.engine.scenario.language.where_checks import WhereChecker
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.run.drive import has_receiver
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")

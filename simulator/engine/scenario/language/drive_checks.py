@@ -9,7 +9,6 @@ from pydantic import BaseModel, ValidationError
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.faults.models import OF_NEW_NAMES
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.action_checks import (
     ActionChecker,
@@ -24,6 +23,7 @@ from simulator.engine.scenario.language.where_checks import WhereChecker
 from simulator.engine.scenario.play.filling import PLACEHOLDER
 from simulator.engine.scenario.run.drive import METHODS, UNNAMED_STEPS, is_named
 from simulator.engine.text.fields import Wrong, dotted, wrongs_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _DRIVE_FIELDS = ("action", "target", "environment")
 

@@ -15,11 +15,11 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.play.matching import CARRIED
 from simulator.engine.text.enums import with_names
 from simulator.engine.text.globs import can_match
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import shapes
 from simulator.kernel.dataclass import dataclass
 

@@ -15,7 +15,6 @@ from pydantic import Discriminator, Field, Tag, create_model
 
 from simulator.engine.faults import models as faults
 from simulator.engine.rows.action import Initial
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language.parts import (
     DurationMs,
     Environment,
@@ -28,6 +27,7 @@ from simulator.engine.scenario.language.parts import (
 from simulator.engine.scenario.play.script import Span
 from simulator.engine.scenario.run.drive import DriveStep, Expectation
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 
 class RuleStep(OpenPart):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from simulator.engine.rows.subjects import statuses_after
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, dotted
 from simulator.engine.scenario.play.script import CREATED
+from simulator.engine.vocabulary.subjects import statuses_after
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.kernel.machine import Machine
 
 

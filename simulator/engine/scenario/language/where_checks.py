@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from simulator.engine.rows.vocabulary import Vocabulary
 from simulator.engine.scenario.language import field_sets
 from simulator.engine.scenario.language.document import Document, Path, shortened
 from simulator.engine.scenario.language.field_sets import FieldSet
@@ -17,6 +16,7 @@ from simulator.engine.scenario.language.pattern import compiled
 from simulator.engine.scenario.play.matching import CARRIED, number_of, passes, strings_of
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.text.globs import can_match
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _FEW = 8
 """The maximum number of names or values to list if none resembles the given one."""
@@ -234,7 +234,7 @@ class WhereChecker:
         self._document.warn(place, f"`{name}` never passes these tests; its values are {known}")
 
     def _contradictions(self, path: Path, where: Mapping[str, object]) -> None:
-        """Warn of tests that no value can pass, whatever the field."""
+        """Warn of tests that no value can pass, for any field."""
         for name, wanted in where.items():
             if wanted == []:
                 self._document.warn((*path, name), f"no value can match, because the list of `{name}` is empty")

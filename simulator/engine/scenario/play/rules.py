@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import held_steps, slowing, stops
 from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
@@ -25,6 +24,7 @@ from simulator.engine.scenario.play.pending import PlannedStep, plan, steps_on
 from simulator.engine.scenario.play.script import CREATED, REQUEST
 from simulator.engine.scenario.play.view import View, with_ancestors
 from simulator.engine.text.json import Shown
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import ABSENT, Table

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin, origin_of
 from simulator.engine.records.records import find, kind_of, render
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.play.matching import ABSENT, CARRIED, dig
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.text.texts import object_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.texts import NO_MEMBERS
 from simulator.kernel.world import World
 

@@ -13,10 +13,10 @@ from simulator.engine.records.records import kind_of
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.error import ControlError
 from simulator.engine.rows.kind import Record
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.language.calls import methods_at
 from simulator.engine.scenario.run.drive import Drive, DriveCall, Until, action
 from simulator.engine.scenario.run.triggers import Factory, triggers_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World

@@ -190,7 +190,7 @@ class _Run:
         await self._control("PUT", self._inbox, {"respond": statuses})
 
     async def _act(self, step: DriveAction) -> Any:
-        """Perform an action. Return the resource as it is after the action."""
+        """Perform an action. Return the resource after the action."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *target.values()]))

@@ -71,7 +71,7 @@ class Trace:
                 self._seen.add(call["id"])
                 said = call["response"].get("error", {}) if isinstance(call["response"], dict) else {}
                 words = [str(call["status"]), said.get("code", "")] if call["status"] else ["the connection was cut"]
-                text = f"{self._fault(call['fault_id'])} acted on {call['method']} {call['path']}: {' '.join(words)}"
+                text = f"{self._fault(call['fault_id'])} applied to {call['method']} {call['path']}: {' '.join(words)}"
                 yield TimelineEntry(call["at"], "fault", text.rstrip())
 
     def _label(self, row: JsonObject, own: Sequence[JsonObject]) -> str:

@@ -8,10 +8,10 @@ from dataclasses import field
 from typing import Any
 
 from simulator.engine.rows.action import ActionTable
-from simulator.engine.rows.vocabulary import vocabulary_of
 from simulator.engine.scenario.run.drive import Drive
 from simulator.engine.scenario.run.histories import History
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Move

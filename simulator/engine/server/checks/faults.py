@@ -10,12 +10,12 @@ from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.engine.records.records import find
 from simulator.engine.rows.operation import Operation
-from simulator.engine.rows.vocabulary import identity_of, vocabulary_of
 from simulator.engine.server.checks import idempotency
 from simulator.engine.server.checks.ratelimit import retry_after
 from simulator.engine.server.http.messages import WITHOUT_BODY, Outgoing
 from simulator.engine.server.http.request import Request
 from simulator.engine.text.json import dumps
+from simulator.engine.vocabulary.vocabulary import identity_of, vocabulary_of
 from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import World
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
-from simulator.engine.records.indexes import Unindexed
+from simulator.engine.records import indexes
 from simulator.engine.text.json import dumps
 from simulator.kernel.dataclass import dataclass
 
@@ -45,7 +45,7 @@ async def indexed(find: Callable[[], Found]) -> Found:
     while True:
         try:
             return find()
-        except Unindexed as missing:
+        except indexes.Unindexed as missing:
             await let_others_through(missing.build)
 
 

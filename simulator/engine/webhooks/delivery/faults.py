@@ -6,7 +6,7 @@ from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations
 from simulator.engine.faults.in_force import FAULTS, DeliveryPlan, first_hit
 from simulator.engine.records.conditions import field_in, newest_of
-from simulator.engine.rows.vocabulary import vocabulary_of
+from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks.delivery.deliveries import attempts_of
 from simulator.engine.webhooks.records import (
     IN_FLIGHT,

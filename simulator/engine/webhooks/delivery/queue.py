@@ -182,8 +182,8 @@ def _route(
         attempts.record(world, dropped, event, Outcome(None, f"dropped by {plan.named}"), None)
         return queue
     # Copies have no position in the retry schedule. They use the same plan, but without further copies.
-    extra = plan.copies - 1
-    pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
+    extra = (plan.copies or 1) - 1
+    pending = replace(pending, plan=replace(plan, copies=None)) if extra else pending
     copies = extra * (replace(pending, stage=None, cause="copy"),) if extra else ()
     pending, beside = faults.together(pending, plan)
     key = _make_ready(world, pending)

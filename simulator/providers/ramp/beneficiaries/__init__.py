@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.providers.ramp.beneficiaries import operations, shapes
 from simulator.providers.ramp.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
 from simulator.providers.ramp.beneficiaries.states import BENEFICIARY, BENEFICIARY_MISMATCH, ERRORS, EVENTS

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import CREATION_DATES, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import create, new_fields, remove
-from simulator.engine.rows.handlers import by_id, page
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.shapes import Page
 from simulator.providers.ramp.beneficiaries import bodies, shapes
@@ -155,7 +155,7 @@ def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
 
 
 def searched(record: Beneficiary) -> Iterator[str]:
-    """Yield the strings that `search` looks at: name, phone number, account number, bank name, wallet address."""
+    """Yield the strings that `search` matches: name, phone number, account number, bank name, wallet address."""
     yield record.name
     details = record.details
     if "bank_name" in details:

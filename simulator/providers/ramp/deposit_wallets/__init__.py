@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.deposit_wallets import lightning, operations, shapes

@@ -99,7 +99,7 @@ def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice
     """
     prefix, data = bech32.bech32_decode(text)
     if prefix is None or data is None:
-        raise ValueError("it is not bech32 text, or its checksum is wrong")
+        raise ValueError("it is not a bech32 string, or its checksum is wrong")
     match = _PREFIX.fullmatch(prefix)
     if match is None or (match[1] == "lntb" and environment != "sandbox"):
         raise ValueError(f"{prefix!r} is not the prefix of an invoice on the bitcoin network")

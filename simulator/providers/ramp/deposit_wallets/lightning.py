@@ -8,10 +8,10 @@ from __future__ import annotations
 from decimal import Decimal
 from hashlib import sha256
 
+from simulator.engine.records.handlers import by_id
 from simulator.engine.records.records import create, existing, kind_of, move, new_fields
 from simulator.engine.rows.action import ActionCall
 from simulator.engine.rows.error import ApiError, invalid, not_found
-from simulator.engine.rows.handlers import by_id
 from simulator.engine.rows.kind import Arrival
 from simulator.engine.rows.operation import Call, OperationDecorator, Variants, specified
 from simulator.engine.text.fields import Nothing

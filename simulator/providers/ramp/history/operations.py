@@ -7,9 +7,9 @@ are saved in separate tables and are never included.
 from __future__ import annotations
 
 from simulator.engine.records.conditions import field_getter, field_values
+from simulator.engine.records.handlers import by_id, page
 from simulator.engine.records.listing import DATES, Bound, Filter, Listing, ListRequest, by_field
 from simulator.engine.records.records import render
-from simulator.engine.rows.handlers import by_id, page
 from simulator.engine.rows.operation import Call, OperationDecorator
 from simulator.engine.text.json import Shown
 from simulator.engine.text.shapes import Page

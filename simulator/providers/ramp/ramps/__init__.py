@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.kernel.world import TimerRow
 from simulator.providers.ramp.ramps import operations
 from simulator.providers.ramp.ramps.bodies import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.subjects import example_of
+from simulator.engine.vocabulary.subjects import example_of
 from simulator.providers.ramp.reference import operations, shapes
 from simulator.providers.ramp.reference.addresses import (
     checksummed,

@@ -142,7 +142,7 @@ class Transaction(Record):
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """Return the strings that list searches look at: ids, reference, addresses, tx_hash, accounts (decision L3)."""
+        """Return the strings that list searches match: ids, reference, addresses, tx_hash, accounts (decision L3)."""
         instructions = self.payment_instructions
         payee = None if instructions is None else instructions.get("account_number")
         names = self.id, self.order_id, self.reference

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from simulator.engine.control.history.journal import ControlJournal
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import control_rows
 from simulator.kernel.world import World
-from tests.library import Simulator
+from tests.library import Simulator, control_rows
 
 ROWS = {row.name: row for row in control_rows()}
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import TAGS, ControlOperation, Handler, Raw
 from simulator.engine.text.json import JsonObject
-from simulator.host import control_rows
+from tests.library import control_rows
 
 
 class Thing(TypedDict):

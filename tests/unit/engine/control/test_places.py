@@ -7,16 +7,13 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from contracts.generator import control
 from simulator.engine.clients.asynchronous import AsgiClient
-from simulator.engine.control.app import ControlInterface
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, any_text
-from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.fields import Body
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, control_rows
+from tests.library import Simulator, application_of
 
 
 class Greeting(TypedDict):
@@ -47,25 +44,11 @@ GREET = ControlOperation(
 )
 
 
-def test_row_alone_adds_a_call_to_the_contract() -> None:
-    document = control.build(control_rows((GREET,)), Simulator().actions)
-    shown = document["paths"]["/_simulator/greetings/{name}"]["post"]
-    assert (shown["operationId"], shown["summary"], shown["tags"]) == ("greet", "Greet a world", ["Worlds"])
-    answer = shown["responses"]["201"]["content"]["application/json"]["schema"]
-    assert answer == {"$ref": "#/components/schemas/Greeting"}
-    assert document["components"]["schemas"]["Greeting"]["required"] == ["greeting", "world"]
-    assert document["components"]["schemas"]["Greeting"]["additionalProperties"] is False
-    assert shown["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Wish"}
-    named = [parameter.get("name", parameter.get("$ref", "").rpartition("/")[2]) for parameter in shown["parameters"]]
-    assert named == ["name", "tone", "World"]
-
-
 def test_row_alone_adds_a_call_to_server_and_journal() -> None:
     async def go() -> list[Any]:
         simulator = Simulator()
         simulator.create_world(Blueprint("default", 1))
-        runtime = Runtime(simulator)
-        application = Application(runtime, control=ControlInterface(runtime, control_rows((GREET,))))
+        application = application_of(Runtime(simulator), (GREET,))
         client = AsgiClient(application)
         answers = [
             await client.request("POST", "/_simulator/greetings/x?tone=soft", {"greeting": "hello"}),

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from simulator.engine.control.token_files import BadTokens, tokens_of
-from simulator.engine.server.config import Config, ConfigError
-from simulator.host import create_app
 
 LONG = "0123456789abcdef"
 GOOD = f"tokens:\n  - {{name: ci, token: {LONG}, worlds: ci-}}\n"
@@ -76,6 +74,6 @@ def test_one_token_for_two_is_refused(path: Path) -> None:
     assert problem == "two control tokens are equal; give each name a token of its own"
 
 
-def test_a_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"--control-tokens: .*nowhere.* cannot be read: No such file"):
-        create_app(Config(clock="manual", control_tokens=tmp_path / "nowhere"))
+def test_a_file_that_is_not_there_is_said_with_its_path(tmp_path: Path) -> None:
+    with pytest.raises(BadTokens, match=r"nowhere.* cannot be read: No such file"):
+        tokens_of(None, tmp_path / "nowhere")

@@ -13,28 +13,39 @@ from simulator.engine.insight.advice import MOST_EVIDENCE, findings
 from simulator.engine.insight.lessons import kinds, lesson_of, lessons
 from simulator.engine.insight.shapes import Finding
 from simulator.engine.records.requests import JournalEntry, requests_of
+from simulator.engine.rows.operation import Operation
+from simulator.engine.rows.room import Room
 from simulator.engine.text.json import dumps
 from simulator.engine.text.texts import headers_text
+from simulator.engine.vocabulary.vocabulary import Vocabulary
 from simulator.engine.webhooks import Delivery
 from simulator.engine.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, vocabulary
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.texts import NO_HEADERS, Text
 from simulator.kernel.world import World
+from tests.library import Simulator, library_with, vocabulary
 
+FINES = Room(
+    "fines",
+    operations=(
+        Operation("POST", "/fines", "pay_fine", "", "", lambda call: {}, money=True),
+        Operation("GET", "/transactions/{id}", "get_transaction", "", "", lambda call: {}, reads=True),
+    ),
+)
+"""A fine is paid by a transaction, which a client can read."""
 BLUEPRINT = Blueprint("default", 1)
 START_MS = BLUEPRINT.now_ms
 CALL = JournalEntry(
-    id="req_0", at_ms=START_MS, environment="sandbox", public_key="pk_test_simulator", method="GET", path="/v1/profile",
-    headers=(), body=b"", status=200, response=b"{}", duration_ms=2.0, operation="get_profile", wall_ms=1_000.0,
+    id="req_0", at_ms=START_MS, environment="practice", public_key="card-1", method="GET", path="/v1/books/book-1",
+    headers=(), body=b"", status=200, response=b"{}", duration_ms=2.0, operation="get_book", wall_ms=1_000.0,
 )  # fmt: skip
 
 
 @pytest.fixture
 def simulator() -> Simulator:
-    made = Simulator()
+    made = Simulator(library_with(FINES))
     made.create_world(BLUEPRINT)
     return made
 
@@ -106,7 +117,7 @@ def test_answers_that_differ_make_no_poll(simulator: Simulator) -> None:
 
 
 def test_evidence_is_bounded_and_the_count_goes_on(simulator: Simulator) -> None:
-    asked = replace(CALL, path="/v1/transactions?limit=1", operation="list_transactions", response=b"")
+    asked = replace(CALL, path="/v1/webhooks?limit=1", operation="list_webhooks", response=b"")
     total = MOST_EVIDENCE + 20
     (finding,) = found(simulator, *(replace(asked, at_ms=START_MS + place * SECOND_MS) for place in range(total)))
     assert (finding["kind"], finding["count"]) == ("limit_alias", total)
@@ -114,7 +125,7 @@ def test_evidence_is_bounded_and_the_count_goes_on(simulator: Simulator) -> None
 
 
 def test_a_finding_keeps_its_id_while_it_grows(simulator: Simulator) -> None:
-    asked = replace(CALL, path="/v1/transactions?limit=1", operation="list_transactions", response=b"")
+    asked = replace(CALL, path="/v1/webhooks?limit=1", operation="list_webhooks", response=b"")
     (first,) = found(simulator, asked)
     (second,) = found(simulator, asked)
     assert (first["id"], first["count"], second["count"]) == (second["id"], 1, 2)
@@ -125,10 +136,12 @@ def test_calls_of_no_operation_are_passed_over(simulator: Simulator) -> None:
 
 
 def test_findings_follow_the_time_of_their_last_evidence(simulator: Simulator) -> None:
-    asked = replace(CALL, path="/v1/transactions?limit=1", operation="list_transactions", response=b"")
-    other = replace(asked, path="/v1/orders?limit=1", operation="list_orders", at_ms=START_MS + 1)
+    asked = replace(CALL, path="/v1/webhooks?limit=1", operation="list_webhooks", response=b"")
+    other = replace(
+        asked, path="/v1/webhooks/wh_1/deliveries?limit=1", operation="list_webhook_deliveries", at_ms=START_MS + 1
+    )
     rows = found(simulator, asked, other, replace(asked, at_ms=START_MS + 2))
-    assert [row["subject"] for row in rows] == ["GET /orders", "GET /transactions"]
+    assert [row["subject"] for row in rows] == ["GET /webhooks/{id}/deliveries", "GET /webhooks"]
 
 
 # Deliveries
@@ -138,17 +151,17 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
     """One delivery to a registered endpoint, as the courier would have reported it."""
     members: dict[str, Any] = {
         "id": "dlv_1", "sequence": (1,), "created_at_ms": START_MS, "updated_at_ms": START_MS, "event_id": "evt_1",
-        "event_type": "webhook.test", "environment": "sandbox", "endpoint_id": "wh_1", "url": "http://localhost/",
+        "event_type": "webhook.test", "environment": "practice", "endpoint_id": "wh_1", "url": "http://localhost/",
         "attempt": 1, "status": "succeeded", "response_status": 200, "error": None, "next_attempt_at_ms": None,
         "request_headers": headers_text((("X-Timestamp", "1"),)), "response_headers": NO_HEADERS,
         "response_body": Text(b""),
     }  # fmt: skip
     endpoint = Webhook(
-        id="wh_1", environment="sandbox", sequence=1, created_at_ms=START_MS, updated_at_ms=START_MS,
+        id="wh_1", environment="practice", sequence=1, created_at_ms=START_MS, updated_at_ms=START_MS,
         url="http://localhost/", events=("*",),
     )  # fmt: skip
     with world.change(Cause("start", "test")):
-        world.store[ENDPOINTS.of("sandbox")].put("wh_1", endpoint)
+        world.store[ENDPOINTS.of("practice")].put("wh_1", endpoint)
         world.store[DELIVERIES.of(owner="wh_1")].put("dlv_1", Delivery(**members | changes, duration_ms=duration_ms))
 
 
@@ -174,7 +187,7 @@ def test_no_answer_in_time_is_a_failure_and_not_slow(simulator: Simulator) -> No
 
 
 MONEY = replace(
-    CALL, method="POST", path="/v1/wallet/send", operation="send", body=b'{"reference":"order-1"}',
+    CALL, method="POST", path="/v1/fines", operation="pay_fine", body=b'{"reference":"order-1"}',
     headers=(("idempotency-key", "a"),),
 )  # fmt: skip
 
@@ -228,8 +241,13 @@ def test_many_reads_without_webhooks_are_one_finding(simulator: Simulator) -> No
     assert found(simulator, with_key, *reads) == []
 
 
+def check_lessons(vocabulary: Vocabulary) -> None:
+    """Every kind of conduct has a reason."""
+    assert [kind for kind in kinds(vocabulary) if not lesson_of(kind)["why"]] == []
+
+
 def test_every_kind_of_conduct_teaches() -> None:
-    assert [kind for kind in kinds(vocabulary()) if not lesson_of(kind)["why"]] == []
+    check_lessons(vocabulary())
     for kind, lesson in lessons().items():
         for change in lesson["changes"]:
             assert change["before"] != change["after"], kind

@@ -7,7 +7,7 @@ import pytest
 from simulator.engine.records import advice
 from simulator.engine.records.advice import ADVICE, advise
 from simulator.kernel.world import World
-from tests.unit.engine.rows import toy
+from tests.unit.engine.rows import lamps
 
 
 def findings(world: World) -> list[str]:
@@ -15,8 +15,8 @@ def findings(world: World) -> list[str]:
 
 
 def test_a_finding_says_what_was_seen_how_bad_it_is_and_what_to_do() -> None:
-    world = toy.make()
-    with world.change(toy.CAUSE):
+    world = lamps.make()
+    with world.change(lamps.CAUSE):
         advise(world, "unknown_field", "info", "`colour` is unknown.", "Leave it out.", "req_1", "req_2")
     assert list(world.store[ADVICE].values()) == [
         {
@@ -26,16 +26,16 @@ def test_a_finding_says_what_was_seen_how_bad_it_is_and_what_to_do() -> None:
             "message": "`colour` is unknown.",
             "what_to_do": "Leave it out.",
             "requests": ["req_1", "req_2"],
-            "at": toy.START,
+            "at": lamps.START,
         }
     ]
 
 
 def test_findings_are_kept_up_to_a_bound_and_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "KEPT", 3)
-    world = toy.make()
+    world = lamps.make()
     for _ in range(5):
-        with world.change(toy.CAUSE):
+        with world.change(lamps.CAUSE):
             advise(world, "unknown_field", "info", "m", "w")
     assert findings(world) == ["adv_000003", "adv_000004", "adv_000005"]
 

@@ -62,7 +62,7 @@ AMOUNTS = Listing(
     sorts={**DATES, "amount": field_getter("amount")},
 )
 PLAIN = Listing()
-FEES = Listing(filters=(by_field("name"),), common=False, newest_first=False)
+SHELVES = Listing(filters=(by_field("name"),), common=False, newest_first=False)
 
 
 def shown(listing: Listing, table: Records[Row], **query: str) -> list[str]:
@@ -442,10 +442,10 @@ def test_all_conditions_hold_together() -> None:
 
 def test_list_without_common_parameters_ignores_them() -> None:
     table = counted(3, name="a")
-    assert shown(FEES, table) == ["r1", "r2", "r3"]
-    assert shown(FEES, table, sort_by="nonsense", search="x", start_date="never", status="?") == ["r1", "r2", "r3"]
-    assert shown(FEES, table, name="a", size="2") == ["r1", "r2"]
-    assert refusal(FEES, size="101") == ("invalid_parameter", "size")
+    assert shown(SHELVES, table) == ["r1", "r2", "r3"]
+    assert shown(SHELVES, table, sort_by="nonsense", search="x", start_date="never", status="?") == ["r1", "r2", "r3"]
+    assert shown(SHELVES, table, name="a", size="2") == ["r1", "r2"]
+    assert refusal(SHELVES, size="101") == ("invalid_parameter", "size")
 
 
 def test_list_without_common_parameters_is_newest_first_by_default() -> None:
@@ -477,7 +477,7 @@ def test_a_list_knows_the_names_of_its_parameters() -> None:
         "status",
     )
     assert AMOUNTS.parameters() == (*PLAIN.parameters(), "min_amount", "name", "id")
-    assert FEES.parameters() == ("page", "size", "limit", "name")
+    assert SHELVES.parameters() == ("page", "size", "limit", "name")
 
 
 def test_the_envelope_shows_the_rows_of_the_page() -> None:

@@ -27,7 +27,7 @@ from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
-from tests.unit.engine.rows.toy import (
+from tests.unit.engine.rows.lamps import (
     CAUSE,
     LAMP_ROWS,
     LAMPS,
@@ -48,12 +48,12 @@ def test_new_record_has_id_sequence_and_present_time() -> None:
     world = make()
     with world.change(CAUSE):
         first, second = (
-            new_fields(world, "production", "lamp_", "ids.lamp"),
-            new_fields(world, "sandbox", "lamp_", "ids.lamp"),
+            new_fields(world, "open", "lamp_", "ids.lamp"),
+            new_fields(world, "practice", "lamp_", "ids.lamp"),
         )
     assert first["id"].startswith("lamp_")
     assert first["id"] != second["id"]
-    assert (first["environment"], first["sequence"], second["sequence"]) == ("production", 1, 2)
+    assert (first["environment"], first["sequence"], second["sequence"]) == ("open", 1, 2)
     assert first["created_at_ms"] == first["updated_at_ms"] == world.now_ms
 
 
@@ -61,22 +61,22 @@ def test_create_writes_row_history_index_and_events() -> None:
     world = make()
     lamp = mount(world, colour="red")
     assert lamp.status == "off"
-    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [lamp]
+    assert list(world.store[LAMP_ROWS.of("practice")].values()) == [lamp]
     assert find(world, lamp.id) == lamp
     assert world.journal.history(lamp.id) == (HistoryEntry("off", world.now_ms, "mount", CAUSE),)
-    assert events(world) == [("wallet.created", show(world, lamp))]
+    assert events(world) == [("lamp.mounted", show(world, lamp))]
     assert next(world.journal.events()).object_id == lamp.id
 
 
 def test_silent_creation_calls_the_creation_listeners() -> None:
     heard = Heard()
     world = make(heard)
-    lamp = mount(world, "quietly", "production")
+    lamp = mount(world, "quietly", "open")
     assert events(world) == []
-    assert heard.created == [("production", show(world, lamp), lamp.id)]
+    assert heard.created == [("open", show(world, lamp), lamp.id)]
     mount(world)
     assert len(heard.created) == 1
-    assert [kind for kind, _ in heard.events] == ["wallet.created"]
+    assert [kind for kind, _ in heard.events] == ["lamp.mounted"]
 
 
 @pytest.mark.parametrize("when", ["", "quietly"])
@@ -85,9 +85,9 @@ def test_records_of_another_user_are_separate_and_silent(when: str) -> None:
     world = make(heard)
     lamp = mount(world, when, owner="user_1")
     assert (heard.created, heard.events) == ([], [])
-    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
-    assert list(world.store[LAMP_ROWS.of("sandbox", "user_1")].values()) == [lamp]
-    assert len(world.store[LAMP_ROWS.of("sandbox", "user_2")]) == 0
+    assert len(world.store[LAMP_ROWS.of("practice")]) == 0
+    assert list(world.store[LAMP_ROWS.of("practice", "user_1")].values()) == [lamp]
+    assert len(world.store[LAMP_ROWS.of("practice", "user_2")]) == 0
     assert find(world, lamp.id) == lamp
     with world.change(CAUSE):
         move(world, lamp, "switch")
@@ -97,15 +97,15 @@ def test_records_of_another_user_are_separate_and_silent(when: str) -> None:
 
 def test_the_environments_never_mix() -> None:
     world = make()
-    there = mount(world, environment="production")
-    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
-    assert list(world.store[LAMP_ROWS.of("production")].values()) == [there]
-    assert next(world.journal.events()).environment == "production"
+    there = mount(world, environment="open")
+    assert len(world.store[LAMP_ROWS.of("practice")]) == 0
+    assert list(world.store[LAMP_ROWS.of("open")].values()) == [there]
+    assert next(world.journal.events()).environment == "open"
 
 
 def test_a_record_is_not_created_by_a_move_that_is_not_initial() -> None:
     world = make()
-    lamp = Lamp(id="lamp_1", environment="sandbox", sequence=1, created_at_ms=0, updated_at_ms=0)
+    lamp = Lamp(id="lamp_1", environment="practice", sequence=1, created_at_ms=0, updated_at_ms=0)
     with world.change(CAUSE), pytest.raises(IllegalMove):
         create(world, lamp, "switch")
     assert world.store.tables() == {}
@@ -127,7 +127,7 @@ def test_a_move_writes_row_history_and_events_in_one_go() -> None:
     assert find(world, lamp.id) == lit
     assert world.journal.history(lamp.id)[1:] == (HistoryEntry("on", world.now_ms, "switch", by_action),)
     shown = show(world, lit) | {"run": 7}
-    assert events(world)[1:] == [("deposit.detected", shown), ("deposit.confirmed", shown)]
+    assert events(world)[1:] == [("lamp.lit", shown), ("lamp.glowing", shown)]
 
 
 def test_a_move_without_events_is_quiet_but_remembered() -> None:
@@ -175,10 +175,10 @@ def test_removed_record_is_not_listed_but_found() -> None:
     with world.change(CAUSE):
         gone = remove(world, lamp, "take_down")
     assert gone.status == "gone"
-    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [other]
+    assert list(world.store[LAMP_ROWS.of("practice")].values()) == [other]
     assert find(world, lamp.id) == gone
     assert (is_deleted(world, lamp.id), is_deleted(world, other.id), is_deleted(world, "x")) == (True, False, False)
-    assert events(world)[-1] == ("beneficiary.deleted", show(world, gone))
+    assert events(world)[-1] == ("lamp.taken_down", show(world, gone))
     assert [step.state for step in world.journal.history(lamp.id)] == ["off", "gone"]
 
 
@@ -187,7 +187,7 @@ def test_another_user_s_record_is_removed_from_that_user_s_list() -> None:
     lamp = mount(world, owner="user_1")
     with world.change(CAUSE):
         remove(world, lamp, "take_down")
-    assert len(world.store[LAMP_ROWS.of("sandbox", "user_1")]) == 0
+    assert len(world.store[LAMP_ROWS.of("practice", "user_1")]) == 0
     assert is_deleted(world, lamp.id)
 
 
@@ -237,7 +237,7 @@ def test_a_record_is_shown_as_its_kind_says() -> None:
 
 def test_a_bare_record_has_no_kind() -> None:
     with pytest.raises(NotImplementedError):
-        _ = Record(id="x", environment="sandbox", sequence=1, created_at_ms=0, updated_at_ms=0).kind
+        _ = Record(id="x", environment="practice", sequence=1, created_at_ms=0, updated_at_ms=0).kind
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_bare_record_has_no_kind() -> None:
 def test_a_record_remembers_what_the_request_that_made_it_carried(origin: RequestOrigin) -> None:
     world = make()
     with world.change(CAUSE, origin):
-        lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "mount")
+        lamp = create(world, Lamp(**new_fields(world, "practice", "lamp_", "ids.lamp")), "mount")
     assert origin_of(world, lamp.id) == origin
 
 
@@ -267,10 +267,10 @@ def test_ids_are_found_by_their_tables_the_newest_first(few: int, monkeypatch: p
     """However many there are; a resource that is deleted keeps its place."""
     monkeypatch.setattr(records, "FEW", few)
     world, lamps = make(), frozenset({LAMP_ROWS.name})
-    ids = [mount(world, environment=environment).id for environment in ("sandbox", "production", "sandbox")]
+    ids = [mount(world, environment=environment).id for environment in ("practice", "open", "practice")]
     assert list(ids_newest_first(world, lamps)) == ids[::-1]
     with world.change(CAUSE):
-        remove(world, world.store[LAMP_ROWS.of("sandbox")][ids[0]], "take_down")
+        remove(world, world.store[LAMP_ROWS.of("practice")][ids[0]], "take_down")
     ids.append(mount(world).id)
     assert list(ids_newest_first(world, lamps)) == ids[::-1]
     assert list(ids_newest_first(world, frozenset({"others"}))) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from simulator.engine.records.requests import JournalEntry, requests_of
-from tests.support import world_of
+from tests.calls import world_of
 from tests.toy import PROVIDER
 
 CALL = JournalEntry("req_1", 1, "practice", None, "GET", "/v1/orders", (("accept", "*/*"),), b"", 200, b"{}", 0.5)

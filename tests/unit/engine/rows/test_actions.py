@@ -18,8 +18,8 @@ from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import NO_ORIGIN, Origin, World
-from tests.unit.engine.rows import toy
-from tests.unit.engine.rows.toy import LAMP_ROWS
+from tests.unit.engine.rows import lamps
+from tests.unit.engine.rows.lamps import LAMP_ROWS
 
 BY_ACTION = Cause("action", "any")
 
@@ -46,11 +46,11 @@ def paint(call: ActionCall) -> Record:
 
 
 def mount(call: ActionCall) -> Record:
-    return toy.mount(call.world, environment=call.environment)
+    return lamps.mount(call.world, environment=call.environment)
 
 
 def storm(call: ActionCall) -> JsonObject | None:
-    toy.mount(call.world)
+    lamps.mount(call.world)
     return {"wind": call.environment}
 
 
@@ -85,7 +85,7 @@ TABLE = ActionTable(
 
 
 def perform(
-    world: World, name: str, target: str | None = None, environment: str = "sandbox", **parameters: Any
+    world: World, name: str, target: str | None = None, environment: str = "practice", **parameters: Any
 ) -> Performed:
     return TABLE.perform(world, name, target, parameters, environment, BY_ACTION)
 
@@ -101,11 +101,11 @@ def refusal(world: World, name: str, target: str | None = None, **parameters: An
 
 
 def test_an_action_needs_the_networks_that_its_row_names_for_a_target() -> None:
-    lamp = toy.mount(toy.make())
+    lamp = lamps.mount(lamps.make())
     table = ActionTable(
         (
             Action("switch", "turns it", switch, ("lamp",), networks=lambda lamp: (lamp.colour, None)),
-            Action("switch", "turns it", switch, ("sun",), networks=lambda sun: ("celo",)),
+            Action("switch", "turns it", switch, ("sun",), networks=lambda sun: ("north",)),
             Action("paint", "paints it", paint, ("lamp",)),
         )
     )
@@ -115,55 +115,55 @@ def test_an_action_needs_the_networks_that_its_row_names_for_a_target() -> None:
 
 
 def test_an_action_on_a_resource_answers_what_it_did() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     world.clock.move_to(world.now_ms + 9)
     done = perform(world, "switch", lamp.id)
-    lit = toy.show(world, world.store[LAMP_ROWS.of("sandbox")][lamp.id])
+    lit = lamps.show(world, world.store[LAMP_ROWS.of("practice")][lamp.id])
     assert lit["status"] == "on"
     assert (done.action, done.target, done.at_ms, done.resource) == ("switch", lamp.id, world.now_ms, lit)
-    assert [event.type for event in done.events] == ["deposit.detected", "deposit.confirmed"]
+    assert [event.type for event in done.events] == ["lamp.lit", "lamp.glowing"]
     assert {event.cause for event in done.events} == {BY_ACTION}
 
 
 def test_action_without_target_names_the_created_record() -> None:
-    world = toy.make()
-    done = perform(world, "mount", environment="production")
+    world = lamps.make()
+    done = perform(world, "mount", environment="open")
     assert done.resource is not None
     assert done.target == done.resource["id"]
-    assert list(world.store.tables()["production:lamps"]) == [done.target]
+    assert list(world.store.tables()["open:lamps"]) == [done.target]
 
 
 def test_an_action_may_answer_a_plain_object_or_nothing() -> None:
-    world = toy.make()
-    done = perform(world, "storm", environment="production")
-    assert (done.target, done.resource) == (None, {"wind": "production"})
-    assert [event.type for event in done.events] == ["wallet.created"]
+    world = lamps.make()
+    done = perform(world, "storm", environment="open")
+    assert (done.target, done.resource) == (None, {"wind": "open"})
+    assert [event.type for event in done.events] == ["lamp.mounted"]
     quiet = perform(world, "silence")
     assert (quiet.target, quiet.resource, list(quiet.events)) == (None, None, [])
 
 
 def test_action_uses_the_environment_of_its_target() -> None:
-    world = toy.make()
-    lamp = toy.mount(world, environment="production")
+    world = lamps.make()
+    lamp = lamps.mount(world, environment="open")
     seen: list[str] = []
     table = ActionTable((Action("look", "looks", lambda call: seen.append(call.environment), ("lamp",), makes="lamp"),))
-    table.perform(world, "look", lamp.id, {}, "sandbox", BY_ACTION)
-    assert seen == ["production"]
+    table.perform(world, "look", lamp.id, {}, "practice", BY_ACTION)
+    assert seen == ["open"]
 
 
 def test_an_action_carries_the_origin_it_was_given() -> None:
-    world = toy.make()
+    world = lamps.make()
     seen: list[Origin] = []
     table = ActionTable((Action("look", "looks", lambda call: seen.append(call.world.origin)),))
-    table.perform(world, "look", None, {}, "sandbox", BY_ACTION, RequestOrigin(json_text({"a": 1}), "slow"))
-    table.perform(world, "look", None, {}, "sandbox", BY_ACTION)
+    table.perform(world, "look", None, {}, "practice", BY_ACTION, RequestOrigin(json_text({"a": 1}), "slow"))
+    table.perform(world, "look", None, {}, "practice", BY_ACTION)
     assert seen == [RequestOrigin(json_text({"a": 1}), "slow"), NO_ORIGIN]
 
 
 def test_the_row_is_chosen_by_the_kind_of_target() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     perform(world, "switch", lamp.id)
     done = perform(world, "storm", lamp.id)
     assert done.resource is not None
@@ -171,27 +171,27 @@ def test_the_row_is_chosen_by_the_kind_of_target() -> None:
 
 
 def test_an_unknown_action_is_not_found() -> None:
-    error = refusal(toy.make(), "explode", "lamp_1")
+    error = refusal(lamps.make(), "explode", "lamp_1")
     assert (error.status, error.code) == (404, "not_found")
     assert "explode" in error.message
 
 
 def test_an_unknown_target_is_not_found() -> None:
-    error = refusal(toy.make(), "switch", "lamp_1")
+    error = refusal(lamps.make(), "switch", "lamp_1")
     assert (error.status, error.code) == (404, "not_found")
     assert "lamp_1" in error.message
 
 
 def test_an_action_that_needs_a_target_says_of_which_kinds() -> None:
-    error = refusal(toy.make(), "polish")
+    error = refusal(lamps.make(), "polish")
     assert (error.status, error.code, error.param) == (400, "missing_parameter", "target")
     assert error.message.endswith("the id of: sun, moon.")
     assert TABLE.kinds("polish") == ["sun", "moon"]
 
 
 def test_target_of_wrong_kind_is_refused_with_allowed_actions() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     for name in ("polish", "mount"):
         error = refusal(world, name, lamp.id)
         assert (error.status, error.code) == (409, "invalid_transition")
@@ -200,8 +200,8 @@ def test_target_of_wrong_kind_is_refused_with_allowed_actions() -> None:
 
 
 def test_illegal_action_is_refused_with_the_allowed_ones() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     error = refusal(world, "burn_out", lamp.id)
     assert (error.status, error.code, error.members) == (409, "invalid_transition", {"allowed": ["switch", "paint"]})
     assert error.message == "The action burn_out is not legal in the state 'off'."
@@ -210,11 +210,11 @@ def test_illegal_action_is_refused_with_the_allowed_ones() -> None:
 
 
 def test_a_row_may_judge_for_itself_what_is_legal() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     assert "paint" in TABLE.allowed(world, lamp)
-    assert perform(world, "paint", lamp.id, colour="red").resource == toy.show(
-        world, world.store[LAMP_ROWS.of("sandbox")][lamp.id]
+    assert perform(world, "paint", lamp.id, colour="red").resource == lamps.show(
+        world, world.store[LAMP_ROWS.of("practice")][lamp.id]
     )
 
 
@@ -230,22 +230,22 @@ def test_a_row_may_judge_for_itself_what_is_legal() -> None:
     ],
 )
 def test_missing_and_malformed_parameters_are_named(parameters: dict[str, Any], code: str, param: str) -> None:
-    world = toy.make()
-    error = refusal(world, "paint", toy.mount(world).id, **parameters)
+    world = lamps.make()
+    error = refusal(world, "paint", lamps.mount(world).id, **parameters)
     assert (error.status, error.code, error.param) == (400, code, param)
 
 
 def test_an_unknown_parameter_is_refused_and_the_known_ones_are_named() -> None:
-    world = toy.make()
-    error = refusal(world, "paint", toy.mount(world).id, colour="red", color="blue")
+    world = lamps.make()
+    error = refusal(world, "paint", lamps.mount(world).id, colour="red", color="blue")
     assert (error.status, error.code, error.param) == (400, "invalid_parameter", "color")
-    assert error.message == "There is no parameter `color`; did you mean `colour`? (there are colour, coats)."
-    assert refusal(world, "silence", colour="red").message.endswith("(there are none).")
+    assert error.message == "There is no parameter `color`; did you mean `colour`? Possible parameters: colour, coats."
+    assert refusal(world, "silence", colour="red").message.endswith("No parameter is possible.")
 
 
 def test_refusals_come_in_their_order() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     perform(world, "switch", lamp.id)
     assert refusal(world, "explode", "nothing", color=1).message.startswith("There is no action 'explode'. List")
     assert refusal(world, "paint", "nothing", color=1).code == "not_found"
@@ -261,26 +261,26 @@ def test_refusals_come_in_their_order() -> None:
     [("invisible", 400, "invalid_parameter"), ("gold", 400, "too_dear"), ("fog", 404, "not_found")],
 )
 def test_refusal_during_an_action_is_undone(colour: str, status: int, code: str) -> None:
-    world = toy.make()
-    error = refusal(world, "paint", toy.mount(world).id, colour=colour)
+    world = lamps.make()
+    error = refusal(world, "paint", lamps.mount(world).id, colour=colour)
     assert (error.status, error.code, error.param) == (status, code, "colour")
 
 
 def test_allowed_names_actions_in_the_order_of_the_table() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     assert TABLE.allowed(world, lamp) == ["switch", "paint"]
     perform(world, "switch", lamp.id)
-    lit = world.store[LAMP_ROWS.of("sandbox")][lamp.id]
+    lit = world.store[LAMP_ROWS.of("practice")][lamp.id]
     assert TABLE.allowed(world, lit) == ["switch", "burn_out", "storm"]
     perform(world, "burn_out", lamp.id)
-    assert TABLE.allowed(world, world.store[LAMP_ROWS.of("sandbox")][lamp.id]) == []
+    assert TABLE.allowed(world, world.store[LAMP_ROWS.of("practice")][lamp.id]) == []
 
 
 def test_the_events_since_a_count_are_the_newest_oldest_first() -> None:
-    world = toy.make()
+    world = lamps.make()
     for _ in range(4):
-        toy.mount(world)
+        lamps.mount(world)
     every = list(world.journal.events())
     assert events_since(world, 4) == []
     assert events_since(world, 2) == every[2:]
@@ -288,29 +288,29 @@ def test_the_events_since_a_count_are_the_newest_oldest_first() -> None:
 
 
 def test_a_guard_that_refuses_says_why_and_nothing_changes() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     perform(world, "switch", lamp.id)
     error = refusal(world, "paint", lamp.id, colour="red")
     assert error.message == "The action paint is not legal in the state 'on': it shines."
-    assert world.store[LAMP_ROWS.of("sandbox")][lamp.id].colour == lamp.colour
+    assert world.store[LAMP_ROWS.of("practice")][lamp.id].colour == lamp.colour
 
 
 def test_a_guard_is_not_asked_where_the_state_table_has_no_cell() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
     asked: list[str] = []
     table = ActionTable(
         (Action("burn_out", "breaks it", silence, ("lamp",), guard=lambda world, lamp: asked.append(lamp.id)),)
     )
     with pytest.raises(ControlError, match="not legal in the state 'off'"):
-        table.perform(world, "burn_out", lamp.id, {}, "sandbox", BY_ACTION)
+        table.perform(world, "burn_out", lamp.id, {}, "practice", BY_ACTION)
     assert asked == []
 
 
 def test_action_legal_under_another_condition_only_is_undone() -> None:
-    world = toy.make()
-    lamp = toy.mount(world)
+    world = lamps.make()
+    lamp = lamps.mount(world)
 
     def switch_twice(call: ActionCall[Any, Body]) -> Record:
         lamp: Record = save(call.world, replace(call.target, colour="red"))
@@ -318,6 +318,6 @@ def test_action_legal_under_another_condition_only_is_undone() -> None:
 
     table = ActionTable((Action("switch", "turns it", switch_twice, ("lamp",)),))
     with pytest.raises(ControlError) as caught:
-        table.perform(world, "switch", lamp.id, {}, "sandbox", BY_ACTION)
+        table.perform(world, "switch", lamp.id, {}, "practice", BY_ACTION)
     assert (caught.value.status, caught.value.code) == (409, "invalid_transition")
-    assert world.store[LAMP_ROWS.of("sandbox")][lamp.id].colour == lamp.colour
+    assert world.store[LAMP_ROWS.of("practice")][lamp.id].colour == lamp.colour

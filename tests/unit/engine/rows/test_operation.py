@@ -9,7 +9,7 @@ import pytest
 from simulator.engine.rows.operation import Call, Operation, Probe, ProbeOutcome
 from simulator.engine.rows.room import Room
 from simulator.engine.text.fields import Nothing
-from tests.unit.engine.rows import toy
+from tests.unit.engine.rows import lamps
 
 ROW = Operation("GET", "/lamps", "lamps.list", "Lamps", "Lists lamps", lambda call: {})
 
@@ -34,11 +34,11 @@ def test_the_table_is_never_edited() -> None:
 
 
 def test_a_call_begins_with_nothing_but_its_path_and_leaves_a_trace() -> None:
-    asked = Call(toy.make(), "sandbox", {"id": "lamp_1"})
+    asked = Call(lamps.make(), "practice", {"id": "lamp_1"})
     assert (asked.raw, asked.body, asked.query, asked.resource, asked.caller) == ({}, None, None, None, None)
     assert asked.path == {"id": "lamp_1"}
     assert asked.trace
-    assert asked.raw is not Call(toy.make(), "sandbox", {}).raw
+    assert asked.raw is not Call(lamps.make(), "practice", {}).raw
 
 
 def test_a_probe_hands_its_outcome_on() -> None:

@@ -13,7 +13,7 @@ from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
-from simulator.engine.rows.vocabulary import Vocabulary, wiring_of
+from simulator.engine.vocabulary.vocabulary import Vocabulary, wiring_of
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
@@ -21,12 +21,8 @@ from simulator.kernel.world import TimerRow
 from tests.library import Simulator, library_with
 from tests.toy import PROVIDER
 from tests.toy.lending import BOOKS
-from tests.unit.engine.rows.toy import LAMPS
+from tests.unit.engine.rows.lamps import EVENTS, LAMPS
 
-EVENTS = tuple(
-    EventType(name, "a lamp changed", "lamp")
-    for name in ("wallet.created", "deposit.detected", "deposit.confirmed", "deposit.failed", "beneficiary.deleted")
-)
 CIRCLE = (EventType("lamp.made", "", "lamp", after="lamp.done"), EventType("lamp.done", "", "lamp"))
 HUNG = replace(LAMPS, machine=Machine("lamp", (Move("hang", "off", ("lamp.hung",)),), {"off": ()}))
 MORE = ("lamp_burnt", "lamp_dark")

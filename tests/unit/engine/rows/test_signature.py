@@ -11,7 +11,7 @@ SIGNATURE = Signature(
     timestamp_header="Sent-At",
     signature_header="Proof",
     signed_string=lambda timestamp, raw: raw + b"|" + timestamp.encode(),
-    key_prefixes={"sandbox": "hook-test-", "production": "hook-real-"},
+    key_prefixes={"practice": "hook-test-", "open": "hook-real-"},
     tolerance_ms=60_000,
 )
 NOT_SIGNED = "Proof is not the HMAC-SHA256 of `<raw body>|<Sent-At>` under the webhook key"
@@ -45,5 +45,5 @@ def test_problem_names_the_header_that_is_wrong(headers: dict[str, str], raw: by
 
 def test_environment_of_a_key_is_found_by_its_prefix() -> None:
     assert [SIGNATURE.environment_of(key) for key in (KEY, "hook-real-1", "whk_test_1")] == [
-        "sandbox", "production", None,
+        "practice", "open", None,
     ]  # fmt: skip

@@ -11,12 +11,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from simulator.engine.faults.models import InterfaceFault, WebhookFault
 from simulator.engine.records.listing import Listing
 from simulator.engine.rows.error import ApiError
-from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.language.schema import Scenario
 from simulator.engine.text.fields import Body, in_words, parse
-from simulator.host import Simulator, control_rows
+from simulator.engine.worlds.simulator import Simulator as AnySimulator
+from tests.library import Simulator, control_rows
 
-SIMULATOR = Simulator(library=Library())
 MAKING = (
     "input",
     "valid ",
@@ -48,19 +47,21 @@ ODD: tuple[Any, ...] = (
 )
 
 
-def models() -> Iterator[type[BaseModel]]:
-    for operation in SIMULATOR.operations:
+def models_of(simulator: AnySimulator) -> Iterator[type[BaseModel]]:
+    """The models of a service's operations and actions."""
+    for operation in simulator.operations:
         yield operation.body()
         if operation.query is not None and not isinstance(operation.query, Listing):
             yield operation.query()
-    for rows in SIMULATOR.actions.rows.values():
+    for rows in simulator.actions.rows.values():
         yield from (row.parameters() for row in rows)
-    yield from (row.body for row in control_rows())
-    yield from (InterfaceFault, WebhookFault, Scenario)
 
 
-@pytest.mark.parametrize("model", dict.fromkeys(models()), ids=lambda model: model.__name__)
-def test_every_finding_of_every_model_has_words(model: type[BaseModel]) -> None:
+MODELS = (*models_of(Simulator()), *(row.body for row in control_rows()), InterfaceFault, WebhookFault, Scenario)
+
+
+def check_words(model: type[BaseModel]) -> None:
+    """Every finding of a model has words."""
     tried: list[Any] = [5, [], {}]
     tried += [
         {name: odd}
@@ -74,6 +75,11 @@ def test_every_finding_of_every_model_has_words(model: type[BaseModel]) -> None:
             for detail in error.errors(include_url=False):
                 words = in_words(detail)
                 assert not any(making in words.lower() for making in MAKING), (detail["type"], words)
+
+
+@pytest.mark.parametrize("model", dict.fromkeys(MODELS), ids=lambda model: model.__name__)
+def test_every_finding_of_every_model_has_words(model: type[BaseModel]) -> None:
+    check_words(model)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -10,27 +11,56 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simulator.engine.scenario.files.library import Library
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
-from simulator.engine.scenario.files.shipped import shipped_directory
 from simulator.engine.text.json import dumps
 from simulator.engine.text.yaml import yaml_text
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator
+from simulator.engine.worlds.simulator import Simulator as AnySimulator
 from simulator.kernel.journal import Cause
-from tests.support import whole
+from tests.calls import whole
+from tests.library import Simulator
+from tests.unit.engine.scenario.playing import LOADER
+from tests.unit.engine.scenario.shop import PROVIDER
+from tests.unit.engine.scenario.test_findings import DRIVEN
+from tests.unit.engine.scenario.test_loader import WHOLE
 
-SIMULATOR = Simulator(library=Library())
-WORLD = SIMULATOR.create_world(Blueprint("any", 1))
-LOADER = Loader(SIMULATOR.vocabulary)
-SHIPPED = [
-    LOADER.load_file(path, known=["autopilot"]).document for path in sorted(shipped_directory().glob("*.yaml"))[::7]
-]
+TEXTS = (
+    WHOLE,
+    f'{DRIVEN}  - {{answer: offer, where: {{cost.total: "1"}}}}\n',
+    "name: a\nrules: [{on: order.awaiting_payment, do: [{after: 15s, action: payment_arrives}, {action: complete}]}]",
+    "name: b\nrules: [{on: created, where: {request.reference: {matches: '^(?P<n>.+)$'}}, do: [{scenario: '${n}'}]}]",
+)
+DOCUMENTS = [LOADER.load(text, known=["autopilot"]).document for text in TEXTS]
+
+
+class Judge:
+    """Loads texts with the vocabulary of a simulator, and saves and shows the scenarios in a world of it."""
+
+    def __init__(self, simulator: AnySimulator) -> None:
+        self.engine = simulator.engine
+        self.world = simulator.create_world(Blueprint("any", 1))
+        self.loader = Loader(simulator.vocabulary)
+
+    def __call__(self, text: str | bytes) -> None:
+        try:
+            file = self.loader.load(text, known=["autopilot"])
+        except ScenarioError as error:
+            problems = error.errors
+        else:
+            problems = []
+            with self.world.change(Cause("action", "upload")):
+                self.engine.upload(self.world, file)
+            dumps(self.engine.describe(self.world, file.name))
+        assert all(problem["line"] >= 1 and problem["column"] >= 1 and problem["message"] for problem in problems)
+        dumps(problems)
+
+
+judge = Judge(Simulator(PROVIDER))
 
 LANGUAGE = """
 name rules on created request where do action at after between emit target faults match webhook deliver respond
-drive post /quotes body expect event with world rates kyc environment timeline advance receiver ${x.y} 20s matches
-a{9999} (?P<a>b) 1e400 ~ autopilot transaction.failed set_network fail resource ten
+drive post /offers body expect event with world rates settings environment timeline advance receiver ${x.y} 20s matches
+a{9999} (?P<a>b) 1e400 ~ autopilot order.failed set_network fail resource ten
 """
 WORDS = st.sampled_from(LANGUAGE.split())
 SCALARS = (
@@ -47,9 +77,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def changed_scenarios(draw: st.DrawFn) -> Any:
-    """A shipped scenario with some parts exchanged."""
-    document = deepcopy(draw(st.sampled_from(SHIPPED)))
+def changed(draw: st.DrawFn, documents: Sequence[Any]) -> Any:
+    """A scenario with some parts exchanged."""
+    document = deepcopy(draw(st.sampled_from(documents)))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(document)))
         if not path:
@@ -64,30 +94,16 @@ def changed_scenarios(draw: st.DrawFn) -> Any:
     return document
 
 
-def judge(text: str | bytes) -> None:
-    try:
-        file = LOADER.load(text, known=["autopilot"])
-    except ScenarioError as error:
-        problems = error.errors
-    else:
-        problems = []
-        with WORLD.change(Cause("action", "upload")):
-            SIMULATOR.engine.upload(WORLD, file)
-        dumps(SIMULATOR.engine.describe(WORLD, file.name))
-    assert all(problem["line"] >= 1 and problem["column"] >= 1 and problem["message"] for problem in problems)
-    dumps(problems)
-
-
 @pytest.mark.long
 @settings(max_examples=whole(300, short=100), suppress_health_check=list(HealthCheck))
-@given(changed_scenarios())
+@given(changed(DOCUMENTS))
 def test_any_changed_scenario_is_loaded_or_refused(document: Any) -> None:
     judge(json.dumps(document))
 
 
 @pytest.mark.long
 @settings(max_examples=whole(150, short=75))
-@given(changed_scenarios() | VALUES, st.data())
+@given(changed(DOCUMENTS) | VALUES, st.data())
 def test_any_damaged_text_is_loaded_or_refused(document: Any, data: st.DataObject) -> None:
     text = json.dumps(document, indent=1) if data.draw(st.booleans()) else yaml_text({"name": "x", "drive": [document]})
     at = data.draw(st.integers(0, len(text)))
@@ -110,7 +126,7 @@ def test_any_text_is_loaded_or_refused(text: str | bytes) -> None:
         "name: x\ntimeline: [{at: 1s, action: {a: 1}}]",
         "name: x\nrules: [{on: created, do: [{action: {a: 1}}]}]",
         "name: x\nrules: [{on: [{a: 1}], do: []}]",
-        "name: x\nrules: [{on: transaction.failed, where: {type: [[a], {b: c}]}, do: []}]",
+        "name: x\nrules: [{on: order.failed, where: {type: [[a], {b: c}]}, do: []}]",
     ],
 )
 def test_any_string_in_place_of_a_name_is_handled(text: str) -> None:

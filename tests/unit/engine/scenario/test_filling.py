@@ -8,7 +8,7 @@ import pytest
 
 from simulator.engine.scenario.play.filling import NoValue, fill, fill_groups
 
-ANSWERS = {"quote": {"id": "qt_1", "fee": {"total": "5.00"}, "steps": [{"n": 1}], "none": None}}
+ANSWERS = {"offer": {"id": "of_1", "cost": {"total": "5.00"}, "steps": [{"n": 1}], "none": None}}
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def test_fill_groups_replaces_only_named_groups(value: Any, shown: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("${quote.fee}", {"total": "5.00"}),
-        ("${quote.none}", None),
-        ("/quotes/${quote.id}/confirm?fee=${quote.fee.total}", "/quotes/qt_1/confirm?fee=5.00"),
-        ({"id": ["${quote.id}"], "n": 3}, {"id": ["qt_1"], "n": 3}),
+        ("${offer.cost}", {"total": "5.00"}),
+        ("${offer.none}", None),
+        ("/offers/${offer.id}/confirm?cost=${offer.cost.total}", "/offers/of_1/confirm?cost=5.00"),
+        ({"id": ["${offer.id}"], "n": 3}, {"id": ["of_1"], "n": 3}),
     ],
 )
 def test_fill_replaces_values_and_substrings(value: Any, shown: Any) -> None:
@@ -40,9 +40,9 @@ def test_fill_replaces_values_and_substrings(value: Any, shown: Any) -> None:
     assert fill(value, ANSWERS) == shown
 
 
-@pytest.mark.parametrize("path", ["quote.nothing", "order.id", "quote.id.more", ""])
+@pytest.mark.parametrize("path", ["offer.nothing", "order.id", "offer.id.more", ""])
 def test_fill_without_value_raises(path: str) -> None:
-    for text in (f"${{{path}}}", f"/quotes/${{{path}}}"):
+    for text in (f"${{{path}}}", f"/offers/${{{path}}}"):
         with pytest.raises(NoValue) as refused:
             fill({"deep": [text]}, ANSWERS)
         assert str(refused.value) == f"`${{{path}}}` has no value: no earlier response contains it"

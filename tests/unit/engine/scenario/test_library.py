@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from simulator.engine.scenario.files.library import Library
-from simulator.engine.scenario.files.loader import Loader, ScenarioError
-from simulator.engine.scenario.files.shipped import line_of, shipped_directory, shipped_library
-from simulator.host import vocabulary
+from simulator.engine.scenario.files.loader import ScenarioError
+from simulator.engine.scenario.files.shipped import line_of, shipped_library
+from tests.library import vocabulary
 
 VOCABULARY = vocabulary()
 RAIN = "name: rain\ndescription: It rains.\nrules:\n  - on: created\n    do: []\n"
@@ -63,8 +63,3 @@ def test_a_file_has_the_name_of_its_scenario(directory: Path) -> None:
     (directory / "snow.yaml").write_text("name: hail\n")
     with pytest.raises(ScenarioError, match="must be `snow`"):
         _ = library(directory)["snow"]
-
-
-def test_compiled_forms_equal_the_files() -> None:
-    judged = Loader(VOCABULARY).load_directory(shipped_directory())
-    assert dict(shipped_library(VOCABULARY)) == dict(judged)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from simulator.engine.scenario.files.loader import ScenarioError
-from simulator.engine.scenario.files.shipped import shipped_directory
-from tests.unit.engine.scenario.toy import LOADER
+from tests.unit.engine.scenario.playing import LOADER
 
-RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - "
+RULE = "name: x\nrules:\n  - on: order.processing\n    do:\n      - "
 
 
 def problems(text: str | bytes, **options: Any) -> list[tuple[int, int, str, str]]:
@@ -26,64 +25,64 @@ def messages(text: str) -> list[str]:
     return [f"{path}: {message}" for _, _, path, message in problems(text)]
 
 
-def test_a_whole_file_is_read() -> None:
-    file = LOADER.load(
-        """
+WHOLE = """
 name: all
 description: everything
 world:
-  rates: [{asset: USDC, fiat_currency: KES, rate: "129.40"}]
-  balances: [{symbol: USDC, network: STELLAR, amount: "250", environment: production}]
+  rates: [{asset: INK, currency: COIN, rate: "129.40"}]
+  balances: [{symbol: INK, network: SOUTH, amount: "250", environment: open}]
 rules:
-  - on: transaction.awaiting_deposit
-    where: {type: offramp, source_amount: {gt: 1, lte: "50"}, fiat_currency: [KES, NGN]}
+  - on: order.awaiting_parcel
+    where: {type: buyback, source_amount: {gt: 1, lte: "50"}, currency: [COIN, NOTE]}
     times: 1
     probability: 0.5
     do:
-      - {after: {between: [20s, 1m]}, action: deposit_arrives}
-      - {after: PT2M, action: fail, failure_code: payout_failed}
+      - {after: {between: [20s, 1m]}, action: parcel_arrives}
+      - {after: PT2M, action: fail, failure_code: delivery_failed}
       - {scenario: all}
   - on: request
-    where: {method: POST, path: "/quotes/*/confirm"}
+    where: {method: POST, path: "/offers/*/confirm"}
     answer: {status: 422, code: payment_failed}
 timeline:
-  - {at: 10m, action: set_network, network: celo, status: down}
+  - {at: 10m, action: set_network, network: north, status: down}
 faults:
-  - {match: {method: POST, path: /quotes}, times: 2, respond: {status: 503, code: service_unavailable}}
-  - {webhook: {event: transaction.failed}, deliver: {copies: 2}}
+  - {match: {method: POST, path: /offers}, times: 2, respond: {status: 503, code: service_unavailable}}
+  - {webhook: {event: order.failed}, deliver: {copies: 2}}
 drive:
-  - quote: {post: /quotes, body: {amount: "5"}}
-  - {get: "/quotes/${quote.id}", retry: false}
-  - {action: set_network, network: celo, status: "${quote.status}"}
-  - wallet: {action: set_network, network: celo, status: down}
+  - offer: {post: /offers, body: {amount: "5"}}
+  - {get: "/offers/${offer.id}", retry: false}
+  - {action: set_network, network: north, status: "${offer.status}"}
+  - shelf: {action: set_network, network: north, status: down}
   - receiver: {respond: [500, 200]}
   - {get: "/webhooks/${receiver.id}", status: 404, code: not_found}
-  - {post: /auth/token, body: {public_key: "${world.credentials.sandbox.public_key}"}}
+  - {post: /auth/token, body: {public_key: "${world.credentials.practice.public_key}"}}
   - advance: 1h
 expect:
-  - event: transaction.failed
-    where: {failure_code: payout_failed}
-  - resource: "${quote.id}"
+  - event: order.failed
+    where: {failure_code: delivery_failed}
+  - resource: "${offer.id}"
     where: {status: refunded}
-  - answer: quote
+  - answer: offer
     where: {status: active}
-  - delivery: transaction.failed
+  - delivery: order.failed
     where: {attempt: 2}
     times: 1
   - webhooks: delivered
 slowdown: {degraded: 5}
 with: [autopilot]
 retry: false
-""",
-        "all.yaml",
-        ["autopilot"],
-    )
+"""
+"""A scenario file with everything that a file may have."""
+
+
+def test_a_whole_file_is_read() -> None:
+    file = LOADER.load(WHOLE, "all.yaml", ["autopilot"])
     assert file.name == "all"
     assert file.place("rules[1]") == "all.yaml:16"
     assert file.scenario.rules[0].do is not None
     assert (file.scenario.rules[0].do[0].after.low_ms, file.scenario.rules[0].do[0].after.high_ms) == (20_000, 60_000)
-    assert file.scenario.rules[0].do[1].model_extra == {"failure_code": "payout_failed"}
-    assert file.scenario.drive[1].path == "/quotes/${quote.id}"  # type: ignore[union-attr]  # this step is a call
+    assert file.scenario.rules[0].do[1].model_extra == {"failure_code": "delivery_failed"}
+    assert file.scenario.drive[1].path == "/offers/${offer.id}"  # type: ignore[union-attr]  # this step is a call
     assert file.document["retry"] is False
 
 
@@ -96,19 +95,19 @@ def test_six_mistakes_are_six_located_problems() -> None:
     assert problems(
         """name: six
 rules:
-  - on: transaction.awaiting_deposi
+  - on: order.awaiting_parce
     where: {type: {ends_wth: x}, a: {matches: "(["}}
     do:
       - {after: 20x, action: complete}
-      - {action: payout_fail}
-      - {action: fail, failure_cod: payout_failed}
+      - {action: delivery_fail}
+      - {action: fail, failure_cod: delivery_failed}
 """
     ) == [
         (
             3,
             9,
             "rules[0].on",
-            "unknown event `transaction.awaiting_deposi`; did you mean `transaction.awaiting_deposit`?",
+            "unknown event `order.awaiting_parce`; did you mean `order.awaiting_parcel`?",
         ),
         (4, 20, "rules[0].where.type.ends_wth", "unknown field `ends_wth`; did you mean `ends_with`?"),
         (4, 47, "rules[0].where.a.matches", "not a regular expression: missing ]: ["),
@@ -118,7 +117,7 @@ rules:
             "rules[0].do[0].after",
             "'20x' is not a duration; write it with units, such as 20s, 2h30m or PT90S, or as a JSON number of seconds",
         ),
-        (7, 18, "rules[0].do[1].action", "unknown action `payout_fail`; did you mean `fail`?"),
+        (7, 18, "rules[0].do[1].action", "unknown action `delivery_fail`; did you mean `fail`?"),
         (
             8,
             24,
@@ -144,16 +143,16 @@ rules:
         ("{action: Complete}", "rules[0].do[0].action: unknown action `Complete`; did you mean `complete`?"),
         (
             "{action: fail, failure_code: nope}",
-            "rules[0].do[0].failure_code: `failure_code`: it must be 'payout_failed', 'network_unavailable' or "
+            "rules[0].do[0].failure_code: `failure_code`: it must be 'delivery_failed', 'network_unavailable' or "
             "'internal_error'",
         ),
         (
             "{action: payment_arrives, amount: 5}",
             "rules[0].do[0].amount: `amount` must be a string; write it in quotes: '5'",
         ),
-        ("{action: set_network, network: celo}", "rules[0].do[0].status: the parameter `status` is missing"),
+        ("{action: set_network, network: north}", "rules[0].do[0].status: the parameter `status` is missing"),
         (
-            "{action: set_network, network: celo, statsu: down}",
+            "{action: set_network, network: north, statsu: down}",
             "rules[0].do[0].statsu: unknown parameter `statsu` of set_network; did you mean `status`?",
         ),
         ("{action: 5}", "rules[0].do[0].action: it must be a string; write it in quotes: '5'"),
@@ -181,9 +180,9 @@ def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) ->
         "name: 5",
         "name: x\nname: y",
         "name: x\nrules: {}",
-        "name: x\nrules: [{on: transaction.failed}]",
-        "name: x\nrules: [{onn: transaction.failed, do: []}]",
-        "name: x\nrules: [{on: transaction.failed, doo: []}]",
+        "name: x\nrules: [{on: order.failed}]",
+        "name: x\nrules: [{onn: order.failed, do: []}]",
+        "name: x\nrules: [{on: order.failed, doo: []}]",
         "name: x\nrules: [{on: 5, do: []}]",
         "name: x\nrules: [{on: [], do: []}]",
         "name: x\nrules: [{on: [created, creatd], do: []}]",
@@ -196,11 +195,11 @@ def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) ->
         "name: x\nrules: [{on: created, where: {a: {}}, do: []}]",
         "name: x\nrules: [{on: created, where: {a: [[1]]}, do: []}]",
         "name: x\nrules: [{on: created, where: {a: {gt: high}}, do: []}]",
-        "name: x\nrules: [{on: wallet.created, do: [{action: deposit_arrives, asset: USDC}]}]",
+        "name: x\nrules: [{on: shelf.created, do: [{action: parcel_arrives, asset: INK}]}]",
         "name: x\ntimeline: [{at: 1s, action: complete}]",
-        "name: x\ntimeline: [{att: 1s, action: set_network, network: celo, status: down}]",
-        "name: x\ntimeline: [{at: 1s, acton: set_network, network: celo, status: down}]",
-        "name: x\ntimeline: [{at: 1s, action: set_network, network: celo, status: down, scenario: x}]",
+        "name: x\ntimeline: [{att: 1s, action: set_network, network: north, status: down}]",
+        "name: x\ntimeline: [{at: 1s, acton: set_network, network: north, status: down}]",
+        "name: x\ntimeline: [{at: 1s, action: set_network, network: north, status: down, scenario: x}]",
         "name: x\nfaults: [{respond: {status: 503, code: a}}]",
         "name: x\nfaults: [{match: {}, webhook: {}, drop: true, deliver: {}}]",
         "name: x\nfaults: [{match: {}}]",
@@ -208,27 +207,27 @@ def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) ->
         "name: x\nfaults: [{match: {}, repond: {status: 503, code: a}}]",
         "name: x\nfaults: [{webhook: {}}]",
         "name: x\nfaults: [{webhook: {event: nope}, deliver: {drop: true}}]",
-        "name: x\nworld: {balances: [{symbol: USDC, network: STELLAR, amount: 250}]}",
-        "name: x\nworld: {networks: [{network: celo, status: down, environment: moon}]}",
+        "name: x\nworld: {balances: [{symbol: INK, network: SOUTH, amount: 250}]}",
+        "name: x\nworld: {networks: [{network: north, status: down, environment: moon}]}",
         "name: x\nworld: {balancs: []}",
-        "name: x\ndrive: [{quote: {pst: /quotes}}]",
-        "name: x\ndrive: [{quote: 5}]",
+        "name: x\ndrive: [{offer: {pst: /offers}}]",
+        "name: x\ndrive: [{offer: 5}]",
         "name: x\ndrive: [{post: /a, get: /b}]",
-        'name: x\ndrive: [{post: "/quotes/${quote.id}"}]',
+        'name: x\ndrive: [{post: "/offers/${offer.id}"}]',
         "name: x\ndrive: [{advance: 10 minutes}]",
         "name: x\ndrive: [{action: complete}]",
-        "name: x\ndrive: [{wallet: {action: complete}}]",
-        "name: x\ndrive: [{wallet: {action: set_netwrk, network: celo, status: down}}]",
-        "name: x\ndrive: [{post: /quotes, status: 422, code: amount_to_low}]",
+        "name: x\ndrive: [{shelf: {action: complete}}]",
+        "name: x\ndrive: [{shelf: {action: set_netwrk, network: north, status: down}}]",
+        "name: x\ndrive: [{post: /offers, status: 422, code: amount_to_low}]",
         "name: x\ndrive: [{receiver: {respond: []}}]",
         "name: x\ndrive: [{receiver: {respond: [100]}}]",
         "name: x\ndrive: [{receiver: {respnd: [200], respond: [200]}}]",
         'name: x\ndrive: [{get: "/webhooks/${receiver.id}"}]',
-        "name: x\nexpect: [{answer: quote, where: {}}]",
-        "name: x\nexpect: [{delivery: transaction.faild}]",
-        "name: x\nexpect: [{evnt: transaction.failed}]",
-        "name: x\nexpect: [{event: transaction.faild}]",
-        'name: x\nexpect: [{resource: "${quote.id}", where: {}}]',
+        "name: x\nexpect: [{answer: offer, where: {}}]",
+        "name: x\nexpect: [{delivery: order.faild}]",
+        "name: x\nexpect: [{evnt: order.failed}]",
+        "name: x\nexpect: [{event: order.faild}]",
+        'name: x\nexpect: [{resource: "${offer.id}", where: {}}]',
         "name: x\nexpect: [{webhooks: received}]",
         "name: x\nslowdown: {degraded: fast}",
         "name: x\nslowdown: {degradd: 5}",
@@ -309,11 +308,11 @@ def test_number_beyond_64_bits_is_refused(number: str) -> None:
 
 
 def test_unquoted_placeholder_gets_a_hint() -> None:
-    assert problems("name: x\ndrive:\n  - {get: /quotes/${quote.id}}")[0][3].endswith(
-        'write a string with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
+    assert problems("name: x\ndrive:\n  - {get: /offers/${offer.id}}")[0][3].endswith(
+        'write a string with ${…} in quotes inside { } and [ ], as in "/offers/${offer.id}"'
     )
-    assert problems("name: x\nexpect:\n  - {resource: ${quote.id}, where: {status: x}}")[0][3].endswith(
-        'write a string with ${…} in quotes inside { } and [ ], as in "${quote.id}"'
+    assert problems("name: x\nexpect:\n  - {resource: ${offer.id}, where: {status: x}}")[0][3].endswith(
+        'write a string with ${…} in quotes inside { } and [ ], as in "${offer.id}"'
     )
 
 
@@ -370,10 +369,6 @@ def test_load_directory_reports_problems_of_all_files(tmp_path: Path) -> None:
     assert [Path(one["file"]).name for one in caught.value.errors] == ["c.yaml", "d.yaml", "d.yaml"]
 
 
-def test_the_shipped_directory_is_there() -> None:
-    assert (shipped_directory() / "autopilot.yaml").is_file()
-
-
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
@@ -398,45 +393,44 @@ def test_invalid_pattern_is_refused_with_the_reason(pattern: str, why: str) -> N
     assert (path, message) == ("rules[0].where.a.matches", f"not a regular expression: {why}")
 
 
-RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
+RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         (
-            RULE_ON + "where: {typ: onramp}, do: []}",
-            "rules[0].where.typ: unknown field `typ` of transaction.completed; did you mean `type`?",
+            RULE_ON + "where: {typ: purchase}, do: []}",
+            "rules[0].where.typ: unknown field `typ` of order.completed; did you mean `type`?",
         ),
         (
-            "name: x\nexpect: [{event: transaction.completed, where: {statu: completed}}]",
-            "expect[0].where.statu: unknown field `statu` of transaction.completed; did you mean `status`?",
+            "name: x\nexpect: [{event: order.completed, where: {statu: completed}}]",
+            "expect[0].where.statu: unknown field `statu` of order.completed; did you mean `status`?",
         ),
         (
-            RULE_ON + "do: [{action: deposit_confirms}]}",
-            "rules[0].do[0].action: the action deposit_confirms cannot be performed on onramp, offramp, "
-            "send, swap, buy, "
-            "withdraw; it is for deposit",
+            RULE_ON + "do: [{action: parcel_confirms}]}",
+            "rules[0].do[0].action: the action parcel_confirms cannot be performed on purchase, buyback, "
+            "gift, trade, preorder, dispatch; it is for parcel",
         ),
         (
             RULE_ON + "do: [{at: 1s, action: refund}]}",
             "rules[0].do[0].at: unknown parameter `at` of refund; did you mean `after`?",
         ),
         (
-            "name: x\nfaults: [{match: {path: /v1/quotes}, drop: true}]",
-            "faults[0].match.path: no operation below the base path /v1 matches '/v1/quotes'; did you mean /quotes?",
+            "name: x\nfaults: [{match: {path: /v1/offers}, drop: true}]",
+            "faults[0].match.path: no operation below the base path /v1 matches '/v1/offers'; did you mean /offers?",
         ),
         (
-            "name: x\nfaults: [{match: {path: /quots/*}, drop: true}]",
-            "faults[0].match.path: no operation below the base path /v1 matches '/quots/*'; did you mean /quotes/*?",
+            "name: x\nfaults: [{match: {path: /offrs/*}, drop: true}]",
+            "faults[0].match.path: no operation below the base path /v1 matches '/offrs/*'; did you mean /offers/*?",
         ),
         (
             "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
             "faults[0].match.method: FETCH is not possible; use DELETE, GET, HEAD, PATCH, POST, PUT",
         ),
         (
-            "name: x\nfaults: [{match: {method: DELETE, path: /quotes}, drop: true}]",
-            "faults[0].match.method: DELETE is not possible at /quotes; use POST",
+            "name: x\nfaults: [{match: {method: DELETE, path: /offers}, drop: true}]",
+            "faults[0].match.method: DELETE is not possible at /offers; use POST",
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 11m}]",
@@ -462,12 +456,12 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         ("name: x\nfaults: [{webhook: {}, deliver: {}}]", None),
         (
-            "name: x\ndrive: [{post: /v1/quotes}]",
-            "drive[0].post: write the path below the base; did you mean `/quotes`?",
+            "name: x\ndrive: [{post: /v1/offers}]",
+            "drive[0].post: write the path below the base; did you mean `/offers`?",
         ),
         (
-            "name: x\nrules: [{on: request, where: {path: /production/v1/quotes}, answer: {code: payment_failed}}]",
-            "rules[0].where.path: write the path below the base; did you mean `/quotes`?",
+            "name: x\nrules: [{on: request, where: {path: /open/v1/offers}, answer: {code: payment_failed}}]",
+            "rules[0].where.path: write the path below the base; did you mean `/offers`?",
         ),
     ],
 )
@@ -480,10 +474,10 @@ def test_part_that_cannot_match_is_a_problem(text: str, problem: str | None) -> 
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
-        (RULE_ON + "where: {type: onrmp}, do: []}", "`type` is never `onrmp`; did you mean `onramp`?"),
+        (RULE_ON + "where: {type: purchse}, do: []}", "`type` is never `purchse`; did you mean `purchase`?"),
         (RULE_ON + "where: {status: [done, completed]}, do: []}", "`status` is never `done`"),
-        ("name: x\ndrive: [{get: /quote}]", "no operation has the path `/quote`; did you mean `/quotes`?"),
-        ("name: x\ndrive: [{patch: /quotes}]", "PATCH is not possible here (possible: POST)"),
+        ("name: x\ndrive: [{get: /offer}]", "no operation has the path `/offer`; did you mean `/offers`?"),
+        ("name: x\ndrive: [{patch: /offers}]", "PATCH is not possible here (possible: POST)"),
     ],
 )
 def test_part_that_probably_cannot_match_is_a_warning(text: str, warning: str) -> None:
@@ -496,15 +490,15 @@ def test_part_that_can_match_is_not_a_warning() -> None:
     text = """
 name: x
 rules:
-  - {on: [transaction.completed, deposit.failed], where: {asset: x, request.reference: x, quote.type: onramp}, do: []}
-  - {on: request, where: {path: "/quotes/*/confirm"}, answer: {code: payment_failed}}
+  - {on: [order.completed, parcel.failed], where: {asset: x, request.reference: x, offer.type: purchase}, do: []}
+  - {on: request, where: {path: "/offers/*/confirm"}, answer: {code: payment_failed}}
 faults:
-  - {match: {path: "/transactions/txn_*"}, drop: true}
+  - {match: {path: "/orders/order-*"}, drop: true}
   - {match: {path: "*"}, drop: true}
 drive:
   - {get: /v1/nowhere, status: 404}
-  - quote: {post: /quotes, status: 400}
-  - {post: "/quotes/${quote.id}/confirm", status: 404}
+  - offer: {post: /offers, status: 400}
+  - {post: "/offers/${offer.id}/confirm", status: 404}
   - {get: /_simulator/clock}
 """
     assert LOADER.load(text).warnings == ()

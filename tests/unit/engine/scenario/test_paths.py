@@ -3,70 +3,61 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from decimal import Decimal
-from types import SimpleNamespace
+from collections.abc import Collection
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ControlError
 from simulator.engine.scenario.run.drive import DriveCall, Until, action
-from simulator.engine.scenario.run.paths import Path, factory_for, paths_to
-from simulator.engine.scenario.run.triggers import Setup
-from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, vocabulary
+from simulator.engine.scenario.run.paths import Path, factory_for, paths_to, paths_where
+from simulator.engine.scenario.run.triggers import Factory, Setup, Triggers
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.providers.ramp.transactions import Side
-from simulator.providers.ramp.triggers.recurring_runs import schedule_from
+from tests.calls import world_of
+from tests.unit.engine.scenario import shop
+from tests.unit.engine.scenario.shop import KINDS, Thing
 
-SIMULATOR = Simulator()
-SIDE = Side("USDC", "celo", Decimal(1))
-NOBODY = {"confirm", "settle", "disable", "repeated_failures", "fail_repeatedly", "set_schedule", "create"}
-"""Moves that no action, call or timer makes."""
+TRIGGERS = Triggers(
+    without_funds=lambda world, actions, target, cause: nullcontext(),
+    factories=tuple(
+        Factory(kind, lambda world, environment, event: Setup(()), {"order.failed": (action("fail"),)} if late else {})
+        for kind, late in (("purchase", False), ("buyback", False), ("dispatch", True), ("parcel", False))
+    ),
+    parameters=lambda record, move: {"amount": "0.01"} if move.when == "short" else {},
+)
+PROVIDER = replace(shop.PROVIDER, triggers=lambda: TRIGGERS)
+ACTIONS = collected(PROVIDER).actions
 
 
 @pytest.fixture
 def world() -> World:
-    fresh = Simulator(library=SIMULATOR.library)
-    return fresh.create_world(Blueprint("default", 1))
+    return world_of(PROVIDER)
 
 
-@dataclass
-class Thing:
-    """A record with a given status."""
-
-    kind: str
-    status: str
-    id: str = "thing_1"
-    owner: str = ""
-    name: str = "celo"
-    network: str = "bitcoin"
-    counterparty: str | None = None
-    funds_received: int = 1
-    wallet_id: str = "wal_1"
-    environment: str = "sandbox"
-    paid: Any = SIDE
-    received: Any = SIDE
-    schedule: Any = field(default_factory=lambda: SimpleNamespace(end="after_occurrences"))
+def thing(kind: str, status: str, **more: Any) -> Thing:
+    fields: dict[str, Any] = {"id": "thing_1", "environment": "practice", "sequence": 1, "created_at_ms": 0}
+    return Thing(**fields, updated_at_ms=0, status=status, sort=kind, **more)
 
 
-def paths(world: World, thing: Any, event: str) -> list[Path]:
+def paths(world: World, record: Any, event: str) -> list[Path]:
+    """The paths, or none if they are refused."""
     try:
-        return paths_to(world, SIMULATOR.actions, thing, event)
+        return paths_to(world, ACTIONS, record, event)
     except ControlError:
         return []
 
 
-def reaches(machine: Machine, state: str, event: str) -> int | None:
-    """Return the length of the shortest path, by an independent search."""
+def reaches(machine: Machine, state: str, event: str, nobody: Collection[str] = ()) -> int | None:
+    """Return the length of the shortest path, by an independent search. Moves that nobody makes are left out."""
     queue, seen = deque([(state, 0)]), {state}
     while queue:
         here, steps = queue.popleft()
         for move in machine.rows[here]:
-            if move.on in NOBODY:
+            if move.on in nobody:
                 continue
             if event in move.events:
                 return steps + 1
@@ -76,101 +67,85 @@ def reaches(machine: Machine, state: str, event: str) -> int | None:
     return None
 
 
-CELLS = [
-    (kind.name, state, event)
-    for kind in SIMULATOR.wiring.kinds.values()
-    for state in kind.machine.rows
-    for event in sorted({event for row in kind.machine.rows.values() for move in row for event in move.events})
-    if kind.name not in ("lightning_address", "wallet", "invoice")
-]
+def cells_of(kinds: Collection[Any]) -> list[tuple[str, str, str]]:
+    """Kind, state and event: all of them that a kind has."""
+    return [
+        (kind.name, state, event)
+        for kind in kinds
+        for state in kind.machine.rows
+        for event in sorted({event for row in kind.machine.rows.values() for move in row for event in move.events})
+    ]
 
 
-@pytest.mark.parametrize(("kind", "state", "event"), CELLS)
-def test_path_exists_exactly_if_the_table_has_one(world: World, kind: str, state: str, event: str) -> None:
-    found = paths(world, Thing(kind, state), event)
-    shortest = reaches(SIMULATOR.wiring.kinds[kind].machine, state, event)
-    assert (min((len(path.moves) for path in found), default=None)) == shortest
+def check_cell(found: list[Path], event: str, shortest: int | None) -> None:
+    """A path exists exactly if the table has one."""
+    assert min((len(path.moves) for path in found), default=None) == shortest
     for path in found:
         assert event in path.moves[-1].events
         assert path.steps
 
 
+@pytest.mark.parametrize(("kind", "state", "event"), cells_of([one for one in KINDS.values() if one.name != "network"]))
+def test_path_exists_exactly_if_the_table_has_one(world: World, kind: str, state: str, event: str) -> None:
+    check_cell(paths(world, thing(kind, state), event), event, reaches(KINDS[kind].machine, state, event))
+
+
 def test_cheapest_path_comes_first(world: World) -> None:
-    first = paths(world, Thing("onramp", "awaiting_payment"), "transaction.failed")[0]
+    first, *others = paths(world, thing("purchase", "awaiting_payment"), "order.failed")
     assert first.steps == (action("payment_declined", "thing_1"),)
-    short = paths(world, Thing("offramp", "awaiting_deposit"), "transaction.failed")[0]
-    assert short.steps == (action("deposit_arrives", "thing_1", amount="0.000001"),)
+    assert [path.steps for path in others] == [(action("payment_arrives", "thing_1"), action("fail", "thing_1"))]
+    assert first.cost < others[0].cost
+
+
+def test_parameters_choose_among_moves_of_one_action(world: World) -> None:
+    (path,) = paths_where(world, ACTIONS, thing("buyback", "awaiting_parcel"), lambda move: move.when == "short")
+    assert path.steps == (action("parcel_arrives", "thing_1", amount="0.01"),)
 
 
 def test_timer_move_is_a_wait(world: World) -> None:
-    (path,) = paths(world, Thing("ramp_quote", "active"), "quote.expired")
-    (until,) = path.steps
-    assert isinstance(until, Until)
-    assert "quote.expiry" in until.timers
-    assert set(until.timers) <= set(SIMULATOR.wiring.timers)
+    (path,) = paths(world, thing("offer", "active"), "offer.expired")
+    assert path.steps == (Until("thing_1", ("offer.expiry",)),)
+    assert path.waits == 1
 
 
-def test_draft_is_scheduled_and_activated_by_calls(world: World) -> None:
-    draft = Thing("recurring_payment", "draft", schedule=None)
-    (path, *_) = paths(world, draft, "recurring_payment.activated")
-    assert [step.method for step in path.steps if isinstance(step, DriveCall)] == ["put", "get", "post"]
+@pytest.mark.parametrize(
+    ("record", "on", "call"),
+    [
+        (thing("offer", "active"), "confirm", DriveCall(post="/offers/thing_1/confirm", body={})),
+        (thing("webhook", "disabled"), "enable", DriveCall(patch="/webhooks/thing_1", body={"status": "enabled"})),
+        (thing("webhook", "enabled"), "delete", DriveCall(delete="/webhooks/thing_1")),
+    ],
+)
+def test_a_move_of_the_account_is_a_call(world: World, record: Thing, on: str, call: DriveCall) -> None:
+    (path, *_) = paths_where(world, ACTIONS, record, lambda move: move.on == on)
+    assert path.steps == (call,)
 
 
 def test_refusal_lists_the_allowed_actions(world: World) -> None:
-    thing: Any = Thing("onramp", "processing")
     with pytest.raises(ControlError) as caught:
-        paths_to(world, SIMULATOR.actions, thing, "transaction.expired")
-    refusal = caught.value
-    assert (refusal.status, refusal.code, refusal.members) == (
-        409,
-        "invalid_transition",
-        {"allowed": ["complete", "fail", "refund"]},
-    )
+        paths_to(world, ACTIONS, thing("purchase", "refunded"), "order.failed")
+    assert (caught.value.status, caught.value.code) == (409, "invalid_transition")
+    assert caught.value.members == {"allowed": []}
+    with pytest.raises(ControlError) as caught:
+        paths_to(world, ACTIONS, thing("purchase", "processing"), "parcel.failed")
+    assert caught.value.members == {"allowed": ["complete", "fail", "refund"]}
 
 
-def test_a_schedule_without_end_never_completes(world: World) -> None:
-    thing = Thing("recurring_payment", "active", schedule=SimpleNamespace(end="never"))
-    assert paths(world, thing, "recurring_payment.completed") == []
+@pytest.mark.parametrize(
+    ("record", "event", "reason"),
+    [
+        (thing("gift", "pending", owner="u_2"), "order.failed", "another user"),
+        (thing("gift", "pending"), "parcel.failed", "is about a parcel, but thing_1 is a gift"),
+        (thing("purchase", "processing"), "order.created", "happens when a purchase is created"),
+        (thing("purchase", "refunded"), "order.failed", "no legal path from a purchase in the state 'refunded'"),
+    ],
+)
+def test_an_event_out_of_reach_is_refused_with_the_reason(world: World, record: Thing, event: str, reason: str) -> None:
+    with pytest.raises(ControlError, match=reason):
+        paths_to(world, ACTIONS, record, event)
 
 
-def test_another_users_object_is_not_moved(world: World) -> None:
-    thing: Any = Thing("send", "pending", owner="u_2")
-    with pytest.raises(ControlError, match="another user"):
-        paths_to(world, SIMULATOR.actions, thing, "transaction.failed")
-
-
-@pytest.mark.parametrize("event", vocabulary().events)
-def test_every_event_has_a_factory(world: World, event: str) -> None:
-    assert factory_for(world, event).kind
-
-
-def setup_for(world: World, event: str) -> Setup:
-    return factory_for(world, event).set_up(world, "sandbox", event)
-
-
-def test_payment_without_balance_is_refused(world: World) -> None:
-    for symbol, network in (("USDC", "STELLAR"), ("XLM", "STELLAR"), ("CELO", "CELO"), ("CUSD", "CELO")):
-        _empty(world, symbol, network)
-    for symbol, network in (("USDC", "CELO"), ("USDT", "CELO"), ("BTC", "BITCOIN")):
-        _empty(world, symbol, network)
-    with pytest.raises(ControlError, match="set_balance"):
-        setup_for(world, "recurring_payment.run_succeeded")
-    assert setup_for(world, "recurring_payment.run_failed").drive
-
-
-def _empty(world: World, symbol: str, network: str) -> None:
-    values = {"symbol": symbol, "network": network, "amount": "0"}
-    SIMULATOR.actions.perform(world, "set_balance", None, values, "sandbox", world.cause)
-
-
-def test_network_that_is_down_is_preferred(world: World) -> None:
-    values = {"network": "bitcoin", "status": "down"}
-    SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
-    bitcoin = present(find(world, setup_for(world, "network.status_changed").subject))
-    path = paths_to(world, SIMULATOR.actions, bitcoin, "network.status_changed")[0]
-    assert path.steps == (action("set_network", network="bitcoin", status="operational"),)
-
-
-def test_a_schedule_begins_at_a_whole_minute() -> None:
-    assert schedule_from(59_999)["time"] == "00:01"
-    assert schedule_from(60_000, 3)["end"] == {"type": "after_occurrences", "occurrences": 3}
+def test_the_first_factory_of_a_kind_that_emits_the_event_makes_its_object(world: World) -> None:
+    assert factory_for(world, "order.completed").kind == "purchase"
+    assert factory_for(world, "parcel.confirmed").kind == "parcel"
+    assert factory_for(world, "order.failed").kind == "dispatch", "its steps to the event are named"

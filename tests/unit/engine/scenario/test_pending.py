@@ -32,7 +32,7 @@ def test_timers_about_equals_a_full_scan(changes: list[tuple[str, str, str | Non
             elif what == "step":
                 world.agenda.plan_another(world.now_ms + after, STEP, target, acts_on=acts_on)
             else:
-                world.agenda.plan(world.now_ms + after, "quote.expire", target)
+                world.agenda.plan(world.now_ms + after, "loan.expire", target)
             if what == "undo":
                 raise ZeroDivisionError
         for one in OBJECTS:

@@ -16,7 +16,7 @@ from simulator.engine.scenario.run.runner import run
 from simulator.engine.text.reports import junit
 from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import MANUAL_START, shown
-from tests.unit.engine.scenario.toy import LOADER
+from tests.unit.engine.scenario.playing import LOADER
 
 NOW = "2026-01-05T08:00:00.000Z"
 
@@ -34,7 +34,7 @@ class FakeSimulator:
                 Reply(201, {"id": "w", "clock": {"now": NOW}, "credentials": self._credentials()})
             ],
             "POST /v1/auth/token": [Reply(200, {"access_token": "tok"})],
-            "POST /production/v1/auth/token": [Reply(200, {"access_token": "live"})],
+            "POST /open/v1/auth/token": [Reply(200, {"access_token": "live"})],
             "GET /_simulator/events": [Reply(200, {"data": []})],
             "GET /_simulator/deliveries": [Reply(200, {"data": []})],
             "GET /_simulator/scenarios/x": [Reply(200, {"skipped": []})],
@@ -48,7 +48,7 @@ class FakeSimulator:
     def _credentials() -> dict[str, Any]:
         return {
             name: {"public_key": "p", "secret_key": "s", "base_url": f"http://h{base}"}
-            for name, base in (("sandbox", "/v1"), ("production", "/production/v1"))
+            for name, base in (("practice", "/v1"), ("open", "/open/v1"))
         }
 
     async def request(
@@ -77,14 +77,14 @@ def event(name: str, **shown: Any) -> dict[str, Any]:
 
 
 def test_the_drive_calls_the_interface_in_a_world_of_its_own() -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "qt_1", "amount": "5", "n": 3})])
+    simulator = FakeSimulator(POST_v1__offers=[Reply(201, {"id": "offer-1", "amount": "5", "n": 3})])
     result = go(
         """
 drive:
-  - quote: {post: /quotes, body: {amount: "5"}, headers: {X-Note: hi}}
-  - {post: "/quotes/${quote.id}/confirm", body: {same: "${quote.n}", list: ["${quote.amount} KES"]}}
-  - {get: /profile, environment: production}
-  - {action: set_network, network: celo, status: down, environment: production}
+  - offer: {post: /offers, body: {amount: "5"}, headers: {X-Note: hi}}
+  - {post: "/offers/${offer.id}/confirm", body: {same: "${offer.n}", list: ["${offer.amount} COIN"]}}
+  - {get: /profile, environment: open}
+  - {action: set_network, network: north, status: down, environment: open}
   - advance: 90s
   - {delete: /webhooks/1}
 """,
@@ -98,13 +98,13 @@ drive:
         "settings": shown(Settings()),
         "seed": 7,
     }
-    assert simulator.made("/v1/quotes/qt_1/confirm") == [{"same": 3, "list": ["5 KES"]}]
+    assert simulator.made("/v1/offers/offer-1/confirm") == [{"same": 3, "list": ["5 COIN"]}]
     assert simulator.made("/_simulator/clock/advance") == [{"by": 90.0}]
-    assert ("GET", "/production/v1/profile", None) in simulator.calls
-    assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
+    assert ("GET", "/open/v1/profile", None) in simulator.calls
+    assert simulator.made("/_simulator/actions/set_network") == [{"network": "north", "status": "down"}]
     sent = dict(zip([path for _, path, _ in simulator.calls], simulator.headers, strict=True))
-    assert sent["/v1/quotes"] == {"Authorization": "Bearer tok", "Idempotency-Key": "x-0", "X-Note": "hi"}
-    assert sent["/_simulator/actions/set_network"]["X-Simulator-Environment"] == "production"
+    assert sent["/v1/offers"] == {"Authorization": "Bearer tok", "Idempotency-Key": "x-0", "X-Note": "hi"}
+    assert sent["/_simulator/actions/set_network"]["X-Simulator-Environment"] == "open"
     assert sent["/_simulator/scenarios/active"] == {"X-Simulator-World": "w"}
     assert simulator.calls[-1] == ("DELETE", "/_simulator/worlds/w", None)
 
@@ -117,21 +117,21 @@ def test_keep_leaves_the_world() -> None:
 
 def test_429_and_503_are_tried_again_with_backoff_on_the_simulated_clock() -> None:
     busy = Reply(429, {"error": {"code": "rate_limited"}}, {"retry-after": "7"})
-    simulator = FakeSimulator(POST_v1__quotes=[busy, Reply(503), None, Reply(201, {"id": "q"})])
-    result = go("drive: [{post: /quotes}]", simulator)
+    simulator = FakeSimulator(POST_v1__offers=[busy, Reply(503), None, Reply(201, {"id": "q"})])
+    result = go("drive: [{post: /offers}]", simulator)
     assert result.passed
     assert simulator.made("/_simulator/clock/advance") == [{"by": seconds} for seconds in (7, 2, 4)]
     keys = [
         headers["Idempotency-Key"]
         for (_, path, _), headers in zip(simulator.calls, simulator.headers, strict=True)
-        if path == "/v1/quotes"
+        if path == "/v1/offers"
     ]
     assert keys == ["x-0"] * 4
 
 
-@pytest.mark.parametrize("text", ["retry: false\ndrive: [{post: /quotes}]", "drive: [{post: /quotes, retry: false}]"])
+@pytest.mark.parametrize("text", ["retry: false\ndrive: [{post: /offers}]", "drive: [{post: /offers, retry: false}]"])
 def test_without_retry_the_first_refusal_ends_the_drive(text: str) -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[Reply(503, {"error": {"code": "service_unavailable"}})])
+    simulator = FakeSimulator(POST_v1__offers=[Reply(503, {"error": {"code": "service_unavailable"}})])
     result = go(text, simulator)
     assert not result.passed
     assert "should return 2xx; it returned 503" in result.checks[0].problem
@@ -139,23 +139,23 @@ def test_without_retry_the_first_refusal_ends_the_drive(text: str) -> None:
 
 
 def test_after_five_attempts_the_drive_gives_up() -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[None])
-    result = go("drive: [{post: /quotes}, {post: /never}]", simulator)
+    simulator = FakeSimulator(POST_v1__offers=[None])
+    result = go("drive: [{post: /offers}, {post: /never}]", simulator)
     assert "the connection was cut" in result.checks[0].problem
-    assert len(simulator.made("/v1/quotes")) == 5
+    assert len(simulator.made("/v1/offers")) == 5
     assert simulator.made("/v1/never") == []
 
 
 def test_expected_refusal_passes() -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
-    assert go("drive: [{post: /quotes, status: 422}]", simulator).passed
-    assert not go("drive: [{post: /quotes, status: 409}]", simulator).passed
+    simulator = FakeSimulator(POST_v1__offers=[Reply(422, {"error": {"code": "amount_too_low"}})])
+    assert go("drive: [{post: /offers, status: 422}]", simulator).passed
+    assert not go("drive: [{post: /offers, status: 409}]", simulator).passed
 
 
 def test_refusal_with_another_code_fails() -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
-    assert go("drive: [{post: /quotes, status: 422, code: amount_too_low}]", simulator).passed
-    wrong = go("drive: [{post: /quotes, status: 422, code: amount_too_high}]", simulator)
+    simulator = FakeSimulator(POST_v1__offers=[Reply(422, {"error": {"code": "amount_too_low"}})])
+    assert go("drive: [{post: /offers, status: 422, code: amount_too_low}]", simulator).passed
+    wrong = go("drive: [{post: /offers, status: 422, code: amount_too_high}]", simulator)
     assert "should return 422 amount_too_high; it returned 422" in wrong.checks[0].problem
 
 
@@ -166,14 +166,14 @@ def test_a_named_action_gives_its_resource_to_later_steps() -> None:
     result = go(
         """
 drive:
-  - celo: {action: set_network, network: celo, status: down, environment: production}
-  - {post: /quotes, body: {status: "${celo.status}", world: "${world.id}"}}
+  - north: {action: set_network, network: north, status: down, environment: open}
+  - {post: /offers, body: {status: "${north.status}", world: "${world.id}"}}
 """,
         simulator,
     )
     assert result.passed
-    assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
-    assert simulator.made("/v1/quotes") == [{"status": "down", "world": "w"}]
+    assert simulator.made("/_simulator/actions/set_network") == [{"network": "north", "status": "down"}]
+    assert simulator.made("/v1/offers") == [{"status": "down", "world": "w"}]
 
 
 def test_receiver_returns_the_statuses_of_the_drive() -> None:
@@ -192,7 +192,7 @@ def test_an_expired_token_is_replaced() -> None:
     simulator = FakeSimulator(GET_v1__profile=[Reply(401), Reply(200, {})])
     assert go("drive: [{get: /profile}]", simulator).passed
     assert len(simulator.made("/v1/auth/token")) == 2
-    refused = FakeSimulator(POST_v1__auth__token=[Reply(403, {"error": {"code": "production_access_required"}})])
+    refused = FakeSimulator(POST_v1__auth__token=[Reply(403, {"error": {"code": "forbidden"}})])
     assert "403" in go("drive: [{get: /profile}]", refused).checks[0].problem
 
 
@@ -210,49 +210,49 @@ def test_failed_preparation_fails_the_run() -> None:
     simulator = FakeSimulator(PUT_SIM__scenarios__active=[Reply(404, {"error": {"code": "not_found"}})])
     assert "PUT /_simulator/scenarios/active returned 404" in go("with: []", simulator).checks[0].problem
     nothing = FakeSimulator(POST_SIM__worlds=[None])
-    result = go("expect: [{event: transaction.failed}]", nothing)
+    result = go("expect: [{event: order.failed}]", nothing)
     assert [check.problem for check in result.checks] == ["cut"]
 
 
 def test_expected_events_are_checked() -> None:
-    events = [Reply(200, {"data": [event("transaction.failed", id="t", status="failed", failure_code="a")]})]
+    events = [Reply(200, {"data": [event("order.failed", id="t", status="failed", failure_code="a")]})]
     result = go(
         """
 expect:
-  - {event: transaction.failed, where: {failure_code: a}}
-  - {event: transaction.failed, where: {failure_code: {starts_with: b}, order_id: 1}}
-  - {event: transaction.completed}
-  - {event: transaction.failed, times: 2}
-  - {event: transaction.completed, times: 0}
+  - {event: order.failed, where: {failure_code: a}}
+  - {event: order.failed, where: {failure_code: {starts_with: b}, reference: 1}}
+  - {event: order.completed}
+  - {event: order.failed, times: 2}
+  - {event: order.completed, times: 0}
 """,
         FakeSimulator(GET_SIM__events=events),
     )
     assert [check.problem for check in result.checks] == [
         "",
         "",
-        'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
-        "order_id absent (wanted 1); it was about t",
-        "transaction.completed was never emitted; emitted: transaction.failed",
-        "transaction.failed was emitted once, not 2; it was about t",
+        'order.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
+        "reference absent (wanted 1); it was about t",
+        "order.completed was never emitted; emitted: order.failed",
+        "order.failed was emitted once, not 2; it was about t",
         "",
     ]
-    assert [line.text for line in result.timeline] == ["transaction.failed t failed a"]
+    assert [line.text for line in result.timeline] == ["order.failed t failed a"]
 
 
 def test_expected_resources_are_checked() -> None:
     simulator = FakeSimulator(
-        POST_v1__quotes=[Reply(201, {"id": "q"})],
+        POST_v1__offers=[Reply(201, {"id": "q"})],
         GET_SIM__resources__q=[Reply(200, {"resource": {"status": "active"}})],
         GET_SIM__resources__gone=[Reply(404, {"error": {}})],
     )
     result = go(
         """
-drive: [{quote: {post: /quotes}}]
+drive: [{offer: {post: /offers}}]
 expect:
-  - {resource: "${quote.id}", where: {status: active}}
-  - {resource: "${quote.id}", where: {status: expired}}
+  - {resource: "${offer.id}", where: {status: active}}
+  - {resource: "${offer.id}", where: {status: expired}}
   - {resource: gone, where: {status: expired}}
-  - {resource: "${quote.nothing}", where: {status: expired}}
+  - {resource: "${offer.nothing}", where: {status: expired}}
 """,
         simulator,
     )
@@ -260,13 +260,13 @@ expect:
 
 
 def test_expected_answers_are_checked() -> None:
-    simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "q", "data": [{"status": "active"}]})])
+    simulator = FakeSimulator(POST_v1__offers=[Reply(201, {"id": "q", "data": [{"status": "active"}]})])
     result = go(
         """
-drive: [{quote: {post: /quotes}}]
+drive: [{offer: {post: /offers}}]
 expect:
-  - {answer: quote, where: {data.0.status: active}}
-  - {answer: quote, where: {data.0.status: expired}}
+  - {answer: offer, where: {data.0.status: active}}
+  - {answer: offer, where: {data.0.status: expired}}
 """,
         simulator,
     )
@@ -296,13 +296,13 @@ def test_attempts_and_fault_hits_are_traced_in_order() -> None:
     call = {"id": "req_1", "at": NOW, "method": "GET", "path": "/v1/profile", "status": 0, "response": None}
     refused = {**call, "id": "req_2", "status": 503, "response": {"error": {"code": "busy"}}, "fault_id": "flt_3"}
     rows = [
-        attempt("transaction.failed", fault_id="flt_1", next_attempt_at="later"),
-        attempt("transaction.failed", 2, response_status=200, error="lost", fault_id="flt_1"),
+        attempt("order.failed", fault_id="flt_1", next_attempt_at="later"),
+        attempt("order.failed", 2, response_status=200, error="lost", fault_id="flt_1"),
     ]
     simulator = FakeSimulator(
         GET_SIM__faults=[Reply(200, {"data": [fault, cut, other]})],
         GET_SIM__requests=[Reply(200, {"data": [{**call, "fault_id": "flt_2"}, refused]})],
-        GET_SIM__events=[Reply(200, {"data": [event("transaction.failed", id="t")]})],
+        GET_SIM__events=[Reply(200, {"data": [event("order.failed", id="t")]})],
         GET_SIM__deliveries=[Reply(200, {"data": rows})],
     )
     result = go(
@@ -311,28 +311,28 @@ faults:
   - {webhook: {}, deliver: {copies: 2}}
   - {match: {}, drop: true}
 drive: [{get: /profile}, {advance: 1s}]
-expect: [{delivery: transaction.failed, times: 1}]
+expect: [{delivery: order.failed, times: 1}]
 """,
         simulator,
     )
     assert [(line.kind, line.text) for line in result.timeline] == [
         ("call", "POST /webhooks → 200 made"),
-        ("fault", "the fault faults[1] (drop, line 5) acted on GET /v1/profile: the connection was cut"),
-        ("fault", "the fault flt_3 (respond, of the scenario below) acted on GET /v1/profile: 503 busy"),
-        ("event", "transaction.failed t"),
+        ("fault", "the fault faults[1] (drop, line 5) applied to GET /v1/profile: the connection was cut"),
+        ("fault", "the fault flt_3 (respond, of the scenario below) applied to GET /v1/profile: 503 busy"),
+        ("event", "order.failed t"),
         ("call", "GET /profile → 200 made"),
         (
             "webhook",
-            "transaction.failed → https://shop.test/hook: 500; again at later, by the fault faults[0] (copies, line 4)",
+            "order.failed → https://shop.test/hook: 500; again at later, by the fault faults[0] (copies, line 4)",
         ),
         (
             "webhook",
-            "transaction.failed → https://shop.test/hook, attempt 2: lost, by the fault faults[0] (copies, line 4)",
+            "order.failed → https://shop.test/hook, attempt 2: lost, by the fault faults[0] (copies, line 4)",
         ),
         ("clock", "advance 1s"),
     ]
     assert result.checks[-1].problem.splitlines() == [
-        "transaction.failed was sent 2 times, not 1",
+        "order.failed was sent 2 times, not 1",
         *(f"{NOW}  {line.text}" for line in result.timeline if line.kind == "webhook"),
     ]
 
@@ -343,7 +343,7 @@ def test_wrong_resource_status_is_explained() -> None:
         "history": [{"state": "processing", "at": NOW, "trigger": "pay", "cause": {"text": "a rule of autopilot"}}],
         "timers": [
             {"due_at": NOW, "kind": "step", "scenario": "x", "part": "rules[0].do[0]", "line": 3, "action": "complete"},
-            {"due_at": None, "waiting_for": ["celo"], "kind": "step", "text": "a law"},
+            {"due_at": None, "waiting_for": ["north"], "kind": "step", "text": "a law"},
         ],
     }
     simulator = FakeSimulator(GET_SIM__resources__t=[Reply(200, story), Reply(200, {**story, "timers": []})])
@@ -353,31 +353,31 @@ def test_wrong_resource_status_is_explained() -> None:
         'status "processing" (wanted "completed")',
         f"it became processing at {NOW}: a rule of autopilot",
         f"still planned: complete at {NOW} (x, rules[0].do[0], line 3)",
-        "still planned: a law, waits for celo",
+        "still planned: a law, waits for north",
     ]
     assert second[2:] == ["nothing more is planned for it"]
 
 
 def test_expected_deliveries_are_counted() -> None:
-    rows = [attempt("transaction.failed", number) for number in (1, 2)]
+    rows = [attempt("order.failed", number) for number in (1, 2)]
     simulator = FakeSimulator(GET_SIM__deliveries=[Reply(200, {"data": rows})])
     text = """
 expect:
-  - {delivery: transaction.failed, where: {attempt: 2}}
-  - {delivery: transaction.failed, where: {status: failed}, times: 2}
-  - {delivery: transaction.failed, where: {status: succeeded}}
-  - {delivery: transaction.failed, times: 3}
-  - {delivery: transaction.completed}
-  - {delivery: transaction.completed, times: 0}
+  - {delivery: order.failed, where: {attempt: 2}}
+  - {delivery: order.failed, where: {status: failed}, times: 2}
+  - {delivery: order.failed, where: {status: succeeded}}
+  - {delivery: order.failed, times: 3}
+  - {delivery: order.completed}
+  - {delivery: order.completed, times: 0}
 """
     result = go(text, simulator)
     assert [check.problem.partition("\n")[0] for check in result.checks] == [
         "",
         "",
         "",
-        'transaction.failed was sent, but with status "failed" (wanted "succeeded")',
-        "transaction.failed was sent 2 times, not 3",
-        "transaction.completed was never sent; sent: transaction.failed",
+        'order.failed was sent, but with status "failed" (wanted "succeeded")',
+        "order.failed was sent 2 times, not 3",
+        "order.completed was never sent; sent: order.failed",
         "",
     ]
     simulator.origin = ""
@@ -386,14 +386,14 @@ expect:
 
 def test_expected_webhooks_are_counted() -> None:
     def delivery(event_id: str, status: str) -> dict[str, Any]:
-        return attempt("transaction.failed", event_id=event_id, status=status)
+        return attempt("order.failed", event_id=event_id, status=status)
 
     text = "expect: [{webhooks: delivered}]"
-    events = [Reply(200, {"data": [event("transaction.failed"), event("transaction.completed")]})]
-    good = [delivery("evt_transaction.failed", "failed"), delivery("evt_transaction.failed", "succeeded")]
+    events = [Reply(200, {"data": [event("order.failed"), event("order.completed")]})]
+    good = [delivery("evt_order.failed", "failed"), delivery("evt_order.failed", "succeeded")]
     simulator = FakeSimulator(
         GET_SIM__events=list(events),
-        GET_SIM__deliveries=[Reply(200, {"data": [*good, delivery("evt_transaction.completed", "succeeded")]})],
+        GET_SIM__deliveries=[Reply(200, {"data": [*good, delivery("evt_order.completed", "succeeded")]})],
     )
     assert go(text, simulator).passed
     assert simulator.made("/v1/webhooks") == [
@@ -401,8 +401,7 @@ def test_expected_webhooks_are_counted() -> None:
     ]
     simulator = FakeSimulator(GET_SIM__events=list(events), GET_SIM__deliveries=[Reply(200, {"data": good[:1]})])
     assert go(text, simulator).checks[-1].problem == (
-        "transaction.failed (evt_transaction.failed) got 500\n"
-        "transaction.completed (evt_transaction.completed) was not sent"
+        "order.failed (evt_order.failed) got 500\norder.completed (evt_order.completed) was not sent"
     )
     simulator = FakeSimulator()
     simulator.origin = ""
@@ -412,14 +411,14 @@ def test_expected_webhooks_are_counted() -> None:
 def test_the_result_reads_well_and_is_junit_for_machines() -> None:
     skipped = {"at": NOW, "part": "rules[0].do[0]", "action": "complete", "reason": "not legal"}
     simulator = FakeSimulator(GET_SIM__scenarios__x=[Reply(200, {"skipped": [skipped]})])
-    result = go("drive: [{get: /profile}]\nexpect: [{event: transaction.failed}]", simulator)
+    result = go("drive: [{get: /profile}]\nexpect: [{event: order.failed}]", simulator)
     text = result.readable()
     assert "GET /profile → 200 made" in text
     assert "rules[0].do[0] (complete): not legal" in text
     assert "FAILED  expect" in text
     suite = ElementTree.fromstring(junit(result.suite()))
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert suite.findall("testcase/failure")[0].get("message", "").startswith("transaction.failed was never emitted")
+    assert suite.findall("testcase/failure")[0].get("message", "").startswith("order.failed was never emitted")
 
 
 def test_junit_carries_no_characters_that_xml_cannot() -> None:
@@ -439,12 +438,12 @@ def test_placeholders_keep_their_type_and_must_have_a_value() -> None:
 def test_an_application_is_called_without_a_socket() -> None:
     seen: dict[str, Any] = {}
 
-    async def app(scope: Any, receive: Any, send: Any) -> None:
+    async def app(scope: Any, receive: Any, gift: Any) -> None:
         seen.update(scope, body=(await receive())["body"])
         if scope["path"] == "/silent":
             return
-        await send({"type": "http.response.start", "status": 201, "headers": [(b"X-One", b"1")]})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "GET" else b"{}"})
+        await gift({"type": "http.response.start", "status": 201, "headers": [(b"X-One", b"1")]})
+        await gift({"type": "http.response.body", "body": b"" if scope["method"] == "GET" else b"{}"})
 
     client = AsgiClient(app)
     assert asyncio.run(client.request("POST", "/a?b=c", {"d": 1}, {"X-Two": "2"})) == Reply(

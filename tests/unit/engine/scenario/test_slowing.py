@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.engine.scenario.play import slowing
-from simulator.providers.ramp.provider import PROVIDER
+from tests.unit.engine.scenario.shop import OUTAGES
 from tests.unit.engine.scenario.waiting import Networks
 
 
@@ -19,19 +19,19 @@ def networks() -> Networks:
 @pytest.mark.parametrize(
     ("subject", "names"),
     [
-        ({"network": "CELO"}, ["celo"]),
+        ({"network": "NORTH"}, ["north"]),
         ({"network": "nowhere"}, []),
-        ({"network": 5, "from": {"network": "Stellar"}, "to": {"network": "BITCOIN"}}, ["stellar", "bitcoin"]),
-        ({"from": {"network": "celo"}, "to": {"network": "CELO"}}, ["celo"]),
+        ({"network": 5, "from": {"network": "South"}, "to": {"network": "EAST"}}, ["south", "east"]),
+        ({"from": {"network": "north"}, "to": {"network": "NORTH"}}, ["north"]),
         ({}, []),
     ],
 )
 def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], names: list[str]) -> None:
-    assert slowing.networks_of(subject, PROVIDER.outages.spellings) == names
+    assert slowing.networks_of(subject, OUTAGES.spellings) == names
 
 
 @pytest.mark.parametrize(
-    ("celo", "stellar", "factor"),
+    ("north", "south", "factor"),
     [
         ("operational", "operational", 1.0),
         ("degraded", "operational", 4.0),
@@ -40,19 +40,19 @@ def test_an_object_names_its_networks_in_any_spelling(subject: dict[str, Any], n
         ("swift", "degraded", 4.0),
     ],
 )
-def test_slowest_network_decides(networks: Networks, celo: str, stellar: str, factor: float) -> None:
-    networks.statuses = {"celo": celo, "stellar": stellar}
+def test_slowest_network_decides(networks: Networks, north: str, south: str, factor: float) -> None:
+    networks.statuses = {"north": north, "south": south}
     slowdown = {"degraded": 4.0, "down": 9.0, "swift": 0.5}
-    args = (networks.world, networks.status, slowdown, "sandbox", ["celo", "stellar"])
+    args = (networks.world, networks.status, slowdown, "practice", ["north", "south"])
     assert slowing.factor(*args) == factor
 
 
 def test_remaining_delay_is_stretched_and_restored(networks: Networks) -> None:
-    networks.plan(20, "payment_arrives", slowed_by=["celo"])
+    networks.plan(20, "payment_arrives", slowed_by=["north"])
     networks.plan(20, "fail")
     networks.world.clock.move_to(networks.world.now_ms + 10_000)
-    networks.set(celo="degraded")
+    networks.set(north="degraded")
     assert networks.planned() == [(10, "fail"), (40, "payment_arrives")]
     networks.world.clock.move_to(networks.world.now_ms + 8_000)
-    networks.set(celo="operational")
+    networks.set(north="operational")
     assert networks.planned() == [(2, "fail"), (8, "payment_arrives")]

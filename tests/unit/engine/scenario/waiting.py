@@ -9,17 +9,17 @@ from simulator.engine.scenario.play import held_steps, slowing
 from simulator.engine.scenario.play.pending import KINDS, PlannedStep, plan
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from tests.unit.engine.scenario.toy import begin, engine_of, world_of
+from tests.unit.engine.scenario.playing import begin, engine_of, world_of
 
 CAUSE = Cause("action", "test")
 
 
 class Networks:
-    """Networks with a status. `deposit_arrives` needs celo; `complete` needs celo and stellar."""
+    """Networks with a status. `parcel_arrives` needs north; `complete` needs north and south."""
 
     def __init__(self) -> None:
         self.world = world_of(engine_of())
-        self.target = begin(self.world, "onramp")
+        self.target = begin(self.world, "purchase")
         self.statuses: dict[str, str] = {}
         self.number = 0
 
@@ -27,7 +27,7 @@ class Networks:
         return self.statuses.get(network, "operational")
 
     def networks_needed(self, action: str, record: Any) -> frozenset[str]:
-        needed = {"deposit_arrives": {"celo"}, "complete": {"celo", "stellar"}}
+        needed = {"parcel_arrives": {"north"}, "complete": {"north", "south"}}
         return frozenset(needed.get(action, set()))
 
     def plan(self, seconds: int, action: str, *, part: str = "rules[0].do[0]", **more: Any) -> None:
@@ -37,7 +37,7 @@ class Networks:
             "part": part,
             "place": "s.yaml:1",
             "event": "",
-            "environment": "sandbox",
+            "environment": "practice",
             "action": action,
             "acts_on": None,
             "parameters": {},
@@ -49,7 +49,7 @@ class Networks:
         """Set the status of networks, and hold, release and stretch steps accordingly."""
         self.statuses |= statuses
         with self.world.change(CAUSE):
-            held_steps.hold(self.world, self, Outages(("celo", "stellar"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
+            held_steps.hold(self.world, self, Outages(("north", "south"), status=self.status))  # type: ignore[arg-type]  # of actions it asks only networks_needed
             held_steps.release(self.world, self.status)
             slowing.restretch(self.world, self.status, lambda name: {"degraded": 4.0})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -10,26 +11,17 @@ import pytest
 
 from simulator.engine import webhooks
 from simulator.engine.clients.asynchronous import AsgiClient
+from simulator.engine.server.app import Application
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Blueprint
-from simulator.host import Simulator, application_of
+from simulator.kernel.world import World
 from tests.fake_transport import FakeTransport
+from tests.library import Simulator, application_of
 from tests.seeds import walk_seed
+from tests.toy.lending import BOOK_TABLE, RETURNED
+from tests.unit.engine.webhooks.support import PROVIDER
 
-SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "platform_user",
-        "email": "amina@example.test"}}  # fmt: skip
-ONRAMP = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
-          "amount_currency": "KES", "method": "mobile_money"}  # fmt: skip
-CONFIRM = {"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "payer": {"phone_number": "+254722000000"}}
 DOWN = {"status": 503, "code": "service_unavailable"}
-EVENTS = [
-    None,
-    "transaction.created",
-    "transaction.processing",
-    "transaction.completed",
-    "transaction.awaiting_payment",
-]
-
 EFFECTS: list[dict[str, Any]] = [
     {"respond": DOWN}, {"drop": True}, {"respond": DOWN, "after_commit": True}, {"drop": True, "after_commit": True},
     {"malformed": "truncate"}, {"key_forgotten": True}, {"unknown_enum": True}, {"extra_field": True},
@@ -41,33 +33,35 @@ DELIVERIES: dict[str, list[Any]] = {
         "reorder", "drop", "before_answer", "two_at_once", "acknowledgement_lost", "alter_body", "unknown_type",
         "unknown_enum", "extra_field", "missing_field")},
 }  # fmt: skip
-STEPS = ["send", "send", "onramp", "onramp", "pay", "complete", "advance", "lift"]
+EVENTS = (None, RETURNED.name)
+PATHS = ("/books", "/loans*")
+STEPS = ("add", "add", "lend", "lend", "return", "advance", "lift")
 
 
-def fault(rng: Random) -> dict[str, Any]:
+def fault(rng: Random, paths: Sequence[str] = PATHS, events: Sequence[str | None] = EVENTS) -> dict[str, Any]:
     """A fault that does not last for ever."""
     lasts: dict[str, Any] = rng.choice([{"times": 1}, {"times": 3}, {"probability": 0.5}])
     if rng.random() < 0.4:
         keyed: dict[str, int] = rng.choice([{}, {"first_per_key": 1}, {"first_per_key": 2}])
-        return {"match": {"path": rng.choice(["/wallet/*", "/quotes*"])}, **rng.choice(EFFECTS), **keyed, **lasts}
+        return {"match": {"path": rng.choice(paths)}, **rng.choice(EFFECTS), **keyed, **lasts}
     chosen = rng.sample(sorted(DELIVERIES), rng.randint(1, 2))
-    event = rng.choice(EVENTS)
+    event = rng.choice(events)
     deliver = {name: rng.choice(DELIVERIES[name]) for name in chosen}
     return {"webhook": {} if event is None else {"event": event}, "deliver": deliver, **lasts}
 
 
 class Integrator:
-    """Calls with a key until it is answered well, and keeps count of the sends that were, and that never were."""
+    """Calls with a key until it is answered well, and keeps count of the books that were added, and that never were."""
 
-    def __init__(self, client: AsgiClient) -> None:
-        self.client = client
+    def __init__(self, application: Application) -> None:
+        self.client = AsgiClient(application)
+        self.world: World = application.runtime.simulator.default
+        self.keys = self.done = self.unanswered = 0
         self.token = ""
-        self.keys = self.sent = self.unanswered = 0
-        self.onramps: list[str] = []
+        self.orders: list[str] = []
 
     async def sign_in(self) -> None:
-        pair = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-        self.token = (await self.client.request("POST", "/v1/auth/token", pair)).body["access_token"]
+        self.token = PROVIDER.identity.credentials(self.world)["practice"]["secret_key"]
 
     async def register(self) -> None:
         hook = {"url": "https://receiver.example.com/hooks", "events": ["*"]}
@@ -96,51 +90,69 @@ class Integrator:
                 return answer.body if answer.status < 300 else None
         return None
 
+    async def counted(self, path: str, body: Any) -> Any:
+        """A call whose success is counted."""
+        answer = await self.call("POST", path, body)
+        self.done += answer is not None
+        self.unanswered += answer is None
+        return answer
+
     async def step(self, what: str) -> None:
-        if what == "send":
-            done = await self.call("POST", "/wallet/send", SEND) is not None
-            self.sent += done
-            self.unanswered += not done
-        elif what == "onramp":
-            quote = await self.call("POST", "/quotes", ONRAMP)
-            if quote is not None:
-                made = await self.call("POST", f"/quotes/{quote['id']}/confirm", CONFIRM)
-                self.onramps += [] if made is None else [made["id"]]
-        elif what in ("pay", "complete") and self.onramps:
-            action = {"pay": "payment_arrives", "complete": "complete"}[what]
-            await self.control("POST", f"/actions/{action}", {"target": self.onramps[-1]})
+        if what == "add":
+            await self.counted("/books", {"title": "Emma"})
+        elif what == "lend":
+            book = await self.counted("/books", {"title": "Middlemarch"})
+            loan = None if book is None else await self.call("POST", "/loans", {"book_id": book["id"]})
+            self.orders += [] if loan is None else [loan["id"]]
+        elif what == "return" and self.orders:
+            await self.control("POST", "/actions/bring_back", {"target": self.orders[-1]})
         elif what == "advance":
             await self.control("POST", "/clock/advance", {"by": "2h"})
         elif what == "lift":
             await self.control("DELETE", "/faults")
 
+    async def total(self) -> int:
+        """How often the counted work was done."""
+        return len(self.world.store[BOOK_TABLE.of("practice")])
+
+
+def failing_receiver(rng: Random) -> FakeTransport:
+    """A receiver that fails one delivery in five."""
+    transport = FakeTransport()
+    transport.answer = lambda url, body: 500 if b"webhook.test" not in body and rng.random() < 0.2 else 200
+    return transport
+
+
+async def walk(integrator: Integrator, rng: Random, faults: Sequence[dict[str, Any]], steps: Sequence[str]) -> None:
+    """Walk under faults, then lift them and look whether anything broke, doubled or got lost."""
+    world = integrator.world
+    await integrator.sign_in()
+    await integrator.register()
+    forgetful = [await integrator.disturb(one) for one in faults]
+    for what in rng.choices(steps, k=15):
+        await integrator.step(what)
+    await integrator.control("DELETE", "/faults")
+    await integrator.control("POST", "/clock/advance", {"by": "4d"})
+    await integrator.sign_in()
+    total = await integrator.total()
+    assert total >= integrator.done
+    if not any(forgetful):
+        assert total <= integrator.done + integrator.unanswered
+    assert not any(world.ledger.totals().values())
+    for event in world.journal.events_newest_first():
+        attempts = webhooks.all_deliveries(world, event_id=event.id)
+        assert any(one.was_dropped or one.status == "succeeded" for one in attempts), (event.type, attempts)
+
 
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_breaks_doubles_or_gets_lost(seed: int) -> None:
-    rng, transport = Random(walk_seed(seed)), FakeTransport()
-    transport.answer = lambda url, body: 500 if b"webhook.test" not in body and rng.random() < 0.2 else 200
+    rng = Random(walk_seed(seed))
 
     async def play() -> None:
-        simulator = Simulator()
-        world = simulator.create_world(Blueprint("default", 1))
-        application = application_of(Runtime(simulator, transport))
-        integrator = Integrator(AsgiClient(application))
-        await integrator.sign_in()
-        await integrator.register()
-        forgetful = [await integrator.disturb(fault(rng)) for _ in range(5)]
-        for what in rng.choices(STEPS, k=15):
-            await integrator.step(what)
-        await integrator.control("DELETE", "/faults")
-        await integrator.control("POST", "/clock/advance", {"by": "4d"})
-        await integrator.sign_in()
-        sends = await integrator.call("GET", "/transactions?type=send&size=100")
-        assert sends["pagination"]["total"] >= integrator.sent
-        if not any(forgetful):
-            assert sends["pagination"]["total"] <= integrator.sent + integrator.unanswered
-        assert not any(world.ledger.totals().values())
-        for event in world.journal.events_newest_first():
-            attempts = webhooks.all_deliveries(world, event_id=event.id)
-            assert any(one.was_dropped or one.status == "succeeded" for one in attempts), (event.type, attempts)
+        simulator = Simulator(PROVIDER)
+        simulator.create_world(Blueprint("default", 1))
+        application = application_of(Runtime(simulator, failing_receiver(rng)))
+        await walk(Integrator(application), rng, [fault(rng) for _ in range(5)], STEPS)
         await application.runtime.close()
 
     asyncio.run(play())

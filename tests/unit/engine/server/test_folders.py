@@ -11,35 +11,43 @@ from typing import Any
 import pytest
 
 from simulator.engine.clients.asynchronous import AsgiClient
-from simulator.engine.scenario.files.folder import FolderProblem
-from simulator.engine.server.app import Application
-from simulator.engine.server.config import Config, ConfigError
+from simulator.engine.scenario.files.folder import Folder, FolderProblem, describe_problem
+from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader
 from simulator.engine.server.running import folders
-from simulator.engine.server.runtime import Watcher
-from simulator.host import create_app
-from tests.support import CELO, KEYS, QUOTE
+from simulator.engine.server.runtime import Runtime, Watcher
+from simulator.engine.worlds.simulator import Blueprint, Inherited
+from tests.library import Simulator, application_of, vocabulary
+from tests.toy import PROVIDER
 
-PAYS = """name: mine
+RETURNS = """name: mine
 rules:
-  - {on: transaction.awaiting_payment, times: 1, do: [{after: AFTER, action: payment_arrives}]}
+  - {on: created, where: {status: out}, times: 1, do: [{after: AFTER, action: bring_back}]}
 faults:
-  - {match: {path: /profile}, respond: {status: STATUS, code: service_unavailable}}
+  - {match: {path: /webhooks}, respond: {status: STATUS, code: service_unavailable}}
 """
-BROKEN = "name: mine\nrules:\n  - {on: transaction.nothing, do: []}\n"
+BROKEN = "name: mine\nrules:\n  - {on: loan.nothing, do: []}\n"
 
 
 def written(directory: Path, after: str = "10s", status: int = 503, name: str = "mine.yaml") -> Path:
     path = directory / name
-    path.write_text(PAYS.replace("AFTER", after).replace("STATUS", str(status)))
+    path.write_text(RETURNS.replace("AFTER", after).replace("STATUS", str(status)))
     return path
 
 
 class Server:
-    """A server in this process whose directory of scenarios is looked at when a test says so."""
+    """A library in this process that looks at its directory of scenarios when a test says so. It ships an autopilot."""
 
     def __init__(self, directory: Path, active: tuple[str, ...] = ("mine",)) -> None:
-        self.app: Application = create_app(Config(clock="manual", scenarios=active, scenario_directories=(directory,)))
-        self.client = AsgiClient(self.app)
+        shipped = Loader(vocabulary()).load("name: autopilot", "scenarios/autopilot.yaml")
+        simulator = Simulator(PROVIDER, Library(shipped={"autopilot": lambda: shipped}), Inherited(scenarios=active))
+        self.folder = Folder((directory,), simulator.vocabulary, simulator.library)
+        self.folder.take(self.folder.read())
+        assert not self.folder.problems
+        self.world = simulator.create_world(Blueprint("default", 1, scenarios=active))
+        self.runtime = Runtime(simulator)
+        self.runtime.folder = self.folder
+        self.client = AsgiClient(application_of(self.runtime))
 
     async def control(self, method: str, path: str, body: Any = None) -> Any:
         reply = await self.client.request(method, f"/_simulator{path}", body)
@@ -47,16 +55,13 @@ class Server:
         return reply.body
 
     async def look(self) -> None:
-        assert self.app.runtime.folder is not None
-        await folders.look_again(self.app.runtime, self.app.runtime.folder)
+        await folders.look_again(self.runtime, self.folder)
 
     async def order(self) -> str:
-        """An onramp that waits for its payment."""
-        token = (await self.client.request("POST", "/v1/auth/token", KEYS)).body["access_token"]
-        headers = {"Authorization": f"Bearer {token}"}
-        quote = (await self.client.request("POST", "/v1/quotes", QUOTE, headers)).body["id"]
-        body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
-        made = await self.client.request("POST", f"/v1/quotes/{quote}/confirm", body, headers)
+        """A loan that is out."""
+        headers = {"Authorization": f"Bearer {PROVIDER.identity.credentials(self.world)['practice']['secret_key']}"}
+        book = await self.client.request("POST", "/v1/books", {"title": "Emma"}, headers)
+        made = await self.client.request("POST", "/v1/loans", {"book_id": book.body["id"]}, headers)
         return str(made.body["id"])
 
     async def planned(self, order: str) -> list[str]:
@@ -80,19 +85,21 @@ def test_files_of_a_directory_are_known_like_those_that_ship(tmp_path: Path) -> 
     asyncio.run(go())
 
 
-def test_an_invalid_file_at_the_start_is_refused_with_its_line(tmp_path: Path) -> None:
+def problems_at_the_start(directory: Path) -> list[str]:
+    folder = Folder((directory,), vocabulary(), Library())
+    folder.take(folder.read())
+    return [describe_problem(problem) for problem in folder.problems]
+
+
+def test_an_invalid_file_at_the_start_is_a_problem_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(BROKEN)
     written(tmp_path, name="b.yaml")
     written(tmp_path, name="c.yaml")
-    with pytest.raises(ConfigError) as caught:
-        Server(tmp_path)
-    first, second = caught.value.problems
-    assert first.startswith(f"--scenarios: {tmp_path}/a.yaml:3:10: rules[0].on: unknown event `transaction.nothing`")
-    assert (
-        second == f"--scenarios: {tmp_path}/c.yaml:1:1: name: the scenario mine is already defined in {tmp_path}/b.yaml"
-    )
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        Server(tmp_path / "nowhere")
+    first, second = problems_at_the_start(tmp_path)
+    assert first.startswith(f"{tmp_path}/a.yaml:3:10: rules[0].on: unknown event `loan.nothing`")
+    assert second == f"{tmp_path}/c.yaml:1:1: name: the scenario mine is already defined in {tmp_path}/b.yaml"
+    (nowhere,) = problems_at_the_start(tmp_path / "nowhere")
+    assert "cannot be read: No such file" in nowhere
 
 
 def test_a_changed_file_applies_to_new_steps_only(tmp_path: Path) -> None:
@@ -123,7 +130,7 @@ def test_an_invalid_change_leaves_the_old_in_force_and_says_where(
         def scenarios_read(self, names: Sequence[str], problems: Sequence[FolderProblem]) -> None:
             told.append((list(names), list(problems)))
 
-    server.app.runtime.watch(Looker())
+    server.runtime.watch(Looker())
 
     async def go() -> None:
         path.write_text(BROKEN)
@@ -206,8 +213,7 @@ def test_an_unreadable_directory_leaves_its_scenarios_active(tmp_path: Path) -> 
 
 def test_a_file_that_is_being_replaced_has_not_gone(tmp_path: Path) -> None:
     path = written(tmp_path)
-    folder = Server(tmp_path).app.runtime.folder
-    assert folder is not None
+    folder = Server(tmp_path).folder
     path.unlink()
     assert not folder.has_changed()
     written(tmp_path, "1m")
@@ -221,7 +227,7 @@ def test_only_files_are_read(tmp_path: Path) -> None:
     written(tmp_path)
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()
-    assert Server(tmp_path).app.runtime.folder is not None
+    assert Server(tmp_path).folder.problems == []
 
 
 def test_an_uploaded_scenario_of_the_name_stays_what_it_is(tmp_path: Path) -> None:
@@ -248,7 +254,7 @@ def test_files_are_checked_while_the_server_serves(tmp_path: Path) -> None:
             seen.set()
 
     async def go() -> None:
-        runtime = server.app.runtime
+        runtime = server.runtime
         runtime.watch(Looker())
         assert runtime.folder is not None
         assert not runtime.folder.has_changed()

@@ -10,7 +10,7 @@ from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import change_settings
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from tests.support import advance, world_of
+from tests.calls import advance, world_of
 from tests.toy import PROVIDER
 
 

@@ -15,8 +15,7 @@ from simulator.engine.worlds.simulator import Blueprint
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
 from tests.fake_transport import FakeTransport
-from tests.library import Simulator
-from tests.support import ramp_with
+from tests.library import Simulator, library_with
 
 TICK = TimerRow("tick", lambda world, timer: None, "nothing happens")
 
@@ -42,7 +41,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.transport = FakeTransport()
-        self.simulator = Simulator(ramp_with(Room("clock", timers=(TICK,))))
+        self.simulator = Simulator(library_with(Room("clock", timers=(TICK,))))
         self.runtime = Runtime(self.simulator, self.transport)
         self.world = self.simulator.create_world(Blueprint("w", 1))
         self.heard = Heard()

@@ -236,9 +236,9 @@ def test_an_unknown_field_inside_an_absent_object_is_none() -> None:
 
 
 def test_a_field_with_another_name_on_the_wire_is_named_as_sent() -> None:
-    class Swap(Body):
+    class Trade(Body):
         source: Payer = Field(alias="from")
 
-    assert refusal(Swap, {}) == ("missing_parameter", "from")
-    assert refusal(Swap, {"from": {"name": 1}}) == ("invalid_parameter", "from.name")
-    assert unknown_fields(parse(Swap, {"from": {"name": "A", "age": 5}})) == ["from.age"]
+    assert refusal(Trade, {}) == ("missing_parameter", "from")
+    assert refusal(Trade, {"from": {"name": 1}}) == ("invalid_parameter", "from.name")
+    assert unknown_fields(parse(Trade, {"from": {"name": "A", "age": 5}})) == ["from.age"]

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from simulator.engine.text.globs import can_match, meant_path
 
-TEMPLATES = ("/quotes", "/quotes/{id}", "/quotes/{id}/confirm", "/auth/token")
+TEMPLATES = ("/offers", "/offers/{id}", "/offers/{id}/confirm", "/auth/token")
 
 
 @pytest.mark.parametrize(
     "glob",
-    ["*", "/*", "/quotes", "/q*", "*/confirm", "/quotes/*/confirm", "/quotes/q_1/confirm", "/[pq]uotes", "/quotes/???",
-     "/quotes/[!a]*", "/*/token", "/quotes/*/*"],
+    ["*", "/*", "/offers", "/o*", "*/confirm", "/offers/*/confirm", "/offers/o_1/confirm", "/[no]ffers", "/offers/???",
+     "/offers/[!a]*", "/*/token", "/offers/*/*"],
 )  # fmt: skip
 def test_a_glob_that_fits_some_path(glob: str) -> None:
     assert any(can_match(glob, template) for template in TEMPLATES)
@@ -22,8 +22,8 @@ def test_a_glob_that_fits_some_path(glob: str) -> None:
 
 @pytest.mark.parametrize(
     "glob",
-    ["", "quotes", "/v1/quotes", "/v1/*", "/quotes/", "/quote", "/[ab]uotes", "/quotes/*/refirm", "/auth/token/*",
-     "/quotes?", "/[quotes", "/quotes/[/]"],
+    ["", "offers", "/v1/offers", "/v1/*", "/offers/", "/offer", "/[ab]ffers", "/offers/*/refirm", "/auth/token/*",
+     "/offers?", "/[offers", "/offers/[/]"],
 )  # fmt: skip
 def test_a_glob_that_fits_none(glob: str) -> None:
     assert not any(can_match(glob, template) for template in TEMPLATES)
@@ -40,13 +40,13 @@ def test_what_fits_a_path_can_match_its_template(glob: str, middle: str) -> None
 @pytest.mark.parametrize(
     ("glob", "meant"),
     [
-        ("/v1/quotes", "/quotes"),
-        ("/production/v1/quotes/*/confirm", "/quotes/*/confirm"),
+        ("/v1/offers", "/offers"),
+        ("/open/v1/offers/*/confirm", "/offers/*/confirm"),
         ("http://127.0.0.1:8642/v1/auth/token", "/auth/token"),
         ("/v1/*", "/*"),
-        ("quotes", "/quotes"),
-        ("/qotes", "/quotes"),
-        ("/quotes/*/confrm", "/quotes/*/confirm"),
+        ("offers", "/offers"),
+        ("/ofers", "/offers"),
+        ("/offers/*/confrm", "/offers/*/confirm"),
         ("/zzz", ""),
     ],
 )

@@ -149,7 +149,7 @@ def test_many_headers_are_masked_as_the_first_ones_are() -> None:
 @given(
     strategies.recursive(
         strategies.sampled_from(
-            ["", "plain", "sk_live_1", "Ångström", 'a "quote"', "token", "a-control-token", "K\u212aEY=1"]
+            ["", "plain", "sk_live_1", "Ångström", 'a "title"', "token", "a-control-token", "K\u212aEY=1"]
         )
         | strategies.integers(-5, 5),
         lambda inner: (

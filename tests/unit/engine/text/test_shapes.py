@@ -63,7 +63,7 @@ def test_a_format_shows_what_it_was_given_and_no_more() -> None:
         (shapes.Date, ["2026-01-05"], ["2026-1-5", "2026-01-05T08:00:00.000Z"]),
         (
             shapes.AmountText,
-            ["0.00", "5000.00", "0.00000001", Currency("USDC", 7, "stellar").format(Decimal(3))],
+            ["0.00", "5000.00", "0.00000001", Currency("INK", 7, "south").format(Decimal(3))],
             ["5", "5.1", "-5.00", "5,00", "1e3", "0." + "1" * 19],
         ),
         (shapes.RateText, ["129.5", "130", "0.007722007722"], ["1e3", "-1", "1.", ".5"]),

@@ -40,7 +40,7 @@ def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
     assert (refused.value.code, refused.value.param) == ("invalid_parameter", "match.netwrok")
     assert refused.value.message == (
         "There is no field `match.netwrok`; did you mean `network`? "
-        "(there are match.amount, match.amount_currency, match.network)."
+        "Possible fields: match.amount, match.amount_currency, match.network."
     )
-    with pytest.raises(ApiError, match="there are none"):
+    with pytest.raises(ApiError, match="No field is possible"):
         refuse_names(["amount"], ())

@@ -47,7 +47,7 @@ def test_strings_that_could_be_mistaken_stay_strings(text: str) -> None:
 
 
 def test_small_numbers_are_written_without_exponent() -> None:
-    assert yaml_text({"fee": 5e-06}) == "fee: 0.000005\n"
+    assert yaml_text({"cost": 5e-06}) == "cost: 0.000005\n"
 
 
 def test_large_numbers_stay_what_they_are() -> None:

@@ -19,7 +19,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from tests.support import find_operation, invoke, world_of
+from tests.calls import find_operation, invoke, world_of
 from tests.toy import PROVIDER as TOY
 
 URL = "https://receiver.example.com/hooks"

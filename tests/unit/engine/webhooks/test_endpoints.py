@@ -14,7 +14,7 @@ from simulator.engine.text.json import loads
 from simulator.engine.webhooks import webhook_key
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.engine.webhooks.shapes import WebhookEndpoint
-from tests.support import act, event_types
+from tests.calls import act, event_types
 from tests.unit.engine.webhooks.support import (
     BROKEN,
     ROOMS,

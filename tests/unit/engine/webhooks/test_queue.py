@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.engine import webhooks
-from simulator.engine.rows.vocabulary import identity_of
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import Outcome
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS

@@ -14,7 +14,7 @@ from simulator.engine.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from tests.support import act
+from tests.calls import act
 from tests.toy.seal import SIGNATURE
 from tests.unit.engine.webhooks.support import (
     BROKEN,

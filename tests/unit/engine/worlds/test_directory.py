@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.engine.worlds.directory import Directory, directory_of, enter_into
-from tests.support import world_of
+from tests.calls import world_of
 from tests.toy import PROVIDER
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from simulator.engine.rows.error import ApiError
 from simulator.engine.text.fields import parse
 from simulator.engine.worlds.setting_model import Settings
-from simulator.engine.worlds.settings import DEFAULTS, change_settings, settings_of, shown
-from tests.unit.engine.rows import toy
+from simulator.engine.worlds.settings import DEFAULTS, assumes, assumes_anything, change_settings, settings_of, shown
+from tests.unit.engine.rows import lamps
 
 FRESH = {
     "strict": False,
@@ -32,12 +33,12 @@ FRESH = {
 
 
 def change(world: Any, raw: dict[str, Any]) -> Any:
-    with world.change(toy.CAUSE):
+    with world.change(lamps.CAUSE):
         return change_settings(world, parse(Settings, raw, patch=True))
 
 
 def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None:
-    assert settings_of(toy.make()) == shown(Settings()) == DEFAULTS == FRESH
+    assert settings_of(lamps.make()) == shown(Settings()) == DEFAULTS == FRESH
 
 
 @pytest.mark.parametrize(
@@ -65,12 +66,12 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
-    world = toy.make()
+    world = lamps.make()
     assert change(world, {name: value}) == settings_of(world) == FRESH | {name: value}
 
 
 def test_changes_add_up_and_null_takes_the_rate_limit_away() -> None:
-    world = toy.make()
+    world = lamps.make()
     change(world, {"strict": True, "rate_limit": "10/1"})
     change(world, {"webhook_urls": "any"})
     assert settings_of(world) == FRESH | {"strict": True, "rate_limit": "10/1", "webhook_urls": "any"}
@@ -80,12 +81,12 @@ def test_changes_add_up_and_null_takes_the_rate_limit_away() -> None:
 
 
 def test_what_is_no_setting_is_not_kept() -> None:
-    world = toy.make()
+    world = lamps.make()
     assert change(world, {"colour": "red"}) == settings_of(world) == FRESH
 
 
 def test_an_earlier_answer_does_not_change_with_the_settings() -> None:
-    world = toy.make()
+    world = lamps.make()
     before = change(world, {"strict": True})
     change(world, {"strict": False})
     assert before["strict"] is True
@@ -128,3 +129,12 @@ def test_a_setting_with_another_value_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ApiError) as caught:
         parse(Settings, {name: value}, patch=True)
     assert (caught.value.code, caught.value.param) == ("invalid_parameter", name)
+
+
+def test_a_wiring_records_the_assumptions_that_its_worlds_look_up() -> None:
+    world, other, looked_up = lamps.make(), lamps.make(), list[str]()
+    world.wiring = dataclasses.replace(world.wiring, on_assumption=looked_up.append)
+    assert (assumes_anything(world), assumes_anything(other)) == (True, False)
+    assert not assumes(world, "H1", "other")
+    assert not assumes(other, "H2", "other")
+    assert looked_up == ["H1"]

@@ -130,14 +130,14 @@ def test_a_token_is_expired_from_exactly_an_hour_on(world: World) -> None:
         token_holder(world, "sandbox", token)
 
 
-def test_tokens_lapse_without_a_timer(world: World) -> None:
+def test_tokens_expire_without_a_timer(world: World) -> None:
     before = len(world.agenda)
     exchange(world, TEST_PAIR)
     assert len(world.agenda) == before
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "pk_test_simulator", "sk_test_simulator"])
-def test_what_is_no_token_is_unauthorized(world: World, token: str) -> None:
+def test_malformed_token_is_unauthorized(world: World, token: str) -> None:
     with pytest.raises(ApiError) as raised:
         token_holder(world, "sandbox", token)
     assert (raised.value.status, raised.value.code) == (401, "unauthorized")
@@ -226,7 +226,7 @@ def test_a_token_from_before_a_reset_is_never_issued_again() -> None:
         ((), "profile", True, False),
     ],
 )
-def test_a_key_may_call_what_its_permissions_name(
+def test_key_can_call_only_permitted_operations(
     world: World, permissions: tuple[str, ...], group: str, reads: bool, allowed: bool
 ) -> None:
     """Decision H18."""

@@ -316,7 +316,7 @@ steps = st.tuples(
 
 @settings(max_examples=150, derandomize=True, database=None)
 @given(st.lists(steps, max_size=25))
-def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool, bool]]) -> None:
+def test_ledger_matches_the_responses(walk: list[tuple[str, str, bool, bool, bool]]) -> None:
     """Decisions M10 and M11: balances are what the answers add up to, and the books balance."""
     auditor = Auditor()
     pending: list[tuple[Any, bool, bool]] = []

@@ -41,7 +41,7 @@ def test_a_fresh_account_has_its_opening_balances(environment: str) -> None:
     }
 
 
-def test_what_is_held_is_part_of_the_balance_and_moves_its_time() -> None:
+def test_held_amount_is_part_of_the_balance_and_updates_its_time() -> None:
     """Decision R8: balance is available + held."""
     wallets = WalletWorld()
     wallets.pass_minutes(5)
@@ -79,7 +79,7 @@ def test_the_list_pages_sorts_and_searches() -> None:
     assert refusal(wallets.get, "/wallet/assets", size="101") == (400, "invalid_parameter", "size")
 
 
-def test_looking_changes_nothing() -> None:
+def test_reading_changes_nothing() -> None:
     wallets = WalletWorld()
     before = wallets.world.store.tables()
     wallets.get("/wallet/assets")
@@ -121,7 +121,7 @@ def test_set_balance_refuses(change: dict[str, Any], expected: tuple[int, str, s
     assert refusal(WalletWorld().act, "set_balance", **values) == expected
 
 
-def test_the_operations_stand_behind_the_gates_they_should() -> None:
+def test_operations_check_the_right_gates() -> None:
     rows = [operation for operation in ROOMS[-1].operations if operation.path != "/wallet/assets"]
     assert all(operation.group == "wallet" for operation in ROOMS[-1].operations)
     assert [operation.path for operation in rows if not operation.money] == ["/wallet/send/estimate"]

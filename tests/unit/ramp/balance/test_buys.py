@@ -117,7 +117,7 @@ def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> Non
     assert wallets.world.store.tables() == before
 
 
-def test_exactly_the_quoted_amount_is_credited_however_much_is_paid_over() -> None:
+def test_overpayment_credits_exactly_the_quoted_amount() -> None:
     """Decisions M5 and S6: what is paid over changes nothing."""
     wallets = WalletWorld()
     made = wallets.buy()
@@ -177,7 +177,7 @@ def test_a_credit_that_is_spent_cannot_be_taken_back() -> None:
     assert wallets.act("complete", made["id"])["status"] == "completed"
 
 
-def test_a_credit_that_is_just_there_can_be_taken_back() -> None:
+def test_exactly_sufficient_credit_can_be_taken_back() -> None:
     wallets = WalletWorld()
     made = wallets.buy()
     wallets.act("payment_arrives", made["id"])

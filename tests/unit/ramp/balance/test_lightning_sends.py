@@ -59,7 +59,7 @@ def test_a_lightning_payment_has_no_hash(action: str) -> None:
     assert wallets.act(action, made["id"], tx_hash="ab" * 32)["tx_hash"] is None
 
 
-def test_another_amount_than_the_invoice_asks_for_is_malformed() -> None:
+def test_amount_that_differs_from_the_invoice_is_malformed() -> None:
     """Decision M7."""
     wallets = WalletWorld()
     request = invoice(wallets)
@@ -102,7 +102,7 @@ def test_an_invoice_without_an_amount_takes_the_amount_of_the_send() -> None:
     ("destination", "param"),
     [({"invoice": "lnbc1nonsense"}, "destination.invoice"), ({"lightning_address": "no at"}, None)],
 )
-def test_what_lightning_cannot_pay_is_no_address(destination: dict[str, str], param: str | None) -> None:
+def test_unpayable_lightning_destination_is_invalid(destination: dict[str, str], param: str | None) -> None:
     status, code, named = refusal(pay, WalletWorld(), **destination)
     assert (status, code) == (422, "invalid_wallet_address")
     assert named == (param or "destination.lightning_address")

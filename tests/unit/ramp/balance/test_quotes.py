@@ -47,7 +47,7 @@ def test_a_quote_is_good_for_thirty_minutes_and_not_a_millisecond_more(kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_unused_quote_tells_when_it_expires_and_a_used_one_does_not(kind: str) -> None:
+def test_only_an_unused_quote_emits_an_expiry_event(kind: str) -> None:
     """Decision S2: quote.expired for these kinds too, with the quote as its own table shows it."""
     wallets = WalletWorld()
     unused, used = quote(wallets, kind), quote(wallets, kind)
@@ -62,7 +62,7 @@ def test_an_unused_quote_tells_when_it_expires_and_a_used_one_does_not(kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_quote_is_used_once_even_when_nothing_else_would_let_it_pass(kind: str) -> None:
+def test_used_quote_is_reported_before_other_refusals(kind: str) -> None:
     """Decision S2: 409 `quote_already_used`."""
     wallets = WalletWorld()
     made = quote(wallets, kind)
@@ -92,7 +92,7 @@ def test_only_a_quote_of_the_kind_and_environment_is_found(kind: str) -> None:
     ("quote_id", "code"),
     [(None, "missing_parameter"), (7, "invalid_parameter"), (["x"], "invalid_parameter")],
 )
-def test_a_quote_id_is_text(kind: str, quote_id: Any, code: str) -> None:
+def test_quote_id_must_be_a_string(kind: str, quote_id: Any, code: str) -> None:
     assert refusal(use, WalletWorld(), kind, quote_id) == (400, code, "quote_id")
 
 
@@ -127,7 +127,7 @@ def test_a_quote_locks_rate_and_fee(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_amount_is_written_as_text(kind: str) -> None:
+def test_amount_must_be_a_string(kind: str) -> None:
     """Decision H7: zero is `amount_too_low`."""
     wallets = WalletWorld()
     make = getattr(wallets, f"{kind}_quote")
@@ -138,7 +138,7 @@ def test_an_amount_is_written_as_text(kind: str) -> None:
     assert refusal(make, "999999999999999999") == (422, "amount_too_high", "amount")
 
 
-def test_the_indicative_rate_is_what_a_quote_of_that_instant_locks() -> None:
+def test_indicative_rate_equals_the_locked_rate() -> None:
     """Decision M1: buys at the onramp rate, withdrawals at the offramp rate, swaps at mid."""
     wallets = WalletWorld()
     wallets.act("move_rates", percent=3)

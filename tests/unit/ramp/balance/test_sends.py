@@ -44,7 +44,7 @@ def test_an_on_chain_send_shows_every_field_of_its_table_and_no_other() -> None:
     }
 
 
-def test_what_is_sent_is_held_until_the_chain_confirms() -> None:
+def test_sent_amount_is_held_until_the_chain_confirms() -> None:
     """Decision M11."""
     wallets = WalletWorld()
     made = wallets.send("10")
@@ -70,7 +70,7 @@ def test_a_failed_send_leaves_the_funds_in_the_balance(walk: tuple[str, ...]) ->
     wallets.books()
 
 
-def test_the_hash_comes_with_the_broadcast() -> None:
+def test_hash_is_set_by_the_broadcast() -> None:
     """Decision S16."""
     wallets = WalletWorld()
     first, second = wallets.send("10"), wallets.send("10")
@@ -80,14 +80,14 @@ def test_the_hash_comes_with_the_broadcast() -> None:
 
 
 @pytest.mark.parametrize("tx_hash", ["ab" * 32, "0x12", "0x" + "zz" * 32])
-def test_a_hash_of_the_wrong_shape_is_refused(tx_hash: str) -> None:
+def test_malformed_hash_is_refused(tx_hash: str) -> None:
     wallets = WalletWorld()
     made = wallets.send()
     assert refusal(wallets.act, "broadcast", made["id"], tx_hash=tx_hash) == (400, "invalid_parameter", "tx_hash")
     assert wallets.show(made["id"])["status"] == "pending"
 
 
-def test_an_estimate_is_the_fee_of_the_send_and_looks_at_no_balance() -> None:
+def test_estimate_equals_the_send_fee_and_ignores_the_balance() -> None:
     """Decision M12: the estimate looks at no balance."""
     wallets = WalletWorld()
     sent, estimated = wallets.send("12.5"), estimate(wallets, "12.5")
@@ -215,7 +215,7 @@ def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> Non
 
 
 @pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
-def test_nobody_sends_to_oneself(field: str) -> None:
+def test_send_to_oneself_is_refused(field: str) -> None:
     """Decision S9."""
     wallets = WalletWorld()
     own = getattr(profile_of(wallets.world), field)
@@ -226,7 +226,7 @@ def test_nobody_sends_to_oneself(field: str) -> None:
     )
 
 
-def test_the_bounds_of_the_listing_hold_inclusively_for_users_too() -> None:
+def test_listing_limits_are_inclusive_even_for_users() -> None:
     """Decision M13."""
     wallets = WalletWorld()
     assert refusal(wallets.send, "0.99", destination=TO_AMINA)[1] == "amount_too_low"
@@ -250,13 +250,13 @@ def test_an_inactive_fee_product_stops_sends() -> None:
     assert wallets.send(destination=TO_AMINA)["status"] == "processing"
 
 
-def test_a_fee_that_eats_the_amount_is_too_low() -> None:
+def test_amount_not_above_the_fee_is_too_low() -> None:
     wallets = WalletWorld()
     wallets.act("set_fee_product", "fee_send_cusd_celo", fixed="5.00")
     assert refusal(wallets.send, "5") == (422, "amount_too_low", "amount")
 
 
-def test_the_memo_goes_along() -> None:
+def test_memo_is_sent_with_the_payment() -> None:
     wallets = WalletWorld()
     to = {"type": "address", "address": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ", "memo": "4711"}
     made = wallets.post("/wallet/send", **XLM, amount="5", destination=to)
@@ -265,7 +265,7 @@ def test_the_memo_goes_along() -> None:
     assert (row.memo, row.recipient_address) == ("4711", to["address"])
 
 
-def test_the_environments_have_balances_of_their_own() -> None:
+def test_environments_have_separate_balances() -> None:
     sandbox = WalletWorld()
     production = WalletWorld("production")
     production.world = sandbox.world
@@ -288,7 +288,7 @@ def product_of(wallets: WalletWorld, product: str) -> str:
 
 
 @pytest.mark.parametrize("product", ["internal_transfer", "deposit"])
-def test_m15_a_transfer_needs_its_products_in_force(product: str) -> None:
+def test_m15_transfer_needs_active_products(product: str) -> None:
     wallets = WalletWorld()
     wallets.act("set_fee_product", product_of(wallets, product), status="inactive")
     for path in ("/wallet/send", "/wallet/send/estimate"):
@@ -298,7 +298,7 @@ def test_m15_a_transfer_needs_its_products_in_force(product: str) -> None:
     assert wallets.send(destination=TO_AMINA)["status"] == "processing"
 
 
-def test_m15_a_send_to_an_own_wallet_needs_deposits_in_force() -> None:
+def test_m15_send_to_own_wallet_needs_active_deposit_product() -> None:
     wallets = WalletWorld()
     wallet = wallets.post("/wallets", network="celo")
     wallets.act("set_fee_product", product_of(wallets, "deposit"), status="inactive")
@@ -320,7 +320,7 @@ def test_m15_sends_and_transfers_have_the_limits_of_the_active_product() -> None
 
 
 @pytest.mark.parametrize(("environment", "status"), [("sandbox", 201), ("production", 422)])
-def test_r6_test_net_forms_can_be_paid_in_the_sandbox_only(environment: str, status: int) -> None:
+def test_r6_testnet_addresses_are_payable_only_in_the_sandbox(environment: str, status: int) -> None:
     wallets = WalletWorld(environment)
     test_net = {"type": "address", "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"}
     if status == 201:

@@ -64,7 +64,7 @@ def at(type: str, state: str) -> tuple[WalletWorld, str]:
 
 
 @pytest.mark.parametrize(("cell", "outcome"), CELLS.items(), ids=lambda value: "-".join(map(str, value)))
-def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
+def test_legal_transition_changes_status_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
     """Decisions S3, S5, S7, S8, S9, S10, S11 and S17: each edge, and its event."""
     type, state, action = cell
     wallets, transaction_id = at(type, state)
@@ -78,7 +78,7 @@ def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple
     ("type", "state", "action"),
     [(*place, action) for place in PATHS for action in ACTIONS if (*place, action) not in CELLS],
 )
-def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, action: str) -> None:
+def test_illegal_transition_raises_and_changes_nothing(type: str, state: str, action: str) -> None:
     """Decisions S5 and S11: no other edge exists; send, swap and buy are never refunded."""
     wallets, transaction_id = at(type, state)
     before = wallets.world.store.tables()
@@ -87,7 +87,7 @@ def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, actio
 
 
 @pytest.mark.parametrize(("type", "machine"), [("send", SEND), ("swap", SWAP), ("buy", BUY), ("withdraw", WITHDRAW)])
-def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> None:
+def test_tested_transitions_cover_the_whole_table(type: str, machine: Machine) -> None:
     law = {("send", "processing", "settle")}
     table = {(type, state, move.on) for state, row in machine.rows.items() for move in row} - law
     assert table == {cell for cell in CELLS if cell[0] == type}
@@ -103,7 +103,7 @@ def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> Non
         ("withdraw", "processing", ["beneficiary.created", *PROCESSING]),
     ],
 )
-def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None:
+def test_initial_status_of_each_type(type: str, status: str, events: list[str]) -> None:
     """Decision S17: no event while pending, `transaction.processing` at the creation of a withdrawal."""
     wallets = WalletWorld()
     assert getattr(wallets, type)()["status"] == status

@@ -53,7 +53,7 @@ def test_failing_gives_everything_back() -> None:
     assert {key: amount for key, amount in after.items() if amount} == before
 
 
-def test_the_hash_is_one_of_the_network_swapped_to() -> None:
+def test_swap_hash_is_on_the_target_network() -> None:
     """Decision S16: at `complete`."""
     wallets = WalletWorld()
     quote = wallets.swap_quote(to=CUSD)
@@ -113,7 +113,7 @@ def test_decimals_are_those_of_the_side_that_the_amount_is_on() -> None:
     assert wallets.swap_quote("0.00001234", to=BTC, amount_side="to", **{"from": XLM})["to"]["amount"] == "0.00001234"
 
 
-def test_the_default_slippage_is_the_listings() -> None:
+def test_default_slippage_comes_from_the_listing() -> None:
     """Decision M8."""
     wallets = WalletWorld()
     assert wallets.swap_quote()["slippage"] == Decimal("0.5")
@@ -159,7 +159,7 @@ def test_a_tiny_slippage_is_kept_exactly() -> None:
     assert Decimal(made["minimum_received"]) < Decimal(made["to"]["amount"])
 
 
-def test_the_balance_is_looked_at_again_when_the_swap_is_executed() -> None:
+def test_balance_is_checked_again_when_the_swap_is_executed() -> None:
     """Decision M12: param `quote_id`."""
     wallets = WalletWorld()
     quote = wallets.swap_quote("600")
@@ -168,7 +168,7 @@ def test_the_balance_is_looked_at_again_when_the_swap_is_executed() -> None:
     assert refusal(wallets.post, "/wallet/swap", quote_id=quote["id"]) == (422, "insufficient_balance", "quote_id")
 
 
-def test_a_fee_that_eats_the_amount_is_too_low() -> None:
+def test_amount_not_above_the_fee_is_too_low() -> None:
     wallets = WalletWorld()
     wallets.act("set_fee_product", "fee_swap_usdc_stellar", fixed="20.00", min_fee="20.00")
     assert refusal(wallets.swap_quote, "20") == (422, "amount_too_low", "amount")

@@ -132,7 +132,7 @@ def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> Non
     assert wallets.world.store.tables() == before
 
 
-def test_a_crypto_address_is_no_payee() -> None:
+def test_wallet_address_cannot_receive_a_withdrawal() -> None:
     wallets = WalletWorld()
     saved = wallets.post(
         "/beneficiaries",

@@ -68,7 +68,7 @@ def test_a_beneficiary_of_the_other_environment_is_not_found(world: World, saved
     assert types(world, "production") == []
 
 
-def test_a_deleted_beneficiary_is_gone_but_for_past_transactions(world: World, saved: dict[str, str]) -> None:
+def test_deleted_beneficiary_remains_in_past_transactions(world: World, saved: dict[str, str]) -> None:
     """Decision L6: a deleted beneficiary is not listed."""
     identifier = saved["phone_number"]
     shown = invoke(world, GET, id=identifier)
@@ -158,7 +158,7 @@ def test_creating_and_deleting_emit_their_events_in_order(world: World) -> None:
     assert event_types(world) == ["beneficiary.created", "beneficiary.deleted"]
 
 
-def test_the_state_table_cell_by_cell() -> None:
+def test_every_transition_of_the_state_table() -> None:
     begun = BENEFICIARY.begin("create")
     assert (begun.target, begun.events) == ("active", ("beneficiary.created",))
     assert [(cell.on, cell.target, cell.events) for cell in BENEFICIARY.rows["active"]] == [

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.engine.records.records import find
-from simulator.engine.rows import pipeline
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
+from simulator.engine.server import pipeline
 from simulator.kernel.world import World
 from simulator.providers.ramp import beneficiaries, reference
 from simulator.providers.ramp.beneficiaries import beneficiary
@@ -312,7 +312,7 @@ def test_every_refusal_is_declared_by_the_operation() -> None:
     ("body", "method", "network"),
     [(BANK, "bank_transfer", None), (PHONE, "mobile_money", None), (WALLET, None, "stellar")],
 )
-def test_other_rooms_find_a_beneficiary_with_its_payment_method(
+def test_other_packages_find_a_beneficiary_with_its_payment_method(
     world: World, body: dict[str, Any], method: str | None, network: str | None
 ) -> None:
     saved = invoke(world, CREATE, body)

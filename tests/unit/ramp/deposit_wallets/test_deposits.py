@@ -93,7 +93,7 @@ def test_a_confirmed_deposit_is_credited_and_makes_a_transaction() -> None:
     assert (made.recipient_address, made.memo) == (wallet["address"], wallet["memo"])
 
 
-def test_the_balance_is_credited_before_the_event_is_told() -> None:
+def test_balance_is_credited_before_the_event_is_emitted() -> None:
     world = fresh_world()
     seen = []
     object.__setattr__(
@@ -117,7 +117,7 @@ def test_every_asset_of_a_wallet_can_be_deposited(network: str, asset: str) -> N
     assert balance(world, f"{asset}.{network}") == "1"
 
 
-def test_bitcoin_confirmations_climb_until_the_deposit_is_credited() -> None:
+def test_bitcoin_confirmations_increase_until_the_deposit_is_credited() -> None:
     """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world)
@@ -183,7 +183,7 @@ def test_a_deposit_of_a_wrong_asset_fails_at_arrival() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "0.001", "US DC", "A" * 13, "USDC\n", "\u00e9"])
-def test_what_is_no_token_at_all_is_refused(token: str) -> None:
+def test_malformed_asset_code_is_refused(token: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, "stellar")
     answer = blocked(world, "deposit_arrives", wallet["id"], asset=token, amount="10")
@@ -200,7 +200,7 @@ def test_a_stellar_deposit_without_its_memo_fails_at_arrival() -> None:
 
 
 @pytest.mark.parametrize("network", ["celo", "bitcoin"])
-def test_a_memo_means_nothing_elsewhere(network: str) -> None:
+def test_memo_is_ignored_on_other_networks(network: str) -> None:
     world = fresh_world()
     wallet = new_wallet(world, network)
     assert arrive(world, wallet, wallet["assets"][0], "1", memo="12345")["status"] == "detected"
@@ -279,7 +279,7 @@ def deposit_in(world: World, status: str) -> Record:
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_each_cell_of_the_deposit_table(cell: tuple[str, str, str]) -> None:
+def test_every_transition_of_the_deposit_table(cell: tuple[str, str, str]) -> None:
     world = fresh_world()
     status, trigger, when = cell
     deposit = deposit_in(world, status)

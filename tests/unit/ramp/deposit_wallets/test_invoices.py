@@ -78,7 +78,7 @@ TIME = [1, 20, 0, 0, 0, 0, 0]
     description=st.text(st.characters(exclude_categories=["Cs"]), max_size=150),
     node_key=st.binary(min_size=32, max_size=32).filter(lambda key: 0 < int.from_bytes(key, "big") < 2**255),
 )
-def test_every_invoice_says_what_was_asked(
+def test_invoice_contains_the_requested_values(
     sats: int, expires_in: int, timestamp: int, description: str, node_key: bytes
 ) -> None:
     """Decision S13: an independent library reads what was asked."""
@@ -102,7 +102,7 @@ def test_every_invoice_says_what_was_asked(
     expire_time=st.integers(1, 10**7),
     payee=st.booleans(),
 )
-def test_invoices_of_others_are_read(msat: int | None, expire_time: int, payee: bool) -> None:
+def test_foreign_invoices_can_be_decoded(msat: int | None, expire_time: int, payee: bool) -> None:
     plain = bolt11.decode(foreign(amount_msat=msat))
     extra: dict[str, Any] = {"payee": plain.payee} if payee else {}
     found = decode_invoice(foreign(amount_msat=msat, expire_time=expire_time, **extra))
@@ -114,7 +114,7 @@ def test_invoices_of_others_are_read(msat: int | None, expire_time: int, payee: 
 
 @settings(max_examples=60)
 @given(at=st.integers(0, 300), letter=st.sampled_from(CHARSET))
-def test_a_changed_letter_is_noticed(at: int, letter: str) -> None:
+def test_changed_character_is_detected(at: int, letter: str) -> None:
     text = write()
     at %= len(text)
     changed = text[:at] + letter + text[at + 1 :]
@@ -232,13 +232,13 @@ def test_an_unknown_required_feature_is_refused_and_an_optional_one_is_not() -> 
         decode_invoice(signed("lnbc", TIME + hash_field() + feature(100)))
 
 
-def test_a_signature_that_is_none_is_refused() -> None:
+def test_invalid_signature_is_refused() -> None:
     groups = TIME + hash_field() + regrouped(b"\xff" * 64 + b"\x00", 8, 5)
     with pytest.raises(ValueError, match="signature is not valid"):
         decode_invoice(bech32_encode("lnbc", groups))
 
 
-def test_a_recovery_flag_that_is_none_is_refused() -> None:
+def test_invalid_recovery_flag_is_refused() -> None:
     groups = decoded_bech32(write())[1]
     flag = [*regrouped(groups[-104:], 5, 8)[:64], 9]
     with pytest.raises(ValueError, match="signature is not valid"):
@@ -279,7 +279,7 @@ def test_lightning_addresses_are_recognised(text: str) -> None:
         "user@" + "a." * 130 + "com",
     ],
 )
-def test_other_texts_are_no_lightning_addresses(text: str) -> None:
+def test_other_strings_are_not_lightning_addresses(text: str) -> None:
     assert not is_lightning_address(text)
 
 

@@ -361,7 +361,7 @@ def test_an_invoice_can_be_paid_until_the_instant_it_expires() -> None:
     assert [event for event in event_types(world) if event == "lightning.invoice_expired"] == [expired["type"]]
 
 
-def test_nothing_of_a_disabled_wallet_can_be_paid() -> None:
+def test_disabled_wallet_cannot_be_paid() -> None:
     world = fresh_world()
     wallet = new_wallet(world)
     invoice = add(world, wallet["id"], "invoice", amount_sats=1)
@@ -494,7 +494,7 @@ def entry_in(world: World, kind: str, status: str) -> Record:
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_each_cell_of_the_lightning_tables(cell: tuple[str, str, str]) -> None:
+def test_every_transition_of_the_lightning_tables(cell: tuple[str, str, str]) -> None:
     world = fresh_world()
     kind, status, trigger = cell
     entry = entry_in(world, kind, status)

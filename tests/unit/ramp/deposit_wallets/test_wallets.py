@@ -206,7 +206,7 @@ def test_a_malformed_patch_changes_nothing(body: Any, param: str) -> None:
 @pytest.mark.parametrize(
     ("status", "trigger", "target"), [("active", "disable", "disabled"), ("disabled", "enable", "active")]
 )
-def test_the_legal_cells_of_the_wallet_table(status: str, trigger: str, target: str) -> None:
+def test_legal_transitions_of_the_wallet_table(status: str, trigger: str, target: str) -> None:
     world = fresh_world()
     wallet = _wallet_in(world, status)
     before = event_types(world)
@@ -216,7 +216,7 @@ def test_the_legal_cells_of_the_wallet_table(status: str, trigger: str, target: 
 
 
 @pytest.mark.parametrize(("status", "trigger"), [("active", "enable"), ("disabled", "disable")])
-def test_the_illegal_cells_of_the_wallet_table_raise_and_change_nothing(status: str, trigger: str) -> None:
+def test_illegal_wallet_transitions_raise_and_change_nothing(status: str, trigger: str) -> None:
     world = fresh_world()
     wallet = _wallet_in(world, status)
     before = state(world)

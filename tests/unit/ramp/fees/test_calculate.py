@@ -25,7 +25,7 @@ def refusal(**body: Any) -> tuple[str, str | None]:
     return refused.value.code, refused.value.param
 
 
-def test_the_answer_shows_the_fee_and_how_it_came_about() -> None:
+def test_response_contains_the_fee_and_its_parts() -> None:
     assert calculate(fresh(), **ONRAMP) == {
         "fee_product_id": "fee_onramp_stellar_kes",
         "product": "onramp",

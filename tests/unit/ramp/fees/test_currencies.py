@@ -139,7 +139,7 @@ def product_id(world: World, product: str, *, asset: str = "", fiat_currency: st
     )
 
 
-def test_m15_the_listing_follows_the_products_in_force(world: World) -> None:
+def test_m15_listing_follows_the_active_products(world: World) -> None:
     network_fee = {"amount": "0.25", "currency": "USDC"}
     limits = {"min_amount": "3", "max_amount": "500"}
     act(
@@ -163,7 +163,7 @@ def test_m15_the_listing_follows_the_products_in_force(world: World) -> None:
     assert record(world, network="STELLAR")["min_withdraw"] == "1.00"
 
 
-def test_m15_what_no_product_in_force_allows_has_no_figure(world: World) -> None:
+def test_m15_operation_without_active_product_has_no_fee_or_limit(world: World) -> None:
     for product, inputs in (
         ("send", {"asset": "USDC"}),
         ("swap", {"asset": "USDC"}),

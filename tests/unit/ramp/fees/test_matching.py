@@ -20,7 +20,7 @@ def found(world: World, **inputs: str) -> str:
     return price(world, "sandbox", "onramp", AMOUNT, KES, **inputs).product.id
 
 
-def test_the_product_with_the_fewest_nulls_wins_wherever_it_stands() -> None:
+def test_product_with_the_fewest_nulls_wins_at_any_position() -> None:
     """Decision M9."""
     world = fresh()
     change(world, "fee_onramp_stellar_kes_2024", status="active", asset="XLM")
@@ -54,7 +54,7 @@ def test_both_spellings_of_a_payment_method_find_the_same_product(method: str, s
     assert ids == {f"fee_buy_zmw_{same}"}
 
 
-def test_a_product_for_one_payment_method_stands_beside_one_for_all() -> None:
+def test_product_for_one_method_coexists_with_product_for_all() -> None:
     world = fresh()
     change(world, "fee_onramp_stellar_kes_2024", status="active", payment_method="phone_number")
     assert found(world, network="stellar", payment_method="mobile_money") == "fee_onramp_stellar_kes_2024"

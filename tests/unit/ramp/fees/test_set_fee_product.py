@@ -20,7 +20,7 @@ ONRAMP = "fee_onramp_stellar_kes"
 
 
 @pytest.mark.parametrize(("state", "target"), list(product(STATUSES, STATUSES)))
-def test_each_cell_of_the_state_table(state: str, target: str) -> None:
+def test_every_transition_of_the_state_table_is_tested(state: str, target: str) -> None:
     world = fresh()
     change(world, OFFRAMP, status=state)
     done = change(world, OFFRAMP, status=target)
@@ -30,7 +30,7 @@ def test_each_cell_of_the_state_table(state: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("state", STATUSES)
-def test_no_other_cell_exists(state: str) -> None:
+def test_no_other_transition_exists(state: str) -> None:
     for trigger, when in (("set_fee_product", "deleted"), ("publish", "active")):
         with pytest.raises(IllegalMove):
             FEE_PRODUCT.next(state, trigger, when)

@@ -29,7 +29,7 @@ WORLD = fresh()
     cap=st.none() | st.integers(30, 60),
     divide=st.booleans(),
 )
-def test_it_is_what_trying_every_amount_finds(
+def test_solved_amount_equals_exhaustive_search(
     wanted: int, rate: Decimal, percentage: Decimal, fixed: int, floor: int, cap: int | None, divide: bool
 ) -> None:
     """Decisions M3, M4, M5, M6 and M8: the smallest source amount that delivers enough."""
@@ -49,7 +49,7 @@ def test_it_is_what_trying_every_amount_finds(
 
 @settings(max_examples=60)
 @given(wanted=st.integers(1, 5 * 10**9))
-def test_one_unit_less_of_a_real_fee_does_not_deliver_it(wanted: int) -> None:
+def test_one_unit_less_does_not_deliver_the_amount(wanted: int) -> None:
     product = fees.match(WORLD, "sandbox", "onramp", KES, network="celo", asset="USDC", fiat_currency="KES")
     fee_of = fees.formula(WORLD, "sandbox", product, KES, "celo")
     rate = reference.ramp_rate(WORLD, "sandbox", "onramp", "USDC", "KES")
@@ -71,7 +71,7 @@ def test_the_formula_is_the_price(amount: str) -> None:
 
 
 @pytest.mark.parametrize("percentage", ["100", "150"])
-def test_what_no_amount_delivers_is_too_high(percentage: str) -> None:
+def test_undeliverable_amount_is_too_high(percentage: str) -> None:
     world = fresh()
     change(world, "fee_onramp_celo_kes", percentage=percentage, max_fee=None)
     product = fees.match(world, "sandbox", "onramp", KES, network="celo", fiat_currency="KES")

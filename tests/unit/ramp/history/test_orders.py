@@ -77,7 +77,7 @@ def test_orders_of_another_environment_are_not_found() -> None:
             call(world, "GET", "/orders/{order_id}", order_id=order_id, environment="production")
 
 
-def test_a_swap_reads_as_an_order() -> None:
+def test_swap_is_rendered_as_an_order() -> None:
     world = fresh()
     made = swap(world)
     shown = order(world, made["id"])
@@ -95,7 +95,7 @@ def test_a_swap_reads_as_an_order() -> None:
     assert order(world, made["id"])["status"] == "successful"
 
 
-def test_a_withdrawal_reads_as_an_order() -> None:
+def test_withdrawal_is_rendered_as_an_order() -> None:
     world = fresh()
     made = withdraw(world)
     shown = order(world, made["id"])
@@ -114,7 +114,7 @@ def test_a_withdrawal_reads_as_an_order() -> None:
     assert order(world, made["id"])["status"] == "refunded"
 
 
-def test_a_buy_counts_in_the_fiat_that_is_paid() -> None:
+def test_buy_order_uses_the_paid_fiat_amount() -> None:
     world = fresh()
     shown = order(world, buy(world)["id"])
     assert (shown["asset"], shown["from_asset"], shown["to_asset"]) == ("USDC", "KES", "USDC")
@@ -122,7 +122,7 @@ def test_a_buy_counts_in_the_fiat_that_is_paid() -> None:
     assert shown["payment_details"]["phone_number"] == "+254722000000"
 
 
-def test_the_legs_are_the_customers_and_the_services() -> None:
+def test_legs_belong_to_customer_and_service() -> None:
     world = fresh()
     made = withdraw(world)
     customer, service = order(world, made["id"])["transactions"]
@@ -234,7 +234,7 @@ def test_the_list_sorts_by_the_orders_amount() -> None:
     assert [row["order_type"] for row in listed(world)] == ["swap", "send", "buy"]
 
 
-def test_what_other_users_receive_is_no_order_of_the_account() -> None:
+def test_transfers_to_other_users_are_not_listed_as_orders() -> None:
     world = fresh()
     send(world)
     assert [row["order_type"] for row in listed(world)] == ["send"]
@@ -287,7 +287,7 @@ def totals(world: Any, transaction: Any) -> Any:
     return shown["total_amount"], shown["receive_amount"]
 
 
-def test_s18_an_order_that_came_to_nothing_received_nothing() -> None:
+def test_s18_unsuccessful_order_has_no_received_amount() -> None:
     world = fresh()
     unpaid, short, swapped, paid_out = buy(world), buy(world), swap(world), withdraw(world)
     assert totals(world, unpaid) == (5000, Decimal(unpaid["amount"]))
@@ -311,7 +311,7 @@ def test_s18_a_ramp_that_expired_debited_nothing_and_a_refunded_one_did() -> Non
     assert totals(world, sold) == (50, None)
 
 
-def test_s18_hash_and_wallets_stand_on_the_token_leg() -> None:
+def test_s18_hash_and_addresses_are_on_the_token_leg() -> None:
     world = fresh()
     bought, sold = onramp(world), offramp(world)
     act(world, ROOMS, "payment_arrives", bought["id"])
@@ -348,7 +348,7 @@ def test_s18_each_network_of_a_swap_has_a_hash_of_its_own() -> None:
     assert len({leg["tx_hash"] for leg in legs_of(world, inside)}) == 1
 
 
-def test_s18_the_customer_stands_on_the_legs_that_debit_or_credit_him() -> None:
+def test_s18_customer_owns_the_legs_that_debit_or_credit_them() -> None:
     world = fresh()
     owner = call(world, "GET", "/profile")["user_id"]
     expected = {

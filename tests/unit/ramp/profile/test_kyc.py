@@ -28,7 +28,7 @@ def world_with_kyc(status: str) -> World:
 
 
 @pytest.mark.parametrize(("state", "target"), list(product(KYC_STATUSES, KYC_STATUSES)))
-def test_each_cell_of_kyc(state: str, target: str) -> None:
+def test_every_kyc_transition(state: str, target: str) -> None:
     world = world_with_kyc(state)
     before = world.journal.event_count
     steps = len(world.journal.history(profile.profile_of(world).kyc_id))
@@ -42,7 +42,7 @@ def test_each_cell_of_kyc(state: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("state", KYC_STATUSES)
-def test_no_cell_of_kyc_leads_to_where_it_is_or_is_unknown(state: str) -> None:
+def test_kyc_refuses_the_current_status_and_unknown_causes(state: str) -> None:
     with pytest.raises(IllegalMove):
         KYC.next(state, "set_kyc", state)
     with pytest.raises(IllegalMove):
@@ -50,7 +50,7 @@ def test_no_cell_of_kyc_leads_to_where_it_is_or_is_unknown(state: str) -> None:
 
 
 @pytest.mark.parametrize(("state", "target"), list(product(PROFILE_STATUSES, PROFILE_STATUSES)))
-def test_each_cell_of_the_profile_status(state: str, target: str) -> None:
+def test_every_profile_status_transition(state: str, target: str) -> None:
     world = fresh()
     act(world, "set_profile", status=state)
     steps = len(world.journal.history(profile.profile_of(world).user_id))
@@ -62,7 +62,7 @@ def test_each_cell_of_the_profile_status(state: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("state", PROFILE_STATUSES)
-def test_no_cell_of_the_profile_status_leads_to_where_it_is(state: str) -> None:
+def test_no_profile_transition_keeps_the_status(state: str) -> None:
     with pytest.raises(IllegalMove):
         PROFILE.next(state, "set_profile", state)
 
@@ -118,7 +118,7 @@ def test_required_actions_are_shown_until_the_status_changes() -> None:
     assert get(world, "/profile/kyc")["required_actions"] == []
 
 
-def test_action_required_says_what_is_needed_even_when_nobody_does() -> None:
+def test_action_required_has_a_default_required_action() -> None:
     world = world_with_kyc("action_required")
     assert [sorted(item) for item in get(world, "/profile/kyc")["required_actions"]] == [["code", "message"]]
     act(world, "set_kyc", status="action_required", required_actions=[])

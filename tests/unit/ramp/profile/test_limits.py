@@ -61,7 +61,7 @@ def test_limits_of_a_fresh_account() -> None:
         (3, ("5000000.00", "15000000.00", "100000000.00")),
     ],
 )
-def test_a_level_brings_its_maxima_in_both_environments(level: int, expected: tuple[str, str, str]) -> None:
+def test_level_sets_its_limits_in_both_environments(level: int, expected: tuple[str, str, str]) -> None:
     """Decisions M14 and S25: the maxima per KYC level."""
     world = fresh()
     act(world, "set_kyc", status="approved", level=level)
@@ -108,7 +108,7 @@ def test_maxima_are_shown_in_the_default_currency_at_mid() -> None:
     assert maxima(world) == (worth(1_000_000), worth(3_000_000), worth(777))
 
 
-def test_what_is_charged_is_used_up_until_the_day_and_the_month_end() -> None:
+def test_charged_amount_counts_until_day_and_month_end() -> None:
     """Decision M14: daily resets at 00:00 UTC, monthly on the 1st."""
     world = fresh()
     count(world, "1000")
@@ -205,7 +205,7 @@ def test_remaining_is_never_negative() -> None:
     assert usage(world, "monthly") == ("1000.00", "0.00")
 
 
-def test_what_came_to_nothing_is_given_back_to_its_day_and_month() -> None:
+def test_released_charge_is_returned_to_its_day_and_month() -> None:
     world = fresh()
     kept, undone = count(world, "300"), count(world, "200")
     release_limits(world, undone)

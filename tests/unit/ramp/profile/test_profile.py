@@ -160,7 +160,7 @@ def test_two_other_users_are_found_by_id_email_and_phone() -> None:
     assert profile.platform_user(world) is None
 
 
-def test_the_account_is_none_of_them_but_knows_itself() -> None:
+def test_account_is_not_among_other_users_but_recognises_itself() -> None:
     world = fresh()
     me = profile.profile_of(world)
     assert profile.platform_user(world, user_id=me.user_id) is None

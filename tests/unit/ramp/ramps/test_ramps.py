@@ -166,7 +166,7 @@ REFUSED_QUOTES = [
 
 
 @pytest.mark.parametrize(("changes", "code_status", "code", "param"), REFUSED_QUOTES)
-def test_a_quote_that_cannot_be_is_refused_with_its_parameter(
+def test_impossible_quote_is_refused_with_its_parameter(
     world: World, changes: dict[str, Any], code_status: int, code: str, param: str
 ) -> None:
     """Decisions H5 and H7: malformed values and pairs that do not go together."""
@@ -362,7 +362,7 @@ def bring_to(world: World, kind: str, state: str) -> str:
 
 @pytest.mark.parametrize(("kind", "state"), _TO)
 @pytest.mark.parametrize("action", _ACTIONS)
-def test_every_cell_of_the_state_tables(world: World, kind: str, state: str, action: str) -> None:
+def test_every_transition_of_the_state_tables(world: World, kind: str, state: str, action: str) -> None:
     """Decisions S3, S5 and S11: a payer can decline, what can be refunded, when `complete` and `fail` are illegal."""
     identifier = bring_to(world, kind, state)
     events_before = world.journal.event_count
@@ -500,7 +500,7 @@ def test_the_hash_of_an_offramp_is_that_of_its_deposit(world: World) -> None:
 
 
 @pytest.mark.parametrize("ending", ["expire", "payment_declined", "payment_arrives fail", "payment_arrives refund"])
-def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World, ending: str) -> None:
+def test_confirmed_ramp_counts_towards_limits_unless_it_fails(world: World, ending: str) -> None:
     """Decision M14: given back when it fails, expires or is refunded."""
     limits = find_operation(ROOMS, "GET", "/profile/limits")
 

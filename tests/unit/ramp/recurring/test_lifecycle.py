@@ -9,7 +9,7 @@ import pytest
 
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
+from simulator.engine.server.pipeline import perform
 from simulator.kernel.journal import Cause
 from tests.support import act, find_operation
 from tests.unit.ramp.recurring.world import (
@@ -80,7 +80,7 @@ def test_activation_needs_a_schedule_and_the_review_of_that_schedule() -> None:
     assert call(world, *activate[:2], id=payment_id)["status"] == "active"
 
 
-def test_head_of_the_review_leaves_no_mark() -> None:
+def test_head_request_does_not_mark_the_review() -> None:
     """Decision S20: HEAD leaves no trace."""
     world = fresh()
     payment_id = scheduled(world)
@@ -375,7 +375,7 @@ def test_deleting_ends_everything(status: str) -> None:
     assert call(world, "GET", "/recurring-payments")["data"] == []
 
 
-def test_what_a_deleted_payment_paid_stays() -> None:
+def test_transactions_of_a_deleted_payment_remain() -> None:
     world = fresh()
     payment_id = active(world)
     go(world, "2026-01-06T06:00:00Z")
@@ -431,7 +431,7 @@ def test_the_environments_do_not_mix() -> None:
     assert call(world, "GET", "/recurring-payments", environment="production")["data"] == []
 
 
-def test_the_actions_of_the_outside_world_are_none() -> None:
+def test_no_third_party_action_applies_to_recurring_payments() -> None:
     world = fresh()
     payment_id = active(world)
     with pytest.raises(Exception, match="cannot be performed on a recurring_payment"):

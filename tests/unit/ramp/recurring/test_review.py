@@ -176,7 +176,7 @@ def test_an_active_payment_shows_its_next_runs_and_a_completed_one_none() -> Non
     assert call(world, "GET", REVIEW, id=payment_id)["next_runs"] == []
 
 
-def test_the_review_outlives_the_beneficiary() -> None:
+def test_review_works_after_the_beneficiary_is_deleted() -> None:
     world = fresh()
     saved = save_beneficiary(world)
     payment_id = call(world, "POST", "/recurring-payments", withdraw_body(saved))["id"]
@@ -185,7 +185,7 @@ def test_the_review_outlives_the_beneficiary() -> None:
     assert call(world, "GET", REVIEW, id=payment_id)["recipient"]["name"] == "Wanjiru Otieno"
 
 
-def test_the_review_reads_the_same_twice() -> None:
+def test_review_is_repeatable() -> None:
     world = fresh()
     payment_id = scheduled(world)
     assert call(world, "GET", REVIEW, id=payment_id) == call(world, "GET", REVIEW, id=payment_id)

@@ -10,7 +10,7 @@ from simulator.engine.records.origins import RequestOrigin, origin_of
 from simulator.engine.records.records import find, present
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Call
-from simulator.engine.rows.pipeline import perform
+from simulator.engine.server.pipeline import perform
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available, held
@@ -57,7 +57,7 @@ def ends(occurrences: int) -> dict[str, Any]:
     return DAILY | {"end": {"type": "after_occurrences", "occurrences": occurrences}}
 
 
-def test_a_run_withdraws_at_exactly_its_time_and_tells() -> None:
+def test_run_withdraws_at_its_exact_time_and_emits() -> None:
     """Decisions S19 and S21: reference `-N`, and the next notice after the run's event."""
     world = fresh()
     payment_id = active(world)
@@ -241,7 +241,7 @@ def test_three_failures_in_a_row_pause() -> None:
     assert events(world)[-1] == "paused"
 
 
-def test_a_success_between_them_and_a_restart_start_the_count_anew() -> None:
+def test_success_and_restart_reset_the_failure_count() -> None:
     """Decision S19: restart resets the failure counter."""
     world = fresh()
     payment_id = active(world)

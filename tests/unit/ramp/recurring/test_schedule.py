@@ -52,7 +52,7 @@ def test_monthly_on_day_31_runs_on_the_last_day_of_every_shorter_month() -> None
 
 @pytest.mark.parametrize(("year", "last"), [("2027", "28"), ("2028", "29"), ("2100", "28"), ("2000", "29")])
 @pytest.mark.parametrize("day", [29, 30, 31])
-def test_february_ends_as_the_leap_years_say(year: str, last: str, day: int) -> None:
+def test_february_run_respects_leap_years(year: str, last: str, day: int) -> None:
     days = dates(plan("monthly", f"{year}-02-01", day_of_month=day), 2, since=f"{year}-01-01T00:00:00Z")
     assert days == [f"{year}-02-{last}", f"{year}-03-{day}"]
 
@@ -73,7 +73,7 @@ def test_weekly_begins_on_the_first_such_weekday_from_the_start_date_on() -> Non
     assert dates(plan("weekly", "2026-01-05", day_of_week="sunday"), 2) == ["2026-01-11", "2026-01-18"]
 
 
-def test_biweekly_keeps_its_phase_however_late_one_looks() -> None:
+def test_biweekly_keeps_its_phase_at_any_later_time() -> None:
     schedule = plan("biweekly", "2026-01-06", day_of_week="friday")
     assert dates(schedule, 3) == ["2026-01-09", "2026-01-23", "2026-02-06"]
     assert dates(schedule, 1, since="2026-01-10T00:00:00Z") == ["2026-01-23"]
@@ -135,7 +135,7 @@ def test_the_instant_of_a_run_itself_is_not_past() -> None:
     at_ms=st.integers(parse_timestamp("2011-11-01T00:00:00Z"), parse_timestamp("2012-06-30T00:00:00Z")),
 )
 @example(plan("daily", "2011-12-01", timezone="Pacific/Apia"), parse_timestamp("2011-12-30T19:00:00Z"))
-def test_the_first_date_is_that_which_a_search_from_the_beginning_finds(schedule: Schedule, at_ms: int) -> None:
+def test_first_date_equals_exhaustive_search(schedule: Schedule, at_ms: int) -> None:
     """Apia left out a whole day, 2011-12-30: its runs are at the moments of the next day's."""
     searched = next(index for index in count() if present(schedule.moment_at(index)) >= at_ms)
     assert schedule.first_index(at_ms) == searched
@@ -179,7 +179,7 @@ def test_today_is_the_local_date() -> None:
     assert str(today("UTC", at)) == "2026-01-05"
 
 
-def test_time_zones_go_by_their_iana_names() -> None:
+def test_time_zones_have_iana_names() -> None:
     assert {"Africa/Nairobi", "Europe/Berlin", "UTC", "America/Argentina/Ushuaia"} <= zone_names()
     assert zone("Africa/Lagos").key == "Africa/Lagos"
     for name in ("Nairobi", "africa/nairobi", "", "../UTC", "Africa", "EAT"):
@@ -210,5 +210,5 @@ def test_time_zones_go_by_their_iana_names() -> None:
         ),
     ],
 )
-def test_a_schedule_reads_as_a_sentence(schedule: Schedule, sentence: str) -> None:
+def test_schedule_summary_is_a_sentence(schedule: Schedule, sentence: str) -> None:
     assert schedule.summary() == sentence

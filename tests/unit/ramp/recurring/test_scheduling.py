@@ -31,7 +31,7 @@ def test_a_schedule_shows_only_the_fields_of_its_frequency() -> None:
     assert set(put(DAILY)["schedule"]) == {"frequency", "start_date", "time", "timezone", "end"}
 
 
-def test_null_in_an_optional_field_is_its_absence() -> None:
+def test_null_in_an_optional_field_means_absent() -> None:
     assert put(DAILY | {"time": None, "timezone": None, "day_of_month": None})["schedule"]["time"] == "09:00"
 
 

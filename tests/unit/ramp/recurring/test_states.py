@@ -43,14 +43,14 @@ def in_state(state: str) -> tuple[World, Any]:
     return world, payment
 
 
-def test_the_table_has_these_cells_and_no_others() -> None:
+def test_table_has_exactly_these_transitions() -> None:
     cells = {(state, cell.on) for state, row in RECURRING_PAYMENT.rows.items() for cell in row}
     assert cells == set(LEGAL)
     assert [cell.target for cell in RECURRING_PAYMENT.initial] == ["draft"]
 
 
 @pytest.mark.parametrize(("state", "trigger"), sorted(LEGAL))
-def test_a_legal_move_leads_on_and_tells(state: str, trigger: str) -> None:
+def test_legal_transition_changes_status_and_emits_its_event(state: str, trigger: str) -> None:
     world, payment = in_state(state)
     before = events(world)
     with world.change(Cause("start", "test")):

@@ -144,7 +144,7 @@ def test_base58_addresses_are_those_of_the_two_main_net_versions(version: int, d
 
 @settings(max_examples=300)
 @given(st.sampled_from(["stellar", "celo", "bitcoin"]), st.text(max_size=100))
-def test_no_text_at_all_makes_the_check_stumble(network: str, text: str) -> None:
+def test_no_string_makes_the_check_raise(network: str, text: str) -> None:
     assert is_address(network, text) in (True, False)
     assert is_address(network, f"bc1{text}") in (True, False)
 

@@ -10,8 +10,10 @@ import pytest
 from simulator.engine.records.records import move
 from simulator.engine.rows.action import Performed
 from simulator.engine.rows.error import ApiError, ControlError
+from simulator.engine.scenario.play.slowing import networks_of
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
+from simulator.providers.ramp.provider import PROVIDER
 from simulator.providers.ramp.reference import NETWORK_ASSETS, NETWORKS, ROOM, network_status, require_network
 from simulator.providers.ramp.reference.networks import latest_block, network
 from simulator.providers.ramp.reference.states import NETWORK, STATUSES
@@ -111,7 +113,7 @@ def test_the_action_refuses_what_it_does_not_know(world: World, values: dict[str
 
 
 class TestStats:
-    def test_tell_of_the_two_ramp_networks(self, world: World) -> None:
+    def test_stats_contain_the_two_ramp_networks(self, world: World) -> None:
         assert invoke(world, STATS) == {
             "networks": [
                 {
@@ -136,18 +138,18 @@ class TestStats:
         }
 
     @pytest.mark.parametrize("name", ["stellar", "celo"])
-    def test_can_be_asked_for_one_network(self, world: World, name: str) -> None:
+    def test_stats_can_be_limited_to_one_network(self, world: World, name: str) -> None:
         (entry,) = invoke(world, STATS, query={"network": name})["networks"]
         assert entry["network"] == name
         assert entry["assets"] == list(NETWORK_ASSETS[name])
 
     @pytest.mark.parametrize("name", ["bitcoin", "CELO", "tron"])
-    def test_know_no_other_network(self, world: World, name: str) -> None:
+    def test_stats_refuse_other_networks(self, world: World, name: str) -> None:
         with pytest.raises(ApiError) as refusal:
             invoke(world, STATS, query={"network": name})
         assert (refusal.value.code, refusal.value.param) == ("invalid_parameter", "network")
 
-    def test_show_the_status_of_the_environment(self, world: World) -> None:
+    def test_stats_contain_the_status_of_the_environment(self, world: World) -> None:
         bring(world, "celo", "degraded")
         shown = invoke(world, STATS, query={"network": "celo"})["networks"][0]
         assert (shown["status"], shown["avg_confirmation_seconds"]) == ("degraded", 25)
@@ -163,3 +165,9 @@ class TestStats:
 
     def test_a_world_long_before_the_chains_has_a_first_block(self) -> None:
         assert latest_block("celo", 0) == 1
+
+
+def test_a_scenario_finds_the_networks_of_an_object_in_any_spelling() -> None:
+    subject = {"network": "nowhere", "from": {"network": "Stellar"}, "to": {"network": "BITCOIN"}}
+    assert networks_of(subject, PROVIDER.outages.spellings) == ["stellar", "bitcoin"]
+    assert networks_of({"network": "CELO"}, PROVIDER.outages.spellings) == ["celo"]

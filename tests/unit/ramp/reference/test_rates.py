@@ -77,7 +77,7 @@ class TestAFreshWorld:
     def test_no_rate_has_more_than_ten_significant_digits(self, world: World) -> None:
         assert all(rate_of(rate) == rate for rate in figures(world).values())
 
-    def test_stores_nothing(self, world: World) -> None:
+    def test_fixed_rates_are_not_stored(self, world: World) -> None:
         figures(world)
         assert world.store.tables() == {}
 
@@ -96,7 +96,7 @@ class TestAFreshWorld:
 
 
 class TestConversion:
-    def test_at_mid_in_any_direction(self, world: World) -> None:
+    def test_converts_at_mid_in_any_direction(self, world: World) -> None:
         def convert(amount: str, source: Any, target: Any) -> Decimal:
             return convert_mid(world, "sandbox", Decimal(amount), source, target)
 
@@ -207,7 +207,7 @@ class TestSetRate:
         set_rate(world, asset="BTC", fiat_currency="NGN", rate="5")
         assert figures(world, "production") == before
 
-    def test_dates_the_rate(self, world: World) -> None:
+    def test_updates_the_time_of_the_rate(self, world: World) -> None:
         advance(world, world.now_ms + 60_000)
         set_rate(world, asset="USDC", fiat_currency="KES", rate="131", type="onramp")
         assert invoke(world, RATES, query=PAIR)["updated_at"] == "2026-01-05T08:01:00.000Z"

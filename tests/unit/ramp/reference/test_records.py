@@ -126,7 +126,7 @@ def test_everyday_amounts_lie_inside_the_listing_limits(key: tuple[str, str]) ->
     assert all(row.min_withdraw <= amount <= row.max_withdraw for amount in amounts)
 
 
-def test_a_listing_that_does_not_exist_is_a_mistake_of_the_caller() -> None:
+def test_unknown_listing_raises_key_error() -> None:
     with pytest.raises(KeyError):
         listing("XLM", "celo")
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import guess, promise
 from simulator.conformance.world import Delivery
-from simulator.engine.rows.vocabulary import collected
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.laws.account.webhooks import Receiver, receiving, shown_of
 from simulator.providers.ramp.laws.money import recurring

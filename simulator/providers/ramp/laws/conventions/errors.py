@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from simulator.conformance.bench import Bench
 from simulator.conformance.laws import Refusal, always_guess, always_promise, changed, guess, promise, refusals
 from simulator.conformance.service import Answer
-from simulator.engine.rows.vocabulary import collected
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.providers.ramp.laws import steering, stock
 from simulator.providers.ramp.provider import PROVIDER
 

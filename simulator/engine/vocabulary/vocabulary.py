@@ -11,7 +11,6 @@ from typing import Any
 
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
-from simulator.engine.rows.chapter import chapter
 from simulator.engine.rows.error import ENGINE_ERRORS, ErrorCode
 from simulator.engine.rows.event import EventType
 from simulator.engine.rows.identity import Identity
@@ -20,8 +19,9 @@ from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.service import Service
-from simulator.engine.rows.subjects import Subject, is_end, subjects_of
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, NETWORK
+from simulator.engine.vocabulary.chapter import chapter
+from simulator.engine.vocabulary.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 

@@ -20,8 +20,8 @@ ShownT = TypeVar("ShownT", bound=Mapping[str, object])
 def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
     """Return a function that finds the record for `{id}` in the path.
 
-    The function raises `ApiError` 404 not_found if the record does not exist or was deleted. `what` is the name of the
-    resource for people.
+    The function raises `ApiError` 404 not_found if the record does not exist or was deleted. `what` names the
+    resource in the message.
     """
     return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
 

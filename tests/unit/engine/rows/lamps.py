@@ -1,4 +1,4 @@
-"""A small world of lamps, on which records, actions and lists are tried without any room of the service."""
+"""A room of lamps beside those of the library: state table, listeners and a lamp that every world has."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.engine.records.records import create, new_fields
+from simulator.engine.rows.event import EventType
 from simulator.engine.rows.kind import Kind, Record
-from simulator.engine.rows.vocabulary import collected
+from simulator.engine.rows.room import Room
 from simulator.engine.text.json import JsonObject
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
-from tests.support import ENVIRONMENTS
-from tests.toy import PROVIDER
+from tests.calls import START as START
+from tests.library import library_with
 
-START = "2026-01-05T08:00:00.000Z"
 CAUSE = Cause("request", "lamps.create", "req_1")
 
 LAMP = Machine(
     "lamp",
-    (Move("mount", "off", ("wallet.created",)), Move("mount", "off", when="quietly")),
+    (Move("mount", "off", ("lamp.mounted",)), Move("mount", "off", when="quietly")),
     {
         "off": (
-            Move("switch", "on", ("deposit.detected", "deposit.confirmed")),
-            Move("take_down", "gone", ("beneficiary.deleted",)),
+            Move("switch", "on", ("lamp.lit", "lamp.glowing")),
+            Move("take_down", "gone", ("lamp.taken_down",)),
         ),
-        "on": (Move("switch", "off"), Move("burn_out", "broken", ("deposit.failed",))),
-        "broken": (Move("take_down", "gone", ("beneficiary.deleted",)),),
+        "on": (Move("switch", "off"), Move("burn_out", "broken", ("lamp.burnt",))),
+        "broken": (Move("take_down", "gone", ("lamp.taken_down",)),),
         "gone": (),
     },
 )
@@ -62,12 +63,17 @@ def standing(world: World, record_id: str) -> Lamp | None:
     """The lamp that every world has: `lamp_sun`."""
     if record_id != "lamp_sun":
         return None
-    return Lamp(id=record_id, environment="sandbox", sequence=0, created_at_ms=0, updated_at_ms=0, status="on")
+    return Lamp(id=record_id, environment="practice", sequence=0, created_at_ms=0, updated_at_ms=0, status="on")
 
 
 LAMP_ROWS = TableKey("lamps", Lamp, per_environment=True, per_owner=True)
 LAMPS = Kind("lamp", LAMP_ROWS, show, LAMP)
 SUN = Kind("sun", TableKey("suns", Lamp, per_environment=True), show, LAMP, standing=standing)
+EVENTS = tuple(
+    EventType(f"lamp.{name}", "a lamp changed", "lamp") for name in ("mounted", "lit", "glowing", "burnt", "taken_down")
+)
+ROOM = Room("lamps", kinds=(LAMPS, SUN), events=EVENTS)
+PROVIDER = library_with(ROOM)
 
 
 class Heard:
@@ -94,14 +100,14 @@ def make(heard: Heard | None = None, **wiring: Any) -> World:
             on_event=(heard.on_event,),
             on_created=(heard.on_created,),
             kinds={"lamp": LAMPS, "sun": SUN},
-            environments=ENVIRONMENTS,
+            environments=tuple(PROVIDER.environments),
             vocabulary=collected(PROVIDER),
             **wiring,
         ),
     )
 
 
-def mount(world: World, when: str = "", environment: str = "sandbox", **members: Any) -> Lamp:
+def mount(world: World, when: str = "", environment: str = "practice", **members: Any) -> Lamp:
     """A new lamp, in a change of its own."""
     with world.change(CAUSE):
         return create(world, Lamp(**new_fields(world, environment, "lamp_", "ids.lamp"), **members), "mount", when)

@@ -10,11 +10,11 @@ from simulator.engine.records.listing import Listing, ListRequest, by_field
 from simulator.engine.records.origins import RequestOrigin
 from simulator.engine.rows.error import ApiError, invalid, not_found
 from simulator.engine.rows.operation import Call, Operation
-from simulator.engine.rows.pipeline import admit, no_gates, perform, validate
+from simulator.engine.server.pipeline import admit, no_gates, perform, validate
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.texts import json_text
 from simulator.kernel.journal import Cause
-from tests.unit.engine.rows import toy
+from tests.unit.engine.rows import lamps
 
 
 class Lampshade(Body):
@@ -36,7 +36,7 @@ def operation(method: str = "POST", **members: Any) -> Operation:
 
 
 def call(**members: Any) -> Call:
-    return Call(toy.make(), "sandbox", {}, **members)
+    return Call(lamps.make(), "practice", {}, **members)
 
 
 def refusal(
@@ -50,7 +50,7 @@ def refusal(
 def test_the_resource_of_the_path_is_found_first() -> None:
     asked = call()
     admit(operation(load=lambda call: f"a lamp in {call.environment}"), asked, no_gates)
-    assert asked.resource == "a lamp in sandbox"
+    assert asked.resource == "a lamp in practice"
 
 
 def test_an_operation_without_a_resource_finds_none() -> None:

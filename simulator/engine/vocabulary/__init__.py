@@ -1,0 +1,1 @@
+"""The rows of a provider, collected, and lookups that are derived from them."""

@@ -1,0 +1,16 @@
+"""The scenario files that ship with the ramp."""
+
+from __future__ import annotations
+
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.files.shipped import shipped_directory, shipped_library
+from simulator.host import vocabulary
+
+
+def test_compiled_forms_equal_the_files() -> None:
+    judged = Loader(vocabulary()).load_directory(shipped_directory())
+    assert dict(shipped_library(vocabulary())) == dict(judged)
+
+
+def test_the_shipped_directory_is_there() -> None:
+    assert (shipped_directory() / "autopilot.yaml").is_file()
