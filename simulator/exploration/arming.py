@@ -60,6 +60,8 @@ class Arming:
     """The time at which the test's worlds begin, or "" for their own."""
     orders: Document | None = None
     """The events that are delivered after the test, in order: the number of the object and of each of its events."""
+    kills: bool = False
+    """True if the application that explore has started is killed when the fault is hit."""
     crash: Document | None = None
     """The place where the application dies: the file, the line, and the number of the visit to that line."""
 

@@ -136,6 +136,19 @@ def _dies(scene: str) -> Callable[[Site], Arming | None]:
     return arm
 
 
+HELD_SECONDS = 4.0
+"""How long a response or a delivery is held while the application starts again."""
+
+
+def _killed(site: Site) -> Arming | None:
+    """The application is killed while it waits for a response, or before a delivery reaches it."""
+    once = {"skip": site.facts["skip"], "times": 1}
+    held = f"{HELD_SECONDS:g}s"
+    if site.facts["kind"] == "delivery":
+        return Arming(({"webhook": {"event": site.what}, "deliver": {"slow": held}, **once},), kills=True)
+    return Arming(({"match": match(site), "answer_delay": held, **once},), kills=True)
+
+
 ALL = (
     FaultClass("refused-429", "call", _on_call(respond=answered(429, "rate_limited", retry_after=1))),
     FaultClass("refused-500", "call", _on_call(respond=answered(500, "internal_error"))),
@@ -170,6 +183,7 @@ ALL = (
     FaultClass("webhook-unknown-enum", "delivery", _on_deliveries(unknown_enum=True)),
     FaultClass("crash-in-handler", "line", _dies("handler"), rare=True),
     FaultClass("crash-in-call", "line", _dies("call"), rare=True),
+    FaultClass("crash-of-process", "process", _killed, seconds=HELD_SECONDS),
     *TOOLING.faults(),
 )
 

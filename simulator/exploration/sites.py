@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from simulator.exploration.arming import Site
@@ -20,13 +21,21 @@ def sites_of(evidence: Document) -> list[Site]:
 def every_site(evidence: Document) -> list[Site]:
     """Return all sites of a test, its beginning and the lines at which an application may die included."""
     sites = sites_of(evidence)
-    return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ()))]
+    processes = _processes(sites) if evidence.get("app") else ()
+    return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
 
 
 def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
     """Yield the beginning of a test that uses the service."""
     if sites:
         yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
+
+
+def _processes(sites: list[Site]) -> Iterator[Site]:
+    """Yield the calls and deliveries at which an application that explore has started can be killed."""
+    for site in sites:
+        if site.kind in ("call", "delivery"):
+            yield replace(site, kind="process", facts={**site.facts, "kind": site.kind})
 
 
 def _lines(lines: Sequence[Document]) -> Iterator[Site]:

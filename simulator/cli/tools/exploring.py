@@ -55,6 +55,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Says whether your application's own queue is empty: a command by exit code 0, a URL by 2xx. Explore asks "
     "before it reads your books.",
 )
+@click.option(
+    "--app",
+    metavar="COMMAND",
+    help="Starts your application for each run. It listens on the port in PORT. The class crash-of-process kills it.",
+)
 @click.option("--during", is_flag=True, help="Read the books also during the test, whenever an order's state changes.")
 @click.option(
     "--tolerate",
@@ -93,7 +98,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
-    quiesce: str | None, during: bool, tolerate: str | None, seed: int, workers: int | None, limit: str | None,
+    quiesce: str | None, app: str | None, during: bool, tolerate: str | None,
+    seed: int, workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -130,7 +136,7 @@ def explore(
         plan,
         _classes(faults, tuple(CLASSES)),
         _seconds("--budget", budget),
-        replace(_hooks(settles, books, quiesce), tolerated_ms=_tolerated(during, tolerate, command)),
+        replace(_hooks(settles, books, quiesce), app=app, tolerated_ms=_tolerated(during, tolerate, command)),
         seed,
         workers or os.cpu_count() or 1,
         found,

@@ -148,6 +148,7 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
         ("--settle", mode),
         ("--books", settings.hooks.books),
         ("--quiesce", settings.hooks.quiesce),
+        ("--app", settings.hooks.app),
     ):
         words += [option, str(value)] if value else []
     tolerated = settings.hooks.tolerated_ms

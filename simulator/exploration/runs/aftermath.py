@@ -60,6 +60,8 @@ class Hooks:
     mode: str = "after"
     quiesce: str | Callable[[], object] | None = None
     """Says whether the application's own queue is empty."""
+    app: str | None = None
+    """The command that starts the application for each run."""
     tolerated_ms: int | None = None
     """How long books may disagree during a test, in simulated milliseconds, or None if they are not read then."""
 

@@ -86,6 +86,7 @@ class PytestRunner:
             "mode": hooks.mode,
             "quiesce": hooks.quiesce,
             "tolerated_ms": hooks.tolerated_ms,
+            "app": hooks.app,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it

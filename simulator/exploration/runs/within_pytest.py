@@ -26,6 +26,7 @@ from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs import crashing
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
+from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
 from simulator.exploration.runs.crashing import Tracer
 from simulator.exploration.runs.during import Watch
@@ -231,6 +232,8 @@ class _ExploringRun(Run):
         found = follow(living, self._hooks(), [environment], **more)
         if late:
             found["late"] = late
+        if self.task["app"]:
+            found["app"] = True
         if self.tracer is not None:
             found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
         return found
@@ -309,8 +312,12 @@ class _Worker:
             os.environ.update(self._environment)
             self._watch()
             # If there is no next test, all fixtures end with this test, regardless of scope.
-            with self._run.tracer.following() if self._run.tracer is not None else nullcontext():
+            follows = self._run.tracer.following() if self._run.tracer is not None else nullcontext()
+            with running(task["app"], self._environment, world, task["plan"]) as more, follows:
+                os.environ.update(more)
                 self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except NotReady as error:
+            self._result["error"] = str(error)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
             self._result |= {"outcome": "failed", "failure": str(error)}
         finally:
