@@ -70,10 +70,28 @@ def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
         delivered = _delivered_at(world.deliveries()[: mark.deliveries])
         found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls], delivered))
         found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, mark.deliveries))
+        calls = {row["id"]: row for row in world.requests()}
         found["timeline"] += [
-            [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
+            [row["at"], row["what"], row["text"] + _details(calls.get(row["id"]))]
+            for row in world.control("GET", "/timeline")["data"]
         ]
     return found
+
+
+CALLER = "x-rampsim-caller"
+"""The header of a call with the line that makes it. See `runs.callers`."""
+
+
+def _details(call: Document | None) -> str:
+    """Return the amount of a call that sends one, and the line that makes the call, for the timeline."""
+    if call is None:
+        return ""
+    body = call["body"] if isinstance(call["body"], dict) else {}
+    currency = body.get("amount_currency") or body.get("symbol") or ""
+    shown = [f"{body['amount']} {currency}".strip()] if body.get("amount") else []
+    line = call["headers"].get(CALLER)
+    shown += [f"by {line}"] if line else []
+    return f" ({', '.join(shown)})" if shown else ""
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 from unittest.mock import patch
@@ -28,17 +29,26 @@ from simulator.exploration.runs.tasks import Document
 from simulator.testing.explored import Died
 
 HANDLER, CALL = "handler", "call"
-"""What the application does: it handles an event, or it works for the test."""
-_INSTALLED = tuple(
-    {
-        *(os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix),
-        os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep,
-    }
-)
-"""Directories of code that is not the application's."""
+"""The two kinds of work of an application: it handles an event, or it works for the test."""
+_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix})
+"""Directories of code that is not the integrator's."""
+_SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
+IS_SIMULATOR = "simulator"
 _AFTER_OPENING = 3
 """How many lines after a file is opened for writing count as places, because writes to it cannot be seen."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+@cache
+def own_file(code: CodeType) -> str:
+    """Return the file of the integrator's code, relative to the current directory.
+
+    Return `IS_SIMULATOR` for the simulator's own code, and "" for installed packages and code without a file.
+    """
+    path = os.path.realpath(code.co_filename)
+    if path.startswith(_SIMULATOR):
+        return IS_SIMULATOR
+    return "" if path.startswith(_INSTALLED) or not os.path.isfile(path) else os.path.relpath(path)
 
 
 class Scene:
@@ -82,7 +92,6 @@ class Tracer:
         self._plan = plan
         self._own = own
         self._visits: Counter[tuple[str, str, int]] = Counter()
-        self._names: dict[CodeType, str] = {}
         self._begins: dict[CodeType, frozenset[int]] = {}
         self._databases = _Databases()
         self._active = False
@@ -123,12 +132,8 @@ class Tracer:
 
     def _name_of(self, code: CodeType) -> str:
         """Return the file of the application's code, relative to the current directory, or "" for other code."""
-        name = self._names.get(code)
-        if name is None:
-            path = os.path.realpath(code.co_filename)
-            ours = os.path.isfile(path) and not path.startswith(_INSTALLED) and code is not self._own
-            name = self._names[code] = os.path.relpath(path) if ours else ""
-        return name
+        name = own_file(code)
+        return "" if code is self._own or name == IS_SIMULATOR else name
 
     def _lines(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         scene = _scene.get() if event == "line" and self._active else None

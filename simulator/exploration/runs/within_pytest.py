@@ -24,7 +24,7 @@ import pytest
 
 from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
-from simulator.exploration.runs import crashing
+from simulator.exploration.runs import callers, crashing
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
 from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
@@ -180,7 +180,7 @@ class _ExploringRun(Run):
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """As for other runs, and also if the option `--quiesce` says how."""
+        """Let `advance` wait as in other runs, or as the option `--quiesce` says."""
         given: str | None = self.task["quiesce"]
         if given is None:
             super().wait_for_application(item, world)
@@ -312,8 +312,9 @@ class _Worker:
             os.environ.update(self._environment)
             self._watch()
             # If there is no next test, all fixtures end with this test, regardless of scope.
+            calls = callers.named() if task["story"] else nullcontext()
             follows = self._run.tracer.following() if self._run.tracer is not None else nullcontext()
-            with running(task["app"], self._environment, world, task["plan"]) as more, follows:
+            with running(task["app"], self._environment, world, task["plan"]) as more, follows, calls:
                 os.environ.update(more)
                 self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except NotReady as error:
