@@ -146,3 +146,10 @@ def test_a_death_is_replayed_and_the_same_on_two_workers(tmp_path: Path) -> None
     assert explore(tmp_path, "--replay", name).code == 1
     explore(tmp_path, "--faults", "crash-in-handler", "--workers", "2")
     assert (tmp_path / ".rampsim/explore/report.json").read_bytes() == report
+
+
+def test_timelines_name_the_line_that_calls_and_the_amount(tmp_path: Path) -> None:
+    explored(tmp_path, "crash-in-handler", handler="seen before booked")
+    page = (tmp_path / ".rampsim/explore/report.html").read_text("utf-8")
+    line = next(n for n, text in enumerate((tmp_path / "shop.py").read_text().splitlines(), 1) if "client.post" in text)
+    assert f"pending (5 USDC, by shop.py:{line})" in page
