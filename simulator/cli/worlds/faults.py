@@ -172,7 +172,7 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
     parts: Mapping[str, Any] = (
         {"webhook": models.WebhookMatch, "deliver": models.Deliver}
         if is_webhook
-        else {"match": models.Match, "respond": models.Respond, "act": models.Happening}
+        else {"match": models.Match, "respond": models.Respond, "act": models.Happening, "latency": models.Latency}
     )
     document = model.model_json_schema()
     found: dict[str, _Member] = {}

@@ -2405,6 +2405,8 @@ export interface components {
             scenarios: string[];
             /** @description The settings at creation. */
             settings: components["schemas"]["DocumentSettings"];
+            /** @description The observed files that the world is based on, without their exchanges. Absent without such a file. */
+            observed?: Record<string, never>[];
         };
         /** DocumentClock */
         DocumentClock: {
@@ -2693,6 +2695,8 @@ export interface components {
             delay?: string | number | null;
             /** @description `answer_delay` as given. */
             answer_delay?: string | number | null;
+            /** @description `latency` as given. */
+            latency?: Record<string, never> | null;
             /** @description `act` as given. */
             act?: Record<string, never> | null;
             /** @description `drop` as given. */
@@ -2750,6 +2754,8 @@ export interface components {
             changes: components["schemas"]["CodeChange"][];
             /** @description Paths of pages on this server that document the clause. */
             clause_links: string[];
+            /** @description The assumptions that the clause cites. Absent if there are none, or no observed file is used. */
+            rests_on?: components["schemas"]["RestsOn"][];
             /** @description Dashboard paths of the newest requests in `requests`. */
             request_links: string[];
             /** @description The number of times that this was seen. */
@@ -2931,6 +2937,8 @@ export interface components {
             delay?: string | number | null;
             /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
+            /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
+            latency?: components["schemas"]["Latency"] | null;
             /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
@@ -3040,6 +3048,16 @@ export interface components {
              * @description The base URL of the API in this environment.
              */
             base_url: string;
+        };
+        /**
+         * Latency
+         * @description A random delay with a log-normal distribution. It is drawn from the world's seed.
+         */
+        Latency: {
+            /** @description The delay that half of the calls exceed, such as `200ms`. */
+            median: string | number;
+            /** @description The delay that one call in a hundred exceeds, such as `2s`. */
+            p99: string | number;
         };
         /** LedgerBooks */
         LedgerBooks: {
@@ -3164,6 +3182,8 @@ export interface components {
             delay?: string | number | null;
             /** @description `answer_delay` as given. */
             answer_delay?: string | number | null;
+            /** @description `latency` as given. */
+            latency?: Record<string, never> | null;
             /** @description `act` as given. */
             act?: Record<string, never> | null;
             /** @description `drop` as given. */
@@ -3249,6 +3269,18 @@ export interface components {
              * @enum {string|null}
              */
             paid_by?: "customer" | "peerpesa" | null;
+        };
+        /** ObservedSource */
+        ObservedSource: {
+            /** @description The name of the observed service. */
+            name: string;
+            /** @description The environment of the service, such as `sandbox`. */
+            environment: string;
+            /**
+             * Format: date
+             * @description The date of the observation.
+             */
+            observed_at: string;
         };
         /** OperationCoverage */
         OperationCoverage: {
@@ -3397,6 +3429,8 @@ export interface components {
             delay?: string | number | null;
             /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
+            /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
+            latency?: components["schemas"]["Latency"] | null;
             /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
@@ -3784,6 +3818,18 @@ export interface components {
             message?: string | null;
             /** @description The value of the header Retry-After, in seconds. */
             retry_after?: number | null;
+        };
+        /** RestsOn */
+        RestsOn: {
+            /** @description The id of the assumption. */
+            id: string;
+            /**
+             * @description Whether the behaviour is assumed or observed.
+             * @enum {string}
+             */
+            standing: "assumed" | "observed";
+            /** @description The date of the observation; null if the behaviour is assumed. */
+            observed_at: string | null;
         };
         /**
          * RevokeKeyAction
@@ -4391,6 +4437,13 @@ export interface components {
             question: string;
             /** @description The calls to the real sandbox that would answer the question. */
             call: string;
+            /**
+             * @description The verdict in the observed file. Absent if there is none.
+             * @enum {string}
+             */
+            verdict?: "holds" | "differs" | "neither";
+            /** @description The behaviour of the service, if it is neither as assumed nor an alternative. */
+            seen?: string;
             /** @description The alternative chosen for this world; null for the default. */
             in_force: string | null;
             /**
@@ -4612,6 +4665,8 @@ export interface components {
             scenarios?: (string | Record<string, never>)[] | null;
             /** @description The initial settings. */
             settings?: components["schemas"]["Settings"] | null;
+            /** @description The observed file that the world is based on. `settings.assumptions` takes precedence. The default is the server's file. */
+            observed?: Record<string, never> | Record<string, never>[] | null;
             /**
              * @description Whether an existing world with this id is deleted first.
              * @default false
@@ -4641,6 +4696,8 @@ export interface components {
             scenarios: string[];
             /** @description The settings. */
             settings: components["schemas"]["AllSettings"];
+            /** @description The observed files that the world is based on. Absent without such a file. */
+            observed?: components["schemas"]["ObservedSource"][];
             /**
              * Format: date-time
              * @description The simulated time at which the world was created.
