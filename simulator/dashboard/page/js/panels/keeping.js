@@ -6,7 +6,7 @@ import { html, useEffect, useState, useStore } from "../lib.js";
 import { SchemaForm } from "../forms.js";
 import { download } from "../things.js";
 import { filter } from "../navigation.js";
-import { words } from "../format.js";
+import { fullTime } from "../format.js";
 
 const NAME = { properties: { name: { type: "string", description: "Optional." } } };
 const FORK = { properties: { id: { type: "string", description: "Optional id of the new world." } } };
@@ -52,10 +52,10 @@ export function Recording({ query }) {
     return () => { isStale = true; };
   }, [name, query.since, calls.at(-1)?.id]);
   return html`<section class="card"><h2>Recording</h2>
-    <p class="muted">All calls and manual steps in ${here}, by calls and by hand, as a scenario that does it again and expects the same.</p>
+    <p class="muted">All calls and manual steps in ${here}, as a scenario that repeats them and expects the same results.</p>
     <form class="filters" onSubmit=${(event) => event.preventDefault()}>
       <label>Name <input value=${typed} onInput=${(event) => setTyped(event.target.value)} onChange=${(event) => filter("name", event.target.value)} /></label>
-      <label>From <select value=${query.since || ""} onChange=${(event) => filter("since", event.target.value)}><option value="">the beginning</option>${calls.toReversed().map((call) => html`<option key=${call.id} value=${call.id}>${words(call.name)} (${call.id})</option>`)}</select></label></form>
+      <label>From <select value=${query.since || ""} onChange=${(event) => filter("since", event.target.value)}><option value="">the beginning</option>${calls.toReversed().map((call) => html`<option key=${call.id} value=${call.id}>${fullTime(call.at)}: ${call.method} ${call.path}</option>`)}</select></label></form>
     ${error ? html`<p class="failure" role="alert">${error.message}</p>` : ""}
     ${text === null ? "" : html`<div class="buttons"><button type="button" class="main" onClick=${() => download(`${name}.yaml`, text, "application/yaml")}>Download ${name}.yaml</button><${Copy} text=${text} what="the scenario">Copy<//></div>
       <p class="muted">Run it: <code>rampsim scenario run ${name}.yaml</code></p><${Json} value=${text} name="Scenario" links=${false} />`}</section>`;
