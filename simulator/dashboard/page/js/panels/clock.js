@@ -35,7 +35,7 @@ const COLUMNS = [
   { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
   { title: "Timer", className: "grow", cell: (row) => row.text },
   { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
-  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Advance to ${fullTime(row.due_at)}: ${row.text}`}>Advance<//>` },
+  { title: "Action", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Advance to ${fullTime(row.due_at)}: ${row.text}`}>Advance<//>` },
 ];
 
 function Timeline({ now, timers, events }) {

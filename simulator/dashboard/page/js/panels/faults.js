@@ -30,7 +30,7 @@ const hits = (row) => html`${count(row.hits, "hit")}${row.times_left === null ? 
 const COLUMNS = [
   { title: "Fault", className: "grow", cell: (row) => html`<a href=${href("faults", row.id)}>${about(row)}</a><div class="muted">${effect(row)}</div>` },
   { title: "Hits", cell: (row) => html`<span class="hits" data-hit=${row.hits ? "" : null}>${hits(row)}</span>` },
-  { title: "Of", cell: (row) => row.scenario || "by hand" },
+  { title: "Added", cell: (row) => row.scenario || "by hand" },
 ];
 
 function Detail({ fault }) {

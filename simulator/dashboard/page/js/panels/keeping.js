@@ -34,7 +34,7 @@ export function Snapshots() {
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Snapshots" rows=${data.toReversed()} id=${(row) => row.id} empty=${html`<${Empty} title="No snapshots."><p>Take a snapshot before you try something. You can restore it as often as you like.</p><//>`} columns=${[
       { title: "Snapshot", className: "grow", cell: (row) => html`${row.name || html`<code>${row.id}</code>`}` },
       { title: "State of", cell: (row) => html`<${Time} at=${row.at} far />` },
-      { title: "Do", cell: (row) => html`<div class="buttons">
+      { title: "Action", cell: (row) => html`<div class="buttons">
         <${Act} asks=${`Put ${here} back to ${row.name || row.id}? What came after it is lost.`} danger=${false} does=${async () => { await post(`/snapshots/${encodeURIComponent(row.id)}/restore`); return `${here} is as it was.`; }}>Restore<//>
         <button type="button" onClick=${() => fork(row)}>Fork</button>
         <${Act} does=${async () => { download(`${row.name || row.id}.json`, await get(`/snapshots/${encodeURIComponent(row.id)}`, { raw: true }), "application/json"); }}>Download<//>

@@ -34,7 +34,7 @@ const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Deacti
 const COLUMNS = (active, query) => [
   { title: "Scenario", className: "grow", cell: (row) => html`<a href=${href("scenarios", row.name, { text: query.text })}>${row.name}</a><div class="muted">${row.description}</div>` },
   { title: "State", cell: (row) => html`<${Status} value=${row.stopped ? "stopped" : row.active ? "active" : "off"} tone=${row.stopped ? "bad" : undefined} />` },
-  { title: "Do", cell: (row) => html`<${Switch} row=${row} active=${active} />` },
+  { title: "Action", cell: (row) => html`<${Switch} row=${row} active=${active} />` },
 ];
 
 function Detail({ name, active }) {
