@@ -40,6 +40,10 @@ class Samples:
     """
     zones: tuple[str, ...]
     """Time zones, as IANA names."""
+    disguised: Callable[[str, Callable[[int], bytes]], str | None]
+    """A function that replaces a valid address, phone number or account number by another valid one of the same form,
+    given a source of bytes. It returns None for any other string. Test values keep the digits that select an outcome.
+    """
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Effects:
     acknowledgement_lost: bool = False
     """Whether to lose the receiver's 2xx response, so that the attempt fails and is retried."""
     drop: bool = False
-    """Whether to cut the connection instead of handling the call."""
+    """Whether to drop the delivery without a retry."""
     corrupt_signature: bool = False
     """Whether to send a wrong X-Signature."""
     stale_timestamp: bool = False

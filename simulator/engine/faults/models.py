@@ -84,6 +84,15 @@ class Happening(Body):
     """The parameters of the action."""
 
 
+class Latency(Body):
+    """A random delay with a log-normal distribution. It is drawn from the world's seed."""
+
+    median: Text | float
+    """The delay that half of the calls exceed, such as `200ms`."""
+    p99: Text | float
+    """The delay that one call in a hundred exceeds, such as `2s`."""
+
+
 class CallMembers(BodyMutations):
     """The effects of a fault on API calls, and the limits of the fault."""
 
@@ -95,6 +104,8 @@ class CallMembers(BodyMutations):
     """
     answer_delay: Text | float | None = None
     """The delay between handling the call and sending the response, in wall-clock time as for `delay`."""
+    latency: Latency | None = None
+    """A random delay before the call is handled, in wall-clock time, in addition to `delay`."""
     act: Happening | None = None
     """An outside event that happens just before the call is handled.
 
@@ -224,6 +235,7 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         return
     given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
+    wrong_delay += _wrong_latency(fault.latency)
     yield from wrong_delay
     delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
     others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
@@ -247,6 +259,18 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         yield from unmet
         if not unmet:
             yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
+
+
+def _wrong_latency(latency: Latency | None) -> list[Wrong]:
+    if latency is None:
+        return []
+    given = {"latency.median": latency.median, "latency.p99": latency.p99}
+    found = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
+    if not found and parse_duration(latency.median) <= 0:
+        found.append(wrong("latency.median", "it must be more than zero"))
+    if not found and parse_duration(latency.p99) < parse_duration(latency.median):
+        found.append(wrong("latency.p99", "it must be at least the median"))
+    return found
 
 
 def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:

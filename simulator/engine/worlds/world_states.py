@@ -10,6 +10,7 @@ from typing import Any
 
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.worlds.observations import Observed, alternatives_in
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
@@ -30,6 +31,17 @@ class Blueprint:
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
     """True if a reset sets the clock to the current machine time, as for a real clock without a given start time."""
+    observed: tuple[Observed, ...] = ()
+    """The observed files that the world is based on."""
+
+    def settings_in_force(self) -> Mapping[str, Any]:
+        """Return the settings, with the observed alternatives of assumptions that they do not switch."""
+        if not self.observed:
+            return self.settings
+        return {
+            **self.settings,
+            "assumptions": {**alternatives_in(self.observed), **self.settings.get("assumptions", {})},
+        }
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ function Finding({ one }) {
     ${one.why ? html`<h4>Why it matters in production</h4><p>${one.why}</p>` : ""}
     <h4>What to do</h4><p>${one.what_to_do}</p>
     ${one.changes.map((change) => html`<details key=${change.language} open=${change === one.changes[0]}><summary>Code to change (${change.language})</summary><h5>Probably now</h5><${Json} value=${change.before} name="Current code" links=${false} /><h5>Suggested</h5><${Json} value=${change.after} name="Suggested code" links=${false} /></details>`)}
-    <${Facts} rows=${[["About", html`<code>${one.subject}</code>`], ["Source", html`${one.clause} ${one.clause_links.map((link) => html`<a key=${link} href=${BASE + link.replace(/^\/_simulator/, "")}>${link.split("#")[1] || "open"}</a> `)}`], ["Seen", `${one.count}×`], ["World", one.world], ["First", one.first_at && html`<${Time} at=${one.first_at} far />`], ["Last", one.last_at && html`<${Time} at=${one.last_at} far />`]]} />
+    <${Facts} rows=${[["About", html`<code>${one.subject}</code>`], ["Source", html`${one.clause} ${one.clause_links.map((link) => html`<a key=${link} href=${BASE + link.replace(/^\/_simulator/, "")}>${link.split("#")[1] || "open"}</a> `)}`], ["Rests on", one.rests_on?.map((row) => `${row.id}, ${row.standing}${row.observed_at ? ` on ${row.observed_at}` : ""}`).join("; ")], ["Seen", `${one.count}×`], ["World", one.world], ["First", one.first_at && html`<${Time} at=${one.first_at} far />`], ["Last", one.last_at && html`<${Time} at=${one.last_at} far />`]]} />
     <${Shows} title="Requests with this problem" ids=${one.requests} of=${one.world} /><${Shows} title="Other evidence" ids=${one.evidence} of=${one.world} />`;
 }
 
