@@ -23,7 +23,7 @@ def application(status: int, faults: str) -> Iterator[tuple[str, list[dict[str, 
     armed: list[object] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 (the name that the base class calls)
+        def do_POST(self) -> None:
             orders.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             armed.append(httpx.get(faults).json()["data"])
             self.send_response(status)
