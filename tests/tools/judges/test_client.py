@@ -78,8 +78,13 @@ def test_an_onramp_an_offramp_a_swap_and_a_recurring_payment_complete(client: Pa
 def test_the_program_of_the_page_makes_an_order(client: Path, origin: str) -> None:
     page = blocks((ROOT / "simulator/docs/how-to/generated-client.md").read_text("utf-8"))
     [program] = [block.text for block in page if block.language == "python"]
-    keys = {"SIMULATOR_PUBLIC_KEY": "pk_test_simulator", "SIMULATOR_SECRET_KEY": "sk_test_simulator"}
-    done = tools.run(sys.executable, "-c", program, PYTHONPATH=str(client), SIMULATOR_BASE_URL=f"{origin}/v1", **keys)
+    done = tools.run(
+        *(sys.executable, "-c", program),
+        PYTHONPATH=str(client),
+        SIMULATOR_BASE_URL=f"{origin}/v1",
+        SIMULATOR_PUBLIC_KEY="pk_test_simulator",
+        SIMULATOR_SECRET_KEY="sk_test_simulator",
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "awaiting_payment"), done.stdout
 
 
