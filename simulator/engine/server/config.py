@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.text.fields import dotted, in_words
 from simulator.engine.worlds import alternatives, setting_model
-from simulator.engine.worlds.observations import Observed
 from simulator.engine.worlds.settings import DEFAULTS, shown
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.observations import Observed
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
 _IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)

@@ -29,9 +29,8 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, wiring_of
-from simulator.engine.worlds import quotas
+from simulator.engine.worlds import observations, quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
-from simulator.engine.worlds.observations import facts_in
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 from simulator.engine.worlds.world_states import Blueprint as Blueprint
@@ -179,7 +178,7 @@ class Simulator:
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
-            if facts := facts_in(blueprint.observed):
+            if blueprint.observed and (facts := observations.facts_in(blueprint.observed)):
                 self.provider.put_facts(world, facts)
             for name, scenario in (uploaded or {}).items():
                 world.store[UPLOADED].put(name, scenario)

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 from operator import is_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.scenario.files.library import ScenarioFile
-from simulator.engine.worlds.observations import Observed, alternatives_in
+from simulator.engine.worlds import observations
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.observations import Observed
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,8 @@ class Blueprint:
         """Return the settings, with the observed alternatives of assumptions that they do not switch."""
         if not self.observed:
             return self.settings
-        return {
-            **self.settings,
-            "assumptions": {**alternatives_in(self.observed), **self.settings.get("assumptions", {})},
-        }
+        seen = observations.alternatives_in(self.observed)
+        return {**self.settings, "assumptions": {**seen, **self.settings.get("assumptions", {})}}
 
 
 @dataclass(frozen=True)

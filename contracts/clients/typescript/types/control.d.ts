@@ -2716,6 +2716,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
         };
@@ -2967,6 +2969,8 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
             /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
             /** @description The calls to which the fault applies. All given fields must match. */
@@ -3203,6 +3207,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
             /** @description Reasons why the fault may never apply in the present state of the world. */
@@ -3459,6 +3465,8 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
             /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
             /**

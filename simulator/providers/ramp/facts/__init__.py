@@ -23,7 +23,7 @@ def put_facts(world: World, facts: Shown) -> None:
         for period, limit in facts.get("limits", {}).items():
             profile.put_limit(world, environment, period, Decimal(limit["amount"]), limit["currency"])
         for identifier, fields in facts.get("fee_products", {}).items():
-            wanted = fees.SetFeeProduct(**fields)
+            wanted = fees.bodies.SetFeeProduct(**fields)
             own = product_id(identifier, environment)
             old = fees.product_of(world, environment, own) or template(own, environment, wanted.product)
             fees.put_changed(world, old, wanted)

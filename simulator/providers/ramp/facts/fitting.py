@@ -148,7 +148,7 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
             fields = _fields(row)
             types.add(fields["product"])
             old = _counterpart(row, fields, left)
-            wanted = fees.SetFeeProduct(**fields)
+            wanted = fees.bodies.SetFeeProduct(**fields)
             if wrong := next(iter(fees.check_new_fields(wanted)), None):
                 raise ValueError(str(wrong))
             base = old or template(str(_name(row)), _OWN, wanted.product)

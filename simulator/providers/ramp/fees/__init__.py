@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.providers.ramp.fees import operations
-from simulator.providers.ramp.fees.bodies import SetFeeProduct
+from simulator.providers.ramp.fees import bodies, operations
 from simulator.providers.ramp.fees.catalogue import base, find_product, product_of
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, list_currencies
 from simulator.providers.ramp.fees.operations import changed_product, check_new_fields, put_changed
