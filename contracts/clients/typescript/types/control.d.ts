@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * List the API requests
-         * @description List your API requests and their responses, filtered by method, path, status or text. Secrets are masked. Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that were removed.
+         * @description List your API requests and their responses. Secrets are masked. Use it to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a limited size. `dropped` is the number of older requests that were removed.
          */
         get: operations["requests"];
         put?: never;
@@ -6361,6 +6361,12 @@ export interface operations {
                 path?: string;
                 /** @description Only requests with this response status. */
                 status?: number;
+                /** @description Only requests of this operation, such as `create_token`. */
+                operation?: string;
+                /** @description Only requests at or after this simulated time, such as `2026-01-05T08:00:00Z`. */
+                since?: string;
+                /** @description Only requests at or before this simulated time. */
+                until?: string;
                 /** @description Only requests with this string in their path, body or response. Case is ignored. */
                 text?: string;
                 /** @description The newest that many, oldest first. */
