@@ -60,7 +60,7 @@ probes: $(VENV)/.dev  ## Compute the probes that tell assumptions from their alt
 	$(BIN)/python -m simulator.evidence $(ARGS)
 
 evidence: $(VENV)/.dev  ## Probe hidden services and count what is decided, and what wrongly
-	$(BIN)/python -m tests.tools.evidence.hidden 10
+	$(BIN)/python -m tests.tools.evidence.hidden $(or $(ARGS),10)
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

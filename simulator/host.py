@@ -91,6 +91,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         rate=config.rate,
         scenarios=names,
         settings=config.settings,
+        observed=config.observed,
         at_wall_time=config.clock == "real" and config.now_ms is None,
     )
     on_loopback = is_loopback(config.host)

@@ -16,12 +16,14 @@ from simulator.cli.server import detaching, doctor, serve, waiting
 from simulator.cli.tools import (
     agents,
     assuming,
+    capturing,
     certifying,
     comparing,
     completing,
     conforming,
     docs,
     exploring,
+    inferring,
     probing,
     recipes,
     scenarios,
@@ -86,6 +88,8 @@ SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
         "conform": lambda: conforming.conform,
         "compare": lambda: comparing.compare,
         "probe": lambda: probing.probe,
+        "capture": lambda: capturing.capture,
+        "infer": lambda: inferring.infer,
     },
     "Help": {
         "docs": lambda: docs.docs,

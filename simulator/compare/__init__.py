@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.compare.differences import Difference
-from simulator.compare.har import HarError, RecordedCall, read_har
 from simulator.compare.replay import Comparison, compare
+from simulator.evidence.corpus.har import HarError, RecordedCall, read_har
 
 __all__ = ["Comparison", "Difference", "HarError", "RecordedCall", "compare", "read_har"]

@@ -28,11 +28,13 @@ class Difference:
     """The number of the call in the recording."""
     call: str
     kind: str
-    """One of status, code, param, shape, type, state, span, value."""
+    """One of status, code, param, header, shape, type, state, span, value."""
     pointer: str
     recorded: object
     simulated: object
     meaning: Meaning
+    operation: str = ""
+    """The operation of the call or the type of the event, in comparisons of a corpus."""
 
     def readable(self) -> str:
         place = f" at {self.pointer}" if self.pointer else ""

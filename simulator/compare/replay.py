@@ -14,7 +14,6 @@ from dataclasses import asdict, field
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
 from simulator.engine.records.records import find
@@ -26,6 +25,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
 from simulator.engine.text.reports import counted
 from simulator.engine.vocabulary.vocabulary import identity_of
+from simulator.evidence.corpus.har import LIVE, RecordedCall
 from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -191,7 +191,7 @@ class _Replay:
 
     def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
         if status != entry.status:
-            theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
+            theirs, ours = with_code(entry.status, entry.answer), with_code(status, simulated)
             self._differs(entry, status, ("status", "", theirs, ours))
             return
         for found in compare_answers(entry.answer, simulated, values=self._values):
@@ -203,7 +203,7 @@ class _Replay:
         self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
 
 
-def _with_code(status: int, answer: object) -> str:
+def with_code(status: int, answer: object) -> str:
     error = error_of(answer)
     return str(status) if error is None else f"{status} {error['code']}"
 

@@ -36,8 +36,8 @@ def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, rec
     place = f"{operation} {status}"
     if kind in ("status", "code"):
         return _promise(_facts().get((place, "status")))
-    if kind in ("param", "value"):
-        return "guess" if kind == "param" else "world"
+    if kind in ("param", "header", "value"):
+        return "world" if kind == "value" else "guess"
     field = f"{place} {re.sub(r'/[0-9]+(?=/|$)', '/[]', pointer.partition(' ')[0])}"
     if kind == "shape":
         return "addition" if recorded != "absent" else _promise(_facts().get((field, "required")))

@@ -11,14 +11,18 @@ import tarfile
 from functools import cache
 
 from simulator.contract.files import STRICT, contract_file, contracts_directory
+from simulator.contract.observing import with_observed
 from simulator.docs import llms
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import ControlOperation, Raw, any_text, calls_under
 from simulator.engine.control.pages import HTML, HtmlPage, apart, here, page_rows
+from simulator.engine.control.worlds.world_object import observed_by
 from simulator.engine.rows.service import signing_of
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.engine.webhooks import webhook_key
+from simulator.engine.worlds.observations import observations
+from simulator.engine.worlds.settings import all_settings
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 YAML = "application/yaml; charset=utf-8"
@@ -31,10 +35,10 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
     """Return the control operation for a contract file. The file is served with this server's address."""
 
     async def text(call: ControlCall) -> Raw[str]:
-        return Raw(here(call, contract_file(file)))
+        return Raw(here(call, _own(call, file)))
 
     async def values(call: ControlCall) -> Raw[JsonObject]:
-        return Raw(here(call, contract_file(file)))
+        return Raw(here(call, _own(call, file)))
 
     is_json = file.endswith(".json")
     handler, media_type = (values, "application/json") if is_json else (text, YAML)
@@ -42,6 +46,20 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
     return ControlOperation(
         "GET", f"/{file}", name, "Contract", summary, handler, media_type=media_type, shows_keys=True
     )
+
+
+def _own(call: ControlCall, file: str) -> bytes:
+    """Return a contract file. Parts that rest on what the world's observed files decide are marked as observed."""
+    content, files = contract_file(file), observed_by(call.simulator, call.world)
+    if not files or not file.startswith("openapi"):
+        return content
+    chosen = all_settings(call.world)["assumptions"]
+    notes = {
+        identifier: f"{seen.alternative or 'as assumed'}, {seen.date}"
+        for identifier, seen in observations(files).items()
+        if seen.alternative == chosen.get(identifier)
+    }
+    return with_observed(content, notes)
 
 
 @operation(

@@ -11,21 +11,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from simulator.evidence.flow import Exchange, Step, Trace
 
 Features: TypeAlias = dict[str, str]
 """By name. A feature that a trace lacks is absent."""
 
-Formula: TypeAlias = Callable[[Mapping[str, Decimal]], tuple[Decimal, Decimal] | None]
-"""Computes two numbers to compare from the numbers of a body by path; None if the body lacks one of them."""
+Formula: TypeAlias = Callable[[Mapping[str, Any]], str | None]
+"""Computes a feature of a whole trace from the bodies by step; None if the trace does not decide it."""
 
 ABSENT = "absent"
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _WORD = re.compile(r"[a-z]+(_[a-z]+)*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
+_FIELD = re.compile(r"\w+")
 _MOST_NUMBERS = 14
+_DEEPEST = 12
 _OWN_HEADERS = re.compile(r"idempot|retry-after|allow$|x-request-id")
 
 
@@ -34,9 +36,11 @@ def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
     found: Features = {}
     numbers: dict[str, dict[str, Decimal]] = {}
     strings: dict[str, dict[str, str]] = {}
+    bodies: dict[str, Any] = {}
     for exchange in trace:
         name = exchange.step.name
         if exchange.reply is not None:
+            bodies[name] = exchange.reply.body
             found[f"{name} status"] = str(exchange.reply.status)
             for header, value in exchange.reply.headers.items():
                 if _OWN_HEADERS.search(header):
@@ -46,15 +50,17 @@ def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
         for event in exchange.events:
             kind = str(event.get("type"))
             counts[kind] = counts.get(kind, 0) + 1
+            shown = event.get("data", {}).get("object")
             if counts[kind] == 1:
-                _read(
-                    f"event {name} {kind}", event.get("data", {}).get("object"), exchange.step, found, numbers, strings
-                )
-        for kind, count in counts.items():
-            found[f"event {name} {kind} count"] = str(count)
-    found.update(_within(numbers, formulas))
+                _read(f"event {name} {kind}", shown, exchange.step, found, numbers, strings)
+        for kind, number in counts.items():
+            found[f"event {name} {kind} count"] = str(number)
+    found.update(_within(numbers))
     found.update(_equal_strings(strings))
     found.update(_across(numbers, strings))
+    for name, formula in formulas.items():
+        if (result := formula(bodies)) is not None:
+            found[name] = result
     return found
 
 
@@ -70,25 +76,32 @@ def _read(
         found[key] = _form(leaf)
         if isinstance(leaf, str) and not _DECIMAL.fullmatch(leaf):
             strings.setdefault(place, {})[path] = leaf
-        elif isinstance(leaf, str | int | float) and not isinstance(leaf, bool):
+        elif isinstance(leaf, str | int | float) and not isinstance(leaf, bool) and _is_finite(leaf):
             numbers.setdefault(place, {})[path] = Decimal(str(leaf))
 
 
-def _leaves(value: object, rows: Sequence[str], path: str = "") -> Iterator[tuple[str, object]]:
+def _is_finite(number: str | float) -> bool:
+    return Decimal(str(number)).is_finite()
+
+
+def _leaves(value: object, rows: Sequence[str], path: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    if depth > _DEEPEST:
+        return
     if isinstance(value, Mapping):
         yield path, value
         for key, one in value.items():
-            yield from _leaves(one, rows, f"{path}.{key}")
+            yield from _leaves(one, rows, f"{path}.{key}", depth + 1)
     elif isinstance(value, list):
         yield path, value
         if rows:
             for one in value:
                 if isinstance(one, Mapping):
-                    yield from _leaves(one, (), f"{path}[{'/'.join(str(one.get(key)) for key in rows)}]")
+                    at = f"{path}[{'/'.join(str(one.get(key)) for key in rows)}]"
+                    yield from _leaves(one, (), at, depth + 1)
         else:
             yield f"{path} length", str(min(len(value), 3))
             if value:
-                yield from _leaves(value[0], rows, f"{path}[0]")
+                yield from _leaves(value[0], rows, f"{path}[0]", depth + 1)
     else:
         yield path, value
 
@@ -119,7 +132,7 @@ def _sign(a: Decimal, b: Decimal) -> str:
     return "<" if a < b else ">" if a > b else "="
 
 
-def _within(numbers: Mapping[str, Mapping[str, Decimal]], formulas: Mapping[str, Formula]) -> Iterator[tuple[str, str]]:
+def _within(numbers: Mapping[str, Mapping[str, Decimal]]) -> Iterator[tuple[str, str]]:
     """Compare numbers of one body: which is larger, and which is the sum of two others."""
     for place, by_path in numbers.items():
         rows: dict[str, list[tuple[str, Decimal]]] = {}
@@ -134,9 +147,6 @@ def _within(numbers: Mapping[str, Mapping[str, Decimal]], formulas: Mapping[str,
                 yield f"{place}{one} : {other}", _sign(a, b)
                 for whole in wholes.get(a + b, ()) if a > 0 and b > 0 else ():
                     yield f"{place}{one} + {other} = {whole}", "true"
-        for name, formula in formulas.items():
-            if (pair := formula(by_path)) is not None:
-                yield f"{place} {name}", _sign(*pair)
 
 
 def _equal_strings(strings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
@@ -157,6 +167,42 @@ def _across(
     for (first, c), (second, d) in combinations(strings.items(), 2):
         for path in c.keys() & d.keys():
             yield f"{first}{path} = {second}", str(c[path] == d[path]).lower()
+
+
+class ReplyForm(NamedTuple):
+    """The form of the responses to a step."""
+
+    answers: frozenset[str]
+    """The possible statuses, with the code of a refusal."""
+    fields: frozenset[str]
+    """The fields that every response has unless it is a refusal."""
+
+    def joined(self, other: ReplyForm) -> ReplyForm:
+        """Return the form of responses that have either form."""
+        fields = self.fields & other.fields if self.fields and other.fields else self.fields | other.fields
+        return ReplyForm(self.answers | other.answers, fields)
+
+    def covers(self, other: ReplyForm) -> bool:
+        """Return True if a response is of this form. A service may lack less than half of the fields."""
+        if not other.answers <= self.answers:
+            return False
+        is_refusal = all(answer[:1] > "3" for answer in other.answers)
+        return is_refusal or 2 * len(self.fields & other.fields) >= len(self.fields)
+
+
+def reply_forms(features: Features) -> dict[str, ReplyForm]:
+    """Return the forms of the responses in a trace, by step."""
+    found = {}
+    for name, status in features.items():
+        step, _, rest = name.partition(" ")
+        if rest != "status":
+            continue
+        code = features.get(f"{step} body.error.code", "")
+        start = f"{step} body."
+        fields = {key[len(start) :] for key in features if key.startswith(start)} if not code else set()
+        top = frozenset(field for field in fields if _FIELD.fullmatch(field))
+        found[step] = ReplyForm(frozenset({f"{status} {code}".rstrip()}), top)
+    return found
 
 
 def differences(one: Features, other: Features) -> set[str]:

@@ -20,6 +20,8 @@ from simulator.kernel.dataclass import dataclass
 ACCOUNT = "account"
 """The name under which steps refer to the account."""
 
+_MOST_REPEATS = 40
+"""The calls after which a step with `until` gives up."""
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
 
 
@@ -46,7 +48,12 @@ class Step:
     weight: int = 1
     """The cost of the step in the search."""
     undo: str = ""
-    """The call that deletes what the step created."""
+    """The call that deletes what the step created, or puts back what it changed."""
+    undo_body: object = None
+    until: int = 0
+    """The status until which the call is repeated, or 0."""
+    optional: bool = False
+    """True if a flow goes on where a target cannot cause the outside event: it may have happened already."""
     rows: tuple[str, ...] = ()
     """The fields that identify the rows of a list."""
 
@@ -108,14 +115,16 @@ class Target(Protocol):
         """The values that `${account.…}` refers to."""
         ...
 
-    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply: ...
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
+        """Return the response. A target that limits calls waits and tries again if `obey`."""
+        ...
 
     def wait(self, until: str) -> bool:
         """Let time pass: a duration, or until a timestamp. Return False if it cannot."""
         ...
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
-        """Cause an outside event. Return False if it cannot."""
+        """Cause an outside event: an action, or a call of the control API by its path. Return False if it cannot."""
         ...
 
     def events(self) -> list[Shown]:
@@ -140,7 +149,7 @@ def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
         trace.append(exchange)
         if exchange.reply is not None:
             values[step.name] = exchange.reply.body
-        if exchange.refused:
+        if exchange.refused and not step.optional:
             break
     return trace
 
@@ -153,7 +162,12 @@ def _played(step: Step, target: Target, values: Shown) -> Exchange:
         done = target.act(step.act, filled(step.target, values), filled(step.parameters, values))
         return Exchange(step, refused=not done, events=target.events())
     method, _, path = filled(step.call, values).partition(" ")
-    reply = target.call(method, path, filled(step.body, values), filled(step.headers, values))
+    given = filled(step.body, values), filled(step.headers, values)
+    reply = target.call(method, path, *given, obey=not step.until)
+    for _ in range(_MOST_REPEATS if step.until else 0):
+        if reply.status == step.until:
+            break
+        reply = target.call(method, path, *given, obey=False)
     return Exchange(step, reply, events=target.events())
 
 
@@ -171,9 +185,12 @@ def filled(value: object, values: Shown) -> Any:
 def _at(values: Shown, name: str, path: str) -> str:
     value: object = values.get(name)
     for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, Mapping) and key in value:
+            value = value[key]
+        else:
             raise Unresolved(f"{name}.{path}")
-        value = value[key]
     return str(value)
 
 

@@ -5,28 +5,37 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from simulator.engine.clients.exchange import Headers
+from simulator.engine.server.config import Config
 from simulator.engine.text.json import Shown
 from simulator.engine.webhooks import Outcome
+from simulator.engine.webhooks.operations import TEST_EVENT
+from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
 from simulator.service import TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
+from simulator.testing.receiving.loopback import Answer
 
 START = "2026-01-05T08:00:00.000Z"
 HOOK = "http://localhost/probe-hook"
 DEAD_HOOK = "http://localhost/probe-dead"
+FAILING_HOOK = "http://localhost/probe-failing"
 
 
 class _Receivers:
-    """A webhook transport. Its receivers accept everything, except below `DEAD_HOOK`."""
+    """A webhook transport. Its receivers accept everything, except at `DEAD_HOOK`.
+
+    `FAILING_HOOK` accepts only the test of a new endpoint.
+    """
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        return Outcome(500 if url.startswith(DEAD_HOOK) else 200, None, 1, headers)
+        fails = url == DEAD_HOOK or (url == FAILING_HOOK and TEST_EVENT.encode() not in body)
+        return Outcome(500 if fails else 200, None, 1, headers)
 
     async def close(self) -> None:
         pass
@@ -35,38 +44,49 @@ class _Receivers:
 class Simulators:
     """An application whose worlds are targets."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: Config | None = None) -> None:
         self._loop = asyncio.new_event_loop()
-        self._app = create_app(transport=_Receivers())
+        self._app = create_app(config, transport=_Receivers())
         self.consulted = set[str]()
         """The assumptions that worlds have looked up since the set was last cleared."""
         simulator = self._app.runtime.simulator
         simulator.wiring = dataclasses.replace(simulator.wiring, on_assumption=self.consulted.add)
 
-    def world(self, assumptions: Mapping[str, str], *, seed: int = 1, settings_: Shown | None = None) -> LocalWorld:
-        """Create a world with these alternatives."""
+    def world(
+        self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
+    ) -> LocalWorld:
+        """Create a world with these alternatives. Without `scenarios`, it has the usual ones."""
         body = {
             "clock": {"mode": "manual", "now": START},
             "seed": seed,
-            "settings": {**(settings_ or {}), "assumptions": dict(assumptions)},
+            "settings": {"assumptions": dict(assumptions)},
+            **({} if scenarios is None else {"scenarios": list(scenarios)}),
         }
         return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
 
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
-        given = {"host": "localhost", **({"content-type": "application/json"} if raw else {})}
-        given |= {name.lower(): value for name, value in headers.items()}
-        path, _, query = path.partition("?")
-        lines = [(name.encode(), value.encode()) for name, value in given.items()]
-        talk = Conversation(raw)
-        self._loop.run_until_complete(
-            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
-        )
-        answer = talk.answer()
+        given = {"content-type": "application/json"} if raw else {}
+        answer = self.exchange(method, path, raw, given | {name.lower(): value for name, value in headers.items()})
         parsed = None
         with suppress(ValueError):
             parsed = json.loads(answer.body)
         return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
+
+    def exchange(self, method: str, path: str, raw: bytes, headers: Mapping[str, str]) -> Answer:
+        """Send a request as it is. Header names are in lower case."""
+        path, _, query = path.partition("?")
+        lines = [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()]
+        talk = Conversation(raw)
+        self._loop.run_until_complete(
+            self._app(scope_of(method, path, query.encode(), lines, "localhost"), talk.receive, talk.send)
+        )
+        return talk.answer()
+
+    @property
+    def simulator(self) -> Simulator:
+        """The simulator with the worlds."""
+        return self._app.runtime.simulator
 
     def close(self) -> None:
         self._loop.run_until_complete(asyncio.sleep(0))
@@ -83,7 +103,7 @@ class LocalWorld:
     def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
         self._environment, keys = next(iter(created["credentials"].items()))
-        self._keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        self.keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
         self._token = ""
         self._seen = 0
         self.account = {
@@ -92,6 +112,7 @@ class LocalWorld:
             "user_id": created["platform_users"][0]["user_id"],
             "hook": HOOK,
             "dead_hook": DEAD_HOOK,
+            "failing_hook": FAILING_HOOK,
         }
         self.account |= TOOLING.probing().surroundings(self.read)
 
@@ -99,7 +120,7 @@ class LocalWorld:
         """Return the body of a GET."""
         return self.call("GET", path, None, {}).body
 
-    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         reply = self._once(method, path, body, headers)
         if reply.status == 401 and path != "/auth/token":
             self._token = ""
@@ -108,7 +129,7 @@ class LocalWorld:
 
     def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if not self._token and path != "/auth/token":
-            signed = self._simulators.send("POST", "/v1/auth/token", self._keys, {})
+            signed = self._simulators.send("POST", "/v1/auth/token", self.keys, {})
             self._token = signed.body["access_token"]
         return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
 
@@ -117,7 +138,7 @@ class LocalWorld:
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
-        return self.control("POST", f"/actions/{action}", body).status == 200
+        return self.control("POST", action_path(action), body).status < 300
 
     def events(self) -> list[Shown]:
         rows: list[Shown] = self.control("GET", f"/events?environment={self._environment}", None).body["data"]
@@ -148,9 +169,14 @@ def invented(now: str, run: str) -> dict[str, str]:
     }
 
 
+def action_path(action: str) -> str:
+    """Return the path of the control call for an action, or the path itself."""
+    return action if action.startswith("/") else f"/actions/{action}"
+
+
 def advance_body(until: str) -> dict[str, str]:
     """Return the body that advances a clock by a duration, or to a timestamp."""
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-__all__ = ["LocalWorld", "Simulators", "advance_body", "invented"]
+__all__ = ["LocalWorld", "Simulators", "action_path", "advance_body", "invented"]

@@ -4,49 +4,44 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import yaml
 
-from simulator.engine.text.json import JsonObject
-from simulator.engine.text.strict import did_you_mean
-from simulator.engine.worlds.alternatives import Observation, Switches
-from simulator.evidence.probing import Result, Verdict
-from simulator.kernel.dataclass import dataclass
+from simulator.engine.records.codec import StateError
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.engine.worlds.alternatives import Switches
+from simulator.engine.worlds.observations import FORMAT, Observed, check_agreement, read_observed
+from simulator.service import TOOLING
 from simulator.version import __version__
 
-FORMAT = 1
-OLD_DAYS = 90
+if TYPE_CHECKING:
+    from simulator.evidence.probing import Verdict
 
 
 class BadObserved(ValueError):
     """A file that is not an observed file. The message names the file and the place."""
 
 
-@dataclass(frozen=True)
-class Observed:
-    """One observed file."""
+def write(
+    path: Path,
+    target: str,
+    environment: str,
+    verdicts: Iterable[Verdict],
+    exchanges: Sequence[Any],
+    facts: Shown = MappingProxyType({}),
+    name: str = "target",
+    date: datetime.date | None = None,
+) -> None:
+    """Write the verdicts that are decided, and the facts. The file has the host of the target as a hash only.
 
-    path: Path
-    date: str
-    verdicts: Mapping[str, Verdict]
-
-    @property
-    def alternatives(self) -> dict[str, str]:
-        """The alternatives that the service has, by the id of the assumption."""
-        return {one.id: one.alternative for one in self.verdicts.values() if one.alternative is not None}
-
-    def warning(self, today: datetime.date) -> str:
-        """Return a warning about an old file, or ""."""
-        days = (today - datetime.date.fromisoformat(self.date)).days
-        return f"{self.path}: observed {days} days ago; `rampsim probe` renews it" if days > OLD_DAYS else ""
-
-
-def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict], exchanges: Sequence[Any]) -> None:
-    """Write the verdicts that are decided."""
+    `date` is the date of the observation, by default today.
+    """
     rows: JsonObject = {}
     for one in verdicts:
         if one.verdict == "undecided":
@@ -58,20 +53,30 @@ def write(path: Path, target: str, environment: str, verdicts: Iterable[Verdict]
     document = {
         "version": FORMAT,
         "target": {
-            "name": "target",
+            "name": name,
             "host_sha256": hashlib.sha256(host.encode()).hexdigest(),
             "environment": environment,
         },
-        "observed_at": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "observed_at": (date or datetime.datetime.now(datetime.UTC).date()).isoformat(),
         "rampsim": __version__,
         "assumptions": rows,
-        "facts": {},
+        "facts": dict(facts),
         "exchanges": list(exchanges),
     }
     draft = path.with_name(path.name + ".part")
     with draft.open("w", encoding="utf-8") as file:
         yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
     draft.replace(path)
+
+
+def read_files(paths: Iterable[Path], switches: Switches) -> tuple[Observed, ...]:
+    """Read and validate files. Raise `BadObserved` if one is invalid or two disagree."""
+    files = tuple(read(path, switches) for path in paths)
+    try:
+        check_agreement(files)
+    except StateError as error:
+        raise BadObserved(error.why) from None
+    return files
 
 
 def read(path: Path, switches: Switches) -> Observed:
@@ -82,58 +87,36 @@ def read(path: Path, switches: Switches) -> Observed:
         raise BadObserved(f"{path}: cannot be read ({error.strerror or error})") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadObserved(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
-    if not isinstance(document, Mapping):
-        raise BadObserved(f"{path}: is not an observed file. `rampsim probe --out` writes one")
-    if document.get("version") != FORMAT:
-        raise BadObserved(f"{path}: version: {document.get('version')!r} is not {FORMAT}")
-    date = str(document.get("observed_at"))
     try:
-        datetime.date.fromisoformat(date)
-    except ValueError:
-        raise BadObserved(f"{path}: observed_at: {date!r} is not a date like 2026-11-23") from None
-    rows = document.get("assumptions") or {}
-    if not isinstance(rows, Mapping):
-        raise BadObserved(f"{path}: assumptions: is not a mapping of ids to verdicts")
-    return Observed(path, date, {str(key): _verdict(path, str(key), row, switches) for key, row in rows.items()})
+        return read_observed(json.loads(json.dumps(document, default=str)), switches, str(path))
+    except StateError as error:
+        raise BadObserved(f"{path}: {error}") from None
 
 
-def _verdict(path: Path, identifier: str, row: object, switches: Switches) -> Verdict:
-    place = f"{path}: assumptions.{identifier}"
-    switch = switches.get(identifier)
-    if switch is None:
-        raise BadObserved(f"{place}: there is no such switchable assumption{did_you_mean(identifier, switches)}")
-    if not isinstance(row, Mapping) or row.get("verdict") not in get_args(Result):
-        raise BadObserved(f"{place}.verdict: is not one of {', '.join(get_args(Result))}")
-    alternative = row.get("alternative")
-    if (row["verdict"] == "differs") != (alternative is not None):
-        raise BadObserved(f"{place}.alternative: `differs` needs one, and no other verdict has one")
-    if alternative is not None and (why := switch.why_not(str(alternative))):
-        raise BadObserved(f"{place}.alternative: {why}")
-    exchanges = row.get("exchanges") or []
-    if not isinstance(exchanges, list):
-        raise BadObserved(f"{place}.exchanges: is not a list of indices")
-    return Verdict(
-        identifier, switch.assumed, row["verdict"], alternative, row.get("seen"), None, row.get("probe"), exchanges
-    )
+def exchanges_in(path: Path) -> list[Any]:
+    """Return the exchanges in a file that `read` accepts."""
+    exchanges = yaml.safe_load(path.read_bytes()).get("exchanges")
+    return exchanges if isinstance(exchanges, list) else []
 
 
-def observations(files: Sequence[Observed]) -> dict[str, Observation]:
-    """Return the observations of several files, by assumption. Raise `BadObserved` if two disagree."""
-    by_id: dict[str, tuple[Observed, Verdict]] = {}
+def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
+    """Return the verdicts in a file."""
+    from simulator.evidence.probing import Verdict
+
+    return [
+        Verdict(
+            identifier, switches[identifier].assumed, row["verdict"], row.get("alternative"), row.get("seen"), None,
+            row.get("probe"), row.get("exchanges") or [],
+        )
+        for identifier, row in file.verdicts.items()
+    ]  # fmt: skip
+
+
+def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
+    """Return a warning for each old file, and for each fact that no world can have. `today` is this machine's date."""
+    today = today or datetime.datetime.now(datetime.UTC).date()
+    found = []
     for file in files:
-        for identifier, verdict in file.verdicts.items():
-            earlier = by_id.setdefault(identifier, (file, verdict))
-            if (earlier[1].verdict, earlier[1].alternative) != (verdict.verdict, verdict.alternative):
-                raise BadObserved(
-                    f"{earlier[0].path} and {file.path} disagree on {identifier}: "
-                    f"{_shown(earlier[1])} and {_shown(verdict)}"
-                )
-    return {
-        one: Observation(verdict.alternative, file.date)
-        for one, (file, verdict) in by_id.items()
-        if verdict.verdict in ("holds", "differs")
-    }
-
-
-def _shown(verdict: Verdict) -> str:
-    return verdict.alternative or verdict.verdict
+        _, unfit = TOOLING.probing().fit_facts(file.facts) if file.facts else ({}, [])
+        found += [file.warning(today), *(f"{file.name}: facts that worlds do not use: {line}" for line in unfit)]
+    return [warning for warning in found if warning]

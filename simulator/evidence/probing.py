@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from itertools import combinations
-from typing import Literal, TypeAlias
 
 from simulator.engine.text.json import Shown, loads
 from simulator.engine.worlds.alternatives import Switches
-from simulator.evidence.features import ABSENT, Features, features_of
+from simulator.engine.worlds.observations import Result
+from simulator.evidence.features import ABSENT, Features, ReplyForm, features_of, reply_forms
 from simulator.evidence.flow import Exchange, Steps, Unresolved, filled, play
+from simulator.evidence.listener import QUIET_SECONDS
+from simulator.evidence.predictions import tells
 from simulator.evidence.provided import Probing
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
-from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in, tells
+from simulator.evidence.search import AGAIN, AS_ASSUMED, steps_in
 from simulator.kernel.dataclass import dataclass
 
-Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 _REASONS = (
-    "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "no-probe",
+    "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
 )  # fmt: skip
 """In order of priority."""
 _MOST_FAILURES = 3
@@ -33,6 +34,8 @@ class Options:
     spends: tuple[str, ...]
     """The effects on the account that are allowed."""
     wait_seconds: float = 0
+    time_rate: float = 1
+    """The seconds of the target's clock in one second of this machine."""
     steers: bool = False
     """True if the target is a simulator whose clock and outside events may be steered."""
     sees_events: bool = False
@@ -72,15 +75,16 @@ def read_probes(probing: Probing) -> Shown:
     return content
 
 
-def obstacle(probe: Shown, options: Options) -> str:
-    """Return why a probe cannot run with these options, or ""."""
+def obstacle(probe: Shown, options: Options, steps: int) -> str:
+    """Return why a probe cannot run with these options, or "". `steps` is the length of its flow."""
     if probe["spend"] not in options.spends:
         return "needs-spend"
     if probe["needs_event"] and not options.steers:
         return "needs-event"
-    if probe["needs_webhook"] and not options.sees_events:
+    if (probe["needs_webhook"] or probe["needs_hook"]) and not options.sees_events:
         return "needs-event"
-    if probe["wait_seconds"] > options.wait_seconds and not options.steers:
+    wait = probe["wait_seconds"] + (QUIET_SECONDS * steps * options.time_rate if probe["needs_webhook"] else 0)
+    if wait > options.wait_seconds * options.time_rate and not options.steers:
         return "needs-time"
     return ""
 
@@ -90,7 +94,7 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
     wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
     by_flow: dict[str, list[Shown]] = {}
     for probe in document["probes"]:
-        if probe["assumption"] in wanted and not obstacle(probe, options):
+        if probe["assumption"] in wanted and not obstacle(probe, options, len(document["flows"][probe["flow"]])):
             by_flow.setdefault(probe["flow"], []).append(probe)
     rows = []
     for name, probes in by_flow.items():
@@ -115,7 +119,7 @@ def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, 
                 for probe in document["probes"]
                 if probe["assumption"] == switch.id and alternative in probe["alternatives"]
             ]
-            obstacles = [obstacle(probe, options) for probe in probes]
+            obstacles = [obstacle(probe, options, len(document["flows"][probe["flow"]])) for probe in probes]
             if not probes:
                 found.setdefault(switch.id, []).append("no-probe")
             elif all(obstacles):
@@ -126,8 +130,9 @@ def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, 
 class Decisions:
     """The verdicts of a run, which narrow with every probe."""
 
-    def __init__(self, document: Shown, switches: Switches, options: Options) -> None:
-        self._switches = switches
+    def __init__(self, document: Shown, switches: Switches, options: Options, formulas: Container[str] = ()) -> None:
+        """`formulas` are the names of features that a trace may leave open."""
+        self._switches, self._formulas = switches, formulas
         self._blocked = blocked(document, switches, options)
         wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
         self._open: dict[str, set[str]] = {one: {AS_ASSUMED, *switches[one].alternatives} for one in wanted}
@@ -176,7 +181,7 @@ class Decisions:
     ) -> None:
         """Narrow the sides of an assumption by a probe that was played."""
         identifier = probe["assumption"]
-        if reason := _unprepared(probe, trace):
+        if reason := _unprepared(probe, trace, features):
             self.failed(identifier, reason)
             return
         verdict = self.verdicts[identifier]
@@ -188,17 +193,30 @@ class Decisions:
             for side in self._open[identifier]
             if all(value in predictions[side][name] for name, value in seen.items())
         }
-        if not matching and {one.step.name for one in trace} < set(flow):
-            self.failed(identifier, "needs-permission")  # a step lacked a value, so this is not a behaviour
-            return
-        if not matching and any(one.reply is not None and one.reply.status >= 500 for one in trace):
-            self.failed(identifier, "unreachable")  # a failure of the service is not a behaviour
-            return
+        strange = _strange(probe, features)
+        if not matching or strange:
+            if reason := self._no_behaviour(flow, trace, seen):
+                self.failed(identifier, reason)
+                return
+            matching = set()
         self._open[identifier] = matching
         verdict.probe, verdict.exchanges = probe["id"], at
         if not matching:
-            verdict.seen = "; ".join(f"{name}: {value}" for name, value in seen.items())
+            verdict.seen = "; ".join(f"{name}: {value}" for name, value in (strange or seen).items())
         self._settle(identifier)
+
+    def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
+        """Return why a trace that matches no prediction says nothing about the behaviour of the service, or ""."""
+        statuses = {one.reply.status for one in trace if one.reply is not None}
+        if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
+            return "inconclusive"
+        if max(statuses, default=0) >= 500:
+            return "unreachable"
+        if 429 in statuses:
+            return "budget"
+        if statuses & {401, 403} or {one.step.name for one in trace} < set(flow):  # or a step lacked a value
+            return "needs-permission"
+        return ""
 
     def _settle(self, identifier: str) -> None:
         verdict, sides = self.verdicts[identifier], self._open[identifier]
@@ -214,7 +232,7 @@ class Decisions:
             verdict.reason = next((one for one in _REASONS if one in reasons), "no-probe")
 
 
-def _unprepared(probe: Shown, trace: Sequence[Exchange]) -> str:
+def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> str:
     """Return why the steps of a flow did not prepare the ground for its probe, or ""."""
     played = {one.step.name: one for one in trace}
     for name, succeeds in probe["expected"].items():
@@ -224,8 +242,22 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange]) -> str:
         if exchange.refused:
             return "needs-time" if exchange.step.wait else "needs-event"
         if exchange.reply is not None and (exchange.reply.status < 400) != succeeds:
-            return "needs-permission"
+            return "needs-event" if exchange.step.until else "needs-permission"
+    if any(features.get(name, ABSENT) not in values for name, values in probe["states"].items()):
+        return "needs-event"  # a resource is in another state than the probe was computed for
     return ""
+
+
+def _strange(probe: Shown, features: Features) -> Features:
+    """Return the responses of a form that no side of a probe knows."""
+    found = {}
+    for step, form in reply_forms(features).items():
+        known = probe["replies"].get(step)
+        if known is None or ReplyForm(frozenset(known["answers"]), frozenset(known["fields"])).covers(form):
+            continue
+        found[f"{step} status"] = next(iter(form.answers))
+        found |= {f"{step} body.{name}": ABSENT for name in sorted(set(known["fields"]) - form.fields)}
+    return found
 
 
 def decide(
@@ -278,6 +310,7 @@ def decide(
 def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Exchange]:
     target.prepare()
     target.saved()
+    target.listens = any(probe["needs_webhook"] for probe in row.probes)
     try:
         trace = play(steps_in(row.flow, steps), target)
         with suppress(SpentBudget, NotTheService):  # what was seen counts all the same
@@ -294,6 +327,7 @@ def _undo(trace: Sequence[Exchange], target: RemoteService) -> None:
         if one.step.undo and one.step.name in values:
             try:
                 method, _, path = str(filled(one.step.undo, values)).partition(" ")
+                body = filled(one.step.undo_body, values)
             except Unresolved:
                 continue
-            target.call(method, path, None, {})
+            target.call(method, path, body, {})

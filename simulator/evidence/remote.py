@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,13 +15,20 @@ from simulator.engine.clients.control import CallRefused, ControlClient, Unreach
 from simulator.engine.clients.guard import LiveKeys
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.text.json import JsonObject, Shown
-from simulator.evidence.flow import Reply
-from simulator.evidence.local import advance_body, invented
+from simulator.evidence.flow import Reply, Step
+from simulator.evidence.listener import Listener
+from simulator.evidence.local import action_path, advance_body, invented
 from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.service import TOOLING
 
 MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
+_CLOCK_SECONDS = 2.0
+_LEAST_RATE = 3.0
+"""With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
+_RATE_MARGIN = 1.05
+_COLLECTION = re.compile(r"(/[a-z-]+)+")
+_ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
 _MOST_RETRIES = 5
 _LONGEST_PAUSE_SECONDS = 120.0
 
@@ -48,12 +56,20 @@ class RemoteService:
         wait_seconds: float = 0,
         control: ControlClient | None = None,
         live_keys: LiveKeys | None = None,
+        listener: Listener | None = None,
+        account: Mapping[str, str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10)
         self._base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}
-        self._control, self._sleep = control, sleep
+        self._control, self._sleep, self._listener = control, sleep, listener
+        self._endpoint = ""
+        self._clock = (time.time(), time.monotonic())
+        self.time_rate = 1.0
+        """The seconds of the target's clock in one second of this machine."""
+        self.listens = False
+        """True if a flow needs events, so that it waits for them after each step."""
         self._token = self._snapshot = ""
         self._run = time.time_ns() // 1_000_000
         self._seen: set[str] = set()
@@ -61,7 +77,10 @@ class RemoteService:
         self.calls = 0
         self.exchanges: list[JsonObject] = []
         """The calls of all flows, without headers and secrets."""
+        self._given = {**(account or {}), **({} if listener is None else listener.hooks)}
         self.account: dict[str, str] = {}
+        self.id_prefixes: dict[str, str] = {}
+        """The prefixes of ids, by the path of the call that created the resource."""
 
     def sign_in(self) -> None:
         """Exchange the keys for a token. Raise `NotTheService`."""
@@ -71,42 +90,75 @@ class RemoteService:
             raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
         self._token = token
 
-    def prepare(self) -> None:
-        """Read the account for the next flow, whose references are new."""
+    def ensure_signed_in(self) -> None:
         if not self._token:
             self.sign_in()
+
+    def prepare(self) -> None:
+        """Read the account for the next flow, whose references are new."""
+        self.ensure_signed_in()
         self._run += 1
         if not self.account:
             self.account.update(TOOLING.probing().surroundings(self.read))
             if self._control is not None:
                 with suppress(CallRefused, KeyError, IndexError):
                     self.account["user_id"] = self._control.get("/worlds/default")["platform_users"][0]["user_id"]
-        self.account |= {**invented(self._now(), str(self._run)), "public_key": self._keys["public_key"]}
+        own = {**invented(self._now(), str(self._run)), "public_key": self._keys["public_key"]}
+        self.account |= {**own, **self._given}
 
     def _now(self) -> str:
         if self._control is not None:
-            return str(self._control.get("/clock")["now"])
-        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            return str(self._steer(lambda control: control.get("/clock"))["now"])
+        return datetime.fromtimestamp(self._seconds(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+    def _seconds(self) -> float:
+        """Return the time of the target's clock in seconds since 1970."""
+        wall, at = self._clock
+        return wall + (time.monotonic() - at) * self.time_rate
+
+    def read_clock(self, step: Step, field: str, *, rate: bool) -> None:
+        """Compare the clock of the target with that of this machine, and their rates if `rate`."""
+        seen = []
+        method, _, path = step.call.partition(" ")
+        for number in range(2 if rate else 1):
+            if number:
+                self._sleep(_CLOCK_SECONDS)
+            reply = self.call(method, path, step.body, step.headers)
+            stamp = reply.body.get(field) if isinstance(reply.body, Mapping) else None
+            try:
+                seen.append((parse_timestamp(str(stamp)) / 1000, time.monotonic()))
+            except ValueError:
+                return
+        self._clock = seen[-1]
+        if rate:
+            measured = (seen[1][0] - seen[0][0]) / (seen[1][1] - seen[0][1])
+            self.time_rate = measured if measured > _LEAST_RATE else 1.0
 
     def read(self, path: str) -> Any:
         """Return the body of a GET."""
         return self.call("GET", path, None, {}).body
 
-    def call(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
-        reply = self._sent(method, path, body, headers)
+    def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
+        reply = self._sent(method, path, body, headers, obey)
         if reply.status == 401 and path != "/auth/token":
             self.sign_in()
-            reply = self._sent(method, path, body, headers)
+            reply = self._sent(method, path, body, headers, obey)
         seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
+        self._note_id(method, path, reply)
         code = reply.body.get("error") if isinstance(reply.body, Mapping) else None
         self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
         return reply
 
-    def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
+    def _note_id(self, method: str, path: str, reply: Reply) -> None:
+        given = reply.body.get("id") if isinstance(reply.body, Mapping) and reply.status < 400 else None
+        if method == "POST" and _COLLECTION.fullmatch(path) and (found := _ID_PREFIX.match(str(given))):
+            self.id_prefixes.setdefault(path, found[0])
+
+    def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str], obey: bool) -> Reply:
         authorized = {} if path == "/auth/token" else {"Authorization": f"Bearer {self._token}"}
         for attempt in range(_MOST_RETRIES):
             reply = self._send(method, path, body, {**authorized, **headers})
-            if reply.status != 429 or attempt == _MOST_RETRIES - 1:
+            if reply.status != 429 or not obey or attempt == _MOST_RETRIES - 1:
                 break
             self._pause(reply.headers.get("retry-after", "1"))
         return reply
@@ -155,8 +207,12 @@ class RemoteService:
         if self._control is not None:
             return self._steered("/clock/advance", advance_body(until))
         body = advance_body(until)
-        now = time.time()
-        seconds = parse_timestamp(body["to"]) / 1000 - now if "to" in body else parse_duration(body["by"]) / 1000
+        if "to" in body:
+            seconds = parse_timestamp(body["to"]) / 1000 - self._seconds()
+        else:
+            seconds = parse_duration(body["by"]) / 1000
+        if self.time_rate != 1:
+            seconds = seconds / self.time_rate * _RATE_MARGIN
         if seconds > self.wait_left:
             return False
         self.wait_left -= max(seconds, 0)
@@ -165,7 +221,7 @@ class RemoteService:
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
-        return self._control is not None and self._steered(f"/actions/{action}", body)
+        return self._control is not None and self._steered(action_path(action), body)
 
     def _steered(self, path: str, body: Shown) -> bool:
         assert self._control is not None
@@ -177,25 +233,59 @@ class RemoteService:
             raise NotTheService(str(error)) from None
         return True
 
+    def _steer(self, call: Callable[[ControlClient], Any]) -> Any:
+        """Return the result of a control call. Raise `NotTheService` if it fails."""
+        assert self._control is not None
+        try:
+            return call(self._control)
+        except (Unreachable, CallRefused) as error:
+            raise NotTheService(str(error)) from None
+
     def events(self) -> list[Shown]:
         if self._control is None:
-            return []
-        rows: list[Shown] = self._control.get("/events", limit=200)["data"]
+            if self._listener is None or not self.listens:
+                return []
+            events, seconds = self._listener.events(self._sleep)
+            self.wait_left -= seconds
+            return events
+        rows: list[Shown] = self._steer(lambda control: control.get("/events", limit=200))["data"]
         new = [row for row in rows if row["id"] not in self._seen]
         self._seen |= {row["id"] for row in new}
         return new
 
+    def register(self) -> str:
+        """Register the listener for all events. Return why no events will be seen, or ""."""
+        assert self._listener is not None
+        body = {"url": self._listener.hooks["hook"], "events": ["*"], "description": "probe-"}
+        reply = self.call("POST", "/webhooks", body, {})
+        identifier = reply.body.get("id") if isinstance(reply.body, Mapping) and reply.status < 400 else None
+        if not isinstance(identifier, str):
+            return f"the target refuses the endpoint ({_described(reply)})"
+        self._endpoint = identifier
+        if self._listener.tests:
+            return ""
+        if self._listener.unverified:
+            return "the webhook key does not verify the signature of the test request"
+        return "no test request reached the listener"
+
+    def unregister(self) -> None:
+        """Delete the endpoint of the listener."""
+        if self._endpoint:
+            self.calls_left += 1  # also when no call is left
+            self.call("DELETE", f"/webhooks/{self._endpoint}", None, {})
+            self._endpoint = ""
+
     def saved(self) -> None:
         """Save the state of a steered simulator, so that a flow leaves nothing behind."""
         if self._control is not None:
-            self._snapshot = self._control.post("/snapshots", {"name": "probe"})["id"]
+            self._snapshot = self._steer(lambda control: control.post("/snapshots", {"name": "probe"}))["id"]
             self._seen.clear()  # a restored world repeats the ids of its events
 
     def restored(self) -> None:
         """Put a steered simulator back into its saved state."""
         if self._control is not None:
-            self._control.post(f"/snapshots/{self._snapshot}/restore")
-            self._control.delete(f"/snapshots/{self._snapshot}")
+            self._steer(lambda control: control.post(f"/snapshots/{self._snapshot}/restore"))
+            self._steer(lambda control: control.delete(f"/snapshots/{self._snapshot}"))
 
 
 def _bare(path: str) -> str:

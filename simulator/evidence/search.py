@@ -8,36 +8,37 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.alternatives import Switches
-from simulator.evidence.features import ABSENT, Features, differences, features_of
+from simulator.evidence.features import ABSENT, Features, ReplyForm, differences, features_of, reply_forms
 from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
 from simulator.evidence.local import START, LocalWorld, Simulators, invented
+from simulator.evidence.predictions import differs, fewest, is_of_event, is_robust, same, told
 from simulator.evidence.provided import Probing
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.copying import replace
 
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 """The alternatives in force, sorted: (id, alternative)."""
-Prediction: TypeAlias = Mapping[str, Sequence[str]]
-"""The possible values of each feature on one side."""
 AGAIN = "'"
 """Ends the name of a step that a flow repeats."""
 AS_ASSUMED = ""
 """The side of a probe on which nothing is switched."""
 
+_STATE = " body.status"
+"""Ends the names of features that have the status of a resource."""
+_HOOK = "hook}"
+"""Ends a reference to the address of a receiver of webhooks."""
 _MOST_STEPS = 10
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
 _MOST_BREAKING = 3
 """The alternatives of other assumptions that a probe may rest on."""
-_MOST_VALUES = 3
-"""The values that a feature may have on one side."""
 _MOST_ATTEMPTS = 8
 """The flows of a level in which the search looks for robust features of one assumption."""
 _LEAST_SHARE_PLAYED = 0.6
@@ -75,7 +76,10 @@ class Search:
         self._simulators.close()
 
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
-        """Play a flow in a new world. `data` is the index of other reference data or of a history, -1 for none."""
+        """Play a flow in a new world. `data` is the index of other reference data or of a history, -1 for none.
+
+        One index more is a world without scenarios: a service does nothing because a scenario would.
+        """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:
             self._ran[key] = self._play(flow, assumed, data, seed)
@@ -84,9 +88,10 @@ class Search:
     def _play(self, flow: Flow, assumed: Mapping[str, str], data: int, seed: int) -> Run:
         self.played += 1
         self._simulators.consulted.clear()
-        world = self._simulators.world(assumed, seed=seed)
+        is_bare = data == len(self.probing.other_data) + len(self.probing.histories)
+        world = self._simulators.world(assumed, seed=seed, scenarios=[] if is_bare else None)
         try:
-            if data >= 0:
+            if data >= 0 and not is_bare:
                 self._prepare(world, data)
             begun = _now(world)
             trace = play(steps_in(flow, self.steps), world)
@@ -118,7 +123,7 @@ class Search:
     def cost(self, flow: Flow) -> tuple[int, int, int]:
         """Return what a flow costs a real account: outside events first, then effects, then steps."""
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
-        acts = sum(bool(step.act) for step in steps)
+        acts = sum(bool(step.act) and not step.optional for step in steps)
         effect = max(self.probing.spends.index(step.spend) for step in steps)
         return acts, effect, sum(step.weight for step in steps)
 
@@ -186,7 +191,9 @@ class Search:
                 break
             runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
             for name in list(found):
-                if any(runs[s].features.get(name, ABSENT) != first[s].features.get(name, ABSENT) for s in sides):
+                if name not in self.probing.formulas and any(
+                    runs[s].features.get(name, ABSENT) != first[s].features.get(name, ABSENT) for s in sides
+                ):
                     if not assumed:
                         del found[name]
                     else:
@@ -209,10 +216,16 @@ class Search:
             name: first[AS_ASSUMED].succeeded[name]
             for name in flow
             if len({one.succeeded.get(name) for one in first.values()}) == 1 and name in first[AS_ASSUMED].succeeded
+            if not self.steps[name.rstrip(AGAIN)].optional
         }
         names = {name for one in first.values() for name in one.features}
         values = {side: {name: {one.features.get(name, ABSENT)} for name in names} for side, one in first.items()}
-        names -= _same(first)
+        alike = same({side: one.features for side, one in first.items()})
+        names -= alike
+        states = {name: {first[AS_ASSUMED].features[name]} for name in alike if name.endswith(_STATE)}
+        forms: dict[str, ReplyForm] = {}
+        for one in first.values():
+            _join(forms, one.features)
         contexts = played = 0
         for assumed, data, seed in self._contexts(flow, identifier, first):
             if any(assumed.get(other) in broken for other, broken in unless.items()):
@@ -222,30 +235,48 @@ class Search:
             if any(one.succeeded.get(name) != ok for one in runs.values() for name, ok in expected.items()):
                 continue
             played += 1
+            for one in runs.values():
+                _join(forms, one.features)
+            for name in list(states):
+                here = {runs[side].features.get(name, ABSENT) for side in sides}
+                states[name] |= here
+                if len(here) > 1:
+                    del states[name]
             for name in names:
                 for side in sides:
-                    values[side][name].add(runs[side].features.get(name, ABSENT))
-            names = {name for name in names if _is_robust([values[side][name] for side in sides])}
+                    value = runs[side].features.get(name, ABSENT)
+                    if value != ABSENT or name not in self.probing.formulas:  # an absent formula decides nothing
+                        values[side][name].add(value)
+            names = {name for name in names if is_robust([values[side][name] for side in sides])}
             if not names:
                 return None
         if played < contexts * _LEAST_SHARE_PLAYED:
             return None
         predictions = {side: {name: sorted(values[side][name]) for name in names} for side in sides}
-        chosen = _fewest(names, predictions)
-        told = [one for one in switch.alternatives if (AS_ASSUMED, one) in _told(chosen, predictions)]
-        if not told:
+        chosen = fewest(names, predictions)
+        pairs = told(chosen, predictions)
+        distinct = [one for one in switch.alternatives if (AS_ASSUMED, one) in pairs]
+        if not distinct:
             return None
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
+        named = {*chosen, *(word for name in chosen for word in name.split())}
         return {
             "assumption": identifier,
-            "alternatives": told,
+            "alternatives": distinct,
             "flow": list(flow),
             "spend": self.probing.spends[max(self.probing.spends.index(step.spend) for step in steps)],
             "wait_seconds": max(one.waited_seconds for one in first.values()),
-            "needs_event": any(step.act for step in steps),
-            "needs_webhook": any(map(_is_of_event, chosen)),
+            "needs_event": any(step.act and not step.optional for step in steps),
+            "needs_webhook": any(map(is_of_event, chosen)),
+            "needs_hook": any(_HOOK in repr(step) for step in steps),
             "unless": dict(unless),
             "expected": expected,
+            "replies": {
+                name: {"answers": sorted(form.answers), "fields": sorted(form.fields)}
+                for name, form in sorted(forms.items())
+                if name in named or named & self.probing.formulas.keys()
+            },
+            "states": {name: sorted(found) for name, found in sorted(states.items())},
             "predictions": {side: {name: predictions[side][name] for name in chosen} for side in sides},
         }
 
@@ -254,7 +285,7 @@ class Search:
     ) -> Iterator[tuple[Mapping[str, str], int, int]]:
         """Yield other assumptions, other reference data and other seeds. What the flow never consulted is left out."""
         consulted = frozenset().union(*(one.consulted for one in first.values()))
-        for data in range(len(self.probing.other_data) + len(self.probing.histories)):
+        for data in range(len(self.probing.other_data) + len(self.probing.histories) + 1):
             yield {}, data, 1
         yield {}, -1, 2
         for other, switch in self.switches.items():
@@ -275,50 +306,17 @@ def combination(switches: Switches, seed: str, *, without: str = "", share: floa
     }
 
 
+def _join(forms: dict[str, ReplyForm], features: Features) -> None:
+    for step, form in reply_forms(features).items():
+        forms[step] = forms[step].joined(form) if step in forms else form
+
+
 def _now(world: LocalWorld) -> int:
     return parse_timestamp(world.control("GET", "/clock", None).body["now"])
 
 
 def _switched(assumed: Mapping[str, str], identifier: str, side: str) -> dict[str, str]:
     return {**assumed, identifier: side} if side else dict(assumed)
-
-
-def _same(runs: Mapping[str, Run]) -> set[str]:
-    """Return the features that have the same value on all sides."""
-    names = {name for one in runs.values() for name in one.features}
-    return {name for name in names if len({one.features.get(name, ABSENT) for one in runs.values()}) == 1}
-
-
-def _is_robust(values: Sequence[set[str]]) -> bool:
-    """Return True if a feature has few values on each side, and two sides have none in common.
-
-    Other assumptions choose among a few statuses, codes and forms, so one value would be too strict.
-    """
-    return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
-
-
-def tells(name: str, one: Prediction, other: Prediction) -> bool:
-    """Return True if a feature has no value in common on two sides."""
-    return set(one[name]).isdisjoint(other[name])
-
-
-def _told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tuple[str, str]]:
-    """Return the pairs of sides that some of the features tell apart."""
-    pairs = list(combinations(predictions, 2))
-    return {(a, b) for name in names for a, b in pairs if tells(name, predictions[a], predictions[b])}
-
-
-def _fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[str]:
-    """Choose few features that tell all the pairs of sides apart that any of the features tell apart.
-
-    Features of responses come before those of events, and short names before long ones.
-    """
-    order = sorted(names, key=lambda name: (_is_of_event(name), name.count(" "), len(name), name))
-    chosen: list[str] = []
-    for name in order:
-        if _told([*chosen, name], predictions) > _told(chosen, predictions):
-            chosen.append(name)
-    return chosen
 
 
 def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> JsonObject:
@@ -336,7 +334,11 @@ def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> 
             for identifier in sorted({one for one, _ in open_webhook if one in usual.consulted}):
                 alternatives = [name for one, name in open_webhook if one == identifier]
                 if not any(
-                    _differs(usual, search.run(flow, {identifier: name}), also_events=(identifier, name) in left)
+                    differs(
+                        usual.features,
+                        search.run(flow, {identifier: name}).features,
+                        also_events=(identifier, name) in left,
+                    )
                     for name in sorted(alternatives)
                 ):
                     continue
@@ -347,28 +349,20 @@ def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> 
                 if probe is None:
                     continue
                 report(f"{identifier}: {' '.join(flow)} tells {', '.join(probe['alternatives'])}")
-                told = {(identifier, name) for name in probe["alternatives"]}
+                pairs = {(identifier, name) for name in probe["alternatives"]}
                 if probe["needs_webhook"]:
-                    if told & left:
+                    if pairs & left:
                         by_event.append(probe)
-                        left -= told
-                elif told & open_webhook:
+                        left -= pairs
+                elif pairs & open_webhook:
                     found.append(probe)
-                    open_webhook -= told
-                    left -= told
+                    open_webhook -= pairs
+                    left -= pairs
         report(f"{len(left)} alternatives left, {len(open_webhook)} without a probe by responses alone")
     by_event = [
         one for one in by_event if any((one["assumption"], name) in open_webhook for name in one["alternatives"])
     ]
     return _document(search, found + by_event, left)
-
-
-def _differs(one: Run, other: Run, *, also_events: bool) -> bool:
-    return any(also_events or not _is_of_event(name) for name in differences(one.features, other.features))
-
-
-def _is_of_event(name: str) -> bool:
-    return name.startswith("event ") or " : event " in name or " = event " in name
 
 
 def _document(search: Search, probes: list[JsonObject], left: set[tuple[str, str]]) -> JsonObject:

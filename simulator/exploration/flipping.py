@@ -11,11 +11,15 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import NamedTuple
 
 from simulator.engine.text.progress import SILENT, ProgressListener
-from simulator.engine.worlds.alternatives import Switch, chosen
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
+from simulator.engine.worlds.alternatives import Observation, Switch, chosen
+from simulator.engine.worlds.observations import observations
+from simulator.evidence.observed import BadObserved, read_files
+from simulator.exploration.baselines import Baseline, baselines_of, sites_in
+from simulator.exploration.exploring import Settings, crew_of
 from simulator.exploration.runs.running import Crew, StopExploring
 from simulator.exploration.runs.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass
@@ -62,11 +66,13 @@ class Changed(NamedTuple):
 class Flipped:
     """The result for all alternatives that were tried. `changed` lists only alternatives that change a test.
 
-    `settled`: the alternatives that were used in all runs, including the baseline, by assumption id.
+    `settled`: the alternatives that were used in all runs, including the baseline, by assumption id. `observed`: the
+    assumptions that observed files decide, which are not tried.
     """
 
     settings: Settings
     settled: Mapping[str, str]
+    observed: Mapping[str, Observation]
     baselines: Mapping[str, Baseline]
     tried: Sequence[Flip]
     left_out: Sequence[Flip]
@@ -88,6 +94,15 @@ def settled() -> dict[str, str]:
     return known
 
 
+def observed() -> dict[str, Observation]:
+    """Return the assumptions that the files in SIMULATOR_OBSERVED decide. Raises StopExploring for an invalid file."""
+    paths = [Path(name) for name in os.environ.get("SIMULATOR_OBSERVED", "").split()]
+    try:
+        return observations(read_files(paths, TOOLING.alternatives()))
+    except BadObserved as error:
+        raise StopExploring(f"SIMULATOR_OBSERVED: {error}") from None
+
+
 def flips(known: Collection[str] = ()) -> list[Flip]:
     """Return all alternatives. The most likely alternative to each assumption comes first, then the second most
     likely ones.
@@ -105,12 +120,12 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
     A budget omits whole alternatives, because running only some tests under an alternative would not describe the
     suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an option is invalid.
     """
-    known = settled()
+    known, seen = settled(), observed()
     with crew_of(settings) as (crew, tests):
         name = f"a{os.getpid()}-{time.monotonic_ns()}"
         baselines = baselines_of(tests, crew, name, settings.limit)
         each = sum(one.seconds for one in baselines.values()) / crew.size
-        every = every or flips(known)
+        every = every or flips({*known, *seen})
         tried = within_budget(every, each, settings.budget)
         left_out = every[len(tried) :]
         listener.began(len(baselines))
@@ -119,7 +134,7 @@ def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, ever
         changed = _changed(pairs, known, baselines, crew, name, listener)
         if not changed and not any(sites_in(one) for one in baselines.values()):
             raise StopExploring(_NOTHING_ASKED)  # servers that tests start themselves are seen by what changes alone
-        return Flipped(settings, known, baselines, tried, left_out, changed)
+        return Flipped(settings, known, seen, baselines, tried, left_out, changed)
 
 
 def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> Sequence[Flip]:

@@ -40,6 +40,10 @@ class Samples:
     """
     zones: tuple[str, ...]
     """Time zones, as IANA names."""
+    disguised: Callable[[str, Callable[[int], bytes]], str | None]
+    """A function that replaces a valid address, phone number or account number by another valid one of the same form,
+    given a source of bytes. It returns None for any other string. Test values keep the digits that select an outcome.
+    """
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Tooling:
     """The changes that `rampsim conform` applies to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The fault classes about money, for `rampsim explore`."""
+    pairs: Callable[[], Sequence[tuple[str, str]]]
+    """The pairs of fault classes that `rampsim explore` tries first under the plan `pairs-of-faults`."""
     playbook: Callable[[], Playbook]
     """The orders that `rampsim certify` sends to receivers."""
     compared: Callable[[], Compared]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +17,7 @@ from simulator.cli.server import detaching, running, settings
 from simulator.cli.tools import completing
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Observation
+    from simulator.engine.worlds.observations import Observed
 
 
 def _options(command: Any) -> Any:
@@ -65,7 +65,7 @@ def serve(
                     is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
                     idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                     switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
-                    observed=_observations(observed),
+                    observed=_observed(observed),
                     idle_worlds=idle_worlds, scenario_directories=scenarios,
                 )  # fmt: skip
             except ConfigError as error:
@@ -83,24 +83,20 @@ def serve(
         _run(application, server, config.host, config.port, is_noted=not end_with_stdin)
 
 
-def _observations(paths: tuple[str, ...]) -> Mapping[str, Observation]:
-    """Read the observed files. Warn about an old file."""
+def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
+    """Read the observed files. An old file gives a warning."""
     if not paths:
-        return {}
-    import datetime
-
+        return ()
     from simulator.evidence import observed
     from simulator.service import TOOLING
 
-    today = datetime.datetime.now(datetime.UTC).date()
     try:
-        files = [observed.read(Path(path), TOOLING.alternatives()) for path in paths]
-        found = observed.observations(files)
+        files = observed.read_files(map(Path, paths), TOOLING.alternatives())
     except observed.BadObserved as error:
         _refuse([f"--observed: {error}"])
-    for warning in filter(None, (file.warning(today) for file in files)):
+    for warning in observed.warnings_of(files):
         say(f"rampsim: {warning}", err=True)
-    return found
+    return files
 
 
 def _refuse(problems: list[str]) -> NoReturn:

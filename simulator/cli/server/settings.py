@@ -251,10 +251,11 @@ SERVE = (
     ),
     Setting(
         "--observed",
-        "Observed file from `rampsim probe`. The server uses the alternatives in it. Repeatable. --assume "
-        "overrides it.",
+        "Observed file of `rampsim probe`, on which worlds are based; repeatable. --assume takes precedence.",
+        otherwise="none",
         sort="list",
         metavar="FILE",
+        place=True,
     ),
     Setting(
         "--detach",

@@ -6,16 +6,20 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
+
+if TYPE_CHECKING:
+    from simulator.evidence.replaying import Player
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", metavar="FILE|DIR", type=click.Path(exists=True, path_type=Path))
 @click.argument("newer", type=_FILE, required=False)
 @click.option(
     "--base", metavar="URL", default=None, help="Base URL of the recorded calls.  [default: the part up to /v1]"
@@ -27,14 +31,24 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     default=("autopilot",),
     show_default=True,
-    help="Scenario to activate for the replay; repeatable.",
+    help="Scenario to activate for the replay of a HAR file; repeatable.",
 )
 @click.option("--values", is_flag=True, help="Also compare amounts, rates and strings.")
+@click.option("--target", metavar="URL", help="Replay DIR at this service. Base URL that ends with /v1.")
+@click.option("--public-key", envvar="RAMPSIM_PUBLIC_KEY", show_envvar=True, help="Public key for the target.")
+@click.option("--secret-key", envvar="RAMPSIM_SECRET_KEY", show_envvar=True, help="Secret key for the target.")
+@click.option("--observed", type=_FILE, multiple=True, help="Replay DIR in a simulator with this observed file.")
+@click.option("--accept", type=_FILE, help="Known differences for DIR, each with a reason.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def compare(
-    file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, as_json: bool
-) -> None:
-    """Compare a recording with the simulator, or two contracts.
+    file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, target: str | None,
+    public_key: str | None, secret_key: str | None, observed: tuple[Path, ...], accept: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Compare recorded traffic with a service, or two contracts.
+
+    DIR has recordings of `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
+    difference means that the simulator is wrong, or that the service has changed. Exits with 1 if there are
+    differences, if nothing was compared, or if an accepted difference did not occur.
 
     If you give only FILE, it is a HAR recording. Its calls are replayed against a new simulator with the recording's
     clock. Differences in status, code, shape or state are reported with their meaning: a broken rule of the contract, a
@@ -45,9 +59,21 @@ def compare(
     listed. Exits with 1 if clients of the older document can break. This is the case if something specified was
     removed or weakened, a request was tightened, a default changed, authentication was added, a success status was
     removed, or a closed enum in a response was extended.
+
+    FILE and NEWER can also be observed files of `rampsim probe`. Exits with 1 if a verdict has changed.
     """
+    is_corpus = file.is_dir() or file.suffix == ".jsonl"
+    if not is_corpus and (target or observed or accept):
+        fail(["--target, --observed and --accept need a directory of recordings"], EXIT_USAGE)
     if newer is not None:
+        if is_corpus:
+            fail([f"{file}: recordings cannot be compared with a second file"], EXIT_USAGE)
+        if b"\nobserved_at:" in file.read_bytes():
+            _observed(file, newer, as_json)
         _contracts(file, newer, as_json)
+        return
+    if is_corpus:
+        _corpus(file, base, values, (target, public_key, secret_key), observed, accept, as_json)
         return
     import asyncio
 
@@ -61,6 +87,64 @@ def compare(
     result = asyncio.run(replay(entries, scenarios=scenarios, values=values))
     say(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
     sys.exit(EXIT_REFUSED if result.differences else 0)
+
+
+def _corpus(
+    directory: Path, base: str | None, values: bool, service: tuple[str | None, str | None, str | None],
+    observed: tuple[Path, ...], accept: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    from simulator.compare.corpora import BadAccepted, compare_corpus, read_accepted
+    from simulator.evidence.corpus import BadCorpus, read_corpus
+    from simulator.evidence.observed import BadObserved, read_files
+    from simulator.evidence.remote import NotTheService, SpentBudget
+    from simulator.service import TOOLING
+
+    try:
+        corpus = read_corpus(directory, base)
+        files = read_files(observed, TOOLING.alternatives())
+        accepted = [] if accept is None else read_accepted(accept)
+        result = compare_corpus(
+            corpus, observed=[one.document for one in files], accepted=accepted, values=values, target=_player(*service)
+        )
+    except (BadCorpus, BadObserved, BadAccepted) as error:
+        fail([str(error)], EXIT_USAGE)
+    except (NotTheService, SpentBudget) as error:
+        fail([str(error)], EXIT_UNREACHABLE)
+    say(json.dumps(result.as_json(), indent=2, default=str) if as_json else result.readable())
+    if not result.replayed:
+        fail([f"{directory}: nothing was compared"], EXIT_REFUSED)
+    if result.unused:
+        fail([f"{one.place}: excuses no difference ({one.reason}). Delete it" for one in result.unused], EXIT_REFUSED)
+    sys.exit(EXIT_REFUSED if result.differences else 0)
+
+
+def _player(target: str | None, public_key: str | None, secret_key: str | None) -> Player | None:
+    """Return the service at which to replay, or None for a simulator."""
+    if target is None:
+        return None
+    from simulator.cli.remote import is_address
+    from simulator.evidence.remote_player import RemotePlayer
+
+    if not (is_address(target) and target.rstrip("/").endswith("/v1")):
+        fail([f"--target: {target!r} is not a base URL that ends with /v1"], EXIT_USAGE)
+    if not (public_key and secret_key):
+        fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
+    return RemotePlayer(target, (public_key, secret_key))
+
+
+def _observed(file: Path, newer: Path, as_json: bool) -> NoReturn:
+    from simulator.compare.observed import changes
+    from simulator.evidence.observed import BadObserved, read
+    from simulator.service import TOOLING
+
+    try:
+        found = changes(*(read(path, TOOLING.alternatives()) for path in (file, newer)))
+    except BadObserved as error:
+        fail([str(error)], EXIT_USAGE)
+    say(json.dumps(asdict(found), indent=2) if as_json else found.readable())
+    if not found.compared:
+        fail(["nothing was compared: the files decide no assumption in common"], EXIT_REFUSED)
+    sys.exit(EXIT_REFUSED if found.changed else 0)
 
 
 def _contracts(file: Path, newer: Path, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -17,9 +18,13 @@ from simulator.cli.remote import is_address, refuse_foreign
 
 if TYPE_CHECKING:
     from simulator.engine.clients.control import ControlClient
+    from simulator.engine.text.json import JsonObject
+    from simulator.evidence.listener import Listener
     from simulator.evidence.probing import Decisions, Options, Planned
+    from simulator.evidence.session import Order
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_LISTEN = re.compile(r".+:[0-9]{1,5}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -48,17 +53,24 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     help="Origin of the control API of a simulator that the probe may control. auto: the target itself, if "
          "it is a simulator on loopback.",
 )  # fmt: skip
+@click.option("--webhook-url", metavar="URL", help="Public URL that leads to the listener for webhooks.")
+@click.option("--listen", default="127.0.0.1:8765", show_default=True, metavar="HOST:PORT",
+              help="Address of the listener for webhooks.")  # fmt: skip
+@click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key that signs the webhooks.")
+@click.option("--user-id", metavar="ID", help="Another user of the service, for transfers; none without it.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
 @click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Report assumptions.json of `rampsim explore --assumptions`; its assumptions are "
                    "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")
+@click.option("--name", default="target", show_default=True, help="Name of the target in the observed file.")
 @click.option("--allow-live", is_flag=True, help="Accept live keys. Works only with --spend none.")
 def probe(
     target: str | None, public_key: str | None, secret_key: str | None, spend: str, calls: int, wait: str,
-    only: tuple[str, ...], skip: tuple[str, ...], control: str, plan_only: bool, priorities: Path | None,
-    as_json: Path | None, out: Path | None, allow_live: bool,
+    only: tuple[str, ...], skip: tuple[str, ...], control: str, webhook_url: str | None, listen: str,
+    webhook_key: str | None, user_id: str | None, plan_only: bool, priorities: Path | None,
+    as_json: Path | None, out: Path | None, name: str, allow_live: bool,
 ) -> None:  # fmt: skip
     """Check the assumptions against a running service.
 
@@ -69,8 +81,9 @@ def probe(
     """
     from simulator.evidence.flow import read_steps
     from simulator.evidence.probing import Options, plan, read_probes
+    from simulator.evidence.session import Order
     from simulator.kernel.clock import parse_duration
-    from simulator.service import TOOLING
+    from simulator.service import LIVE_KEYS, TOOLING
 
     probing, switches = TOOLING.probing(), TOOLING.alternatives()
     _check_ids((*only, *skip))
@@ -82,26 +95,75 @@ def probe(
         if wanted is not None and not wanted.absolute().parent.is_dir():
             fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
     client = None if plan_only and control == "auto" else _control(control, target)
+    _check_webhook_options(webhook_url, listen, webhook_key, spend)
     options = Options(
         spends=probing.spends if spend == "sandbox" else probing.free,
         wait_seconds=wait_seconds,
         steers=client is not None,
-        sees_events=client is not None,
+        sees_events=client is not None or webhook_url is not None,
         only=only,
         skip=skip,
         first=_first(priorities),
     )
     document, steps = read_probes(probing), read_steps(probing.steps)
-    planned = plan(document, switches, steps, options)
     if plan_only:
-        _print_plan(planned, document, options)
+        _print_plan(plan(document, switches, steps, options), document, options)
         return
     if target is None or not is_address(target):
         fail([f"--target: {target!r} is not a URL. Give a base URL that ends with /v1"], EXIT_USAGE)
     if not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     _refuse_live(secret_key, public_key, spend, allow_live)
-    _run(target.rstrip("/"), (public_key, secret_key), planned, options, client, calls, as_json, out, allow_live)
+    order = Order(
+        target.rstrip("/"), (public_key, secret_key), _environment(secret_key), options, calls, name, out, client,
+        live_keys=None if allow_live else LIVE_KEYS,
+        listener=_listener(client, webhook_url, listen, webhook_key),
+        account={"user_id": user_id} if user_id else {},
+    )  # fmt: skip
+    try:
+        _run(order, as_json)
+    finally:
+        if order.listener is not None:
+            order.listener.close()
+
+
+def _environment(secret_key: str) -> str:
+    from simulator.service import LIVE_KEYS
+
+    return "production" if LIVE_KEYS.is_real(secret_key) else "sandbox"
+
+
+def _check_webhook_options(url: str | None, listen: str, key: str | None, spend: str) -> None:
+    if url is None:
+        return
+    if not is_address(url):
+        fail([f"--webhook-url: {url!r} is not a URL"], EXIT_USAGE)
+    if spend != "sandbox":
+        fail(["--webhook-url needs --spend sandbox: it registers an endpoint"], EXIT_USAGE)
+    if not key:
+        fail(["--webhook-url needs --webhook-key, which verifies the signatures"], EXIT_USAGE)
+    if _LISTEN.fullmatch(listen) is None:
+        fail([f"--listen: {listen!r} is not HOST:PORT"], EXIT_USAGE)
+
+
+def _listener(client: ControlClient | None, url: str | None, listen: str, key: str | None) -> Listener | None:
+    """Open the listener for webhooks. For a simulator that is steered it is on loopback, with the world's key."""
+    from simulator.engine.clients.control import CallRefused, Unreachable
+    from simulator.evidence.listener import Listener
+
+    if url is not None and key:
+        host, _, port = listen.rpartition(":")
+        try:
+            return Listener(host.strip("[]"), int(port), url, key)
+        except (OSError, OverflowError) as error:
+            fail([f"--listen: cannot listen on {listen}: {getattr(error, 'strerror', None) or error}"], EXIT_USAGE)
+    if client is None:
+        return None
+    try:
+        credentials = client.get("/worlds/default")["credentials"]
+        return Listener("127.0.0.1", 0, "", next(iter(credentials.values()))["webhook_key"])
+    except (Unreachable, CallRefused, KeyError, StopIteration):
+        return None
 
 
 def _check_ids(ids: tuple[str, ...]) -> None:
@@ -192,63 +254,45 @@ def _print_plan(planned: list[Planned], document: Any, options: Options) -> None
         say(f"    {identifier}: {', '.join(sorted(set(reasons)))}")
 
 
-def _run(
-    target: str, keys: tuple[str, str], planned: list[Planned], options: Options, client: ControlClient | None,
-    calls: int, as_json: Path | None, out: Path | None, allow_live: bool,
-) -> None:  # fmt: skip
+def _run(order: Order, as_json: Path | None) -> None:
     from simulator.evidence import observed
-    from simulator.evidence.flow import read_steps
-    from simulator.evidence.probing import Decisions, decide, read_probes
-    from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
-    from simulator.service import LIVE_KEYS, TOOLING
+    from simulator.evidence.remote import NotTheService, SpentBudget
+    from simulator.evidence.session import Session
 
-    probing, switches = TOOLING.probing(), TOOLING.alternatives()
-    decisions = Decisions(read_probes(probing), switches, options)
-    earlier: list[Any] = []
-    if out is not None and out.exists():
-        try:
-            for verdict in observed.read(out, switches).verdicts.values():
-                decisions.take(verdict)
-        except observed.BadObserved as error:
-            fail([f"--out: {error}"], EXIT_USAGE)
-    service = RemoteService(
-        target, keys, calls=calls, wait_seconds=options.wait_seconds, control=client,
-        live_keys=None if allow_live else LIVE_KEYS,
-    )  # fmt: skip
-    environment = "production" if LIVE_KEYS.is_real(keys[1]) else "sandbox"
+    try:
+        session = Session(order)
+    except observed.BadObserved as error:
+        fail([f"--out: {error}"], EXIT_USAGE)
     begun = time.monotonic()
-
-    def save() -> None:
-        if out is not None:
-            observed.write(out, target, environment, decisions.verdicts.values(), [*earlier, *service.exchanges])
-
     line = Line()
     try:
-        service.sign_in()
-        ended = decide(planned, decisions, service, probing, read_steps(probing.steps), decided=save, report=line.say)
+        session.run(line.say, lambda text: say(text, err=True))
     except (NotTheService, SpentBudget) as error:
         line.clear()
         fail([str(error)], EXIT_UNREACHABLE)
     finally:
         line.clear()
-    save()
-    _report(decisions, service.calls, ended)
+    decisions, service = session.decisions, session.service
+    _report(decisions, session.facts, service.calls, session.ended)
     if as_json is not None:
         report = {
             "version": 1,
-            "target": target,
+            "target": order.target,
             "seconds": round(time.monotonic() - begun, 1),
             "calls": service.calls,
             "assumptions": [asdict(one) for one in decisions.verdicts.values()],
-            "facts": {},
+            "facts": session.facts,
             "exchanges": service.exchanges,
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    if any(one.verdict in ("differs", "neither") for one in decisions.verdicts.values()):
+    verdicts = {one.verdict for one in decisions.verdicts.values()}
+    if verdicts & {"differs", "neither"}:
         raise SystemExit(EXIT_REFUSED)
+    if verdicts == {"undecided"} and all(one.reason == "unreachable" for one in decisions.verdicts.values()):
+        raise SystemExit(EXIT_UNREACHABLE)
 
 
-def _report(decisions: Decisions, calls: int, ended: str) -> None:
+def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> None:
     counts: dict[str, int] = {}
     for one in decisions.verdicts.values():
         name = one.verdict if one.reason is None else f"{one.verdict} ({one.reason})"
@@ -256,5 +300,10 @@ def _report(decisions: Decisions, calls: int, ended: str) -> None:
         more = one.alternative or one.seen or one.reason or ""
         say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
     say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {calls} calls")
+    if facts:
+        parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
+        say(f"Facts: {parts}")
+        for line in facts.get("unfit", ()):
+            say(f"    does not fit the shipped form: {line}")
     if ended:
         say(f"The run ended early: {ended}", err=True)

@@ -7,7 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import click
 
@@ -169,11 +169,7 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
     from simulator.engine.faults import models as models
 
     model = models.WebhookFault if is_webhook else models.InterfaceFault
-    parts: Mapping[str, Any] = (
-        {"webhook": models.WebhookMatch, "deliver": models.Deliver}
-        if is_webhook
-        else {"match": models.Match, "respond": models.Respond, "act": models.Happening}
-    )
+    parts = dict(_nested(model))
     document = model.model_json_schema()
     found: dict[str, _Member] = {}
     for within, part in parts.items():
@@ -181,6 +177,14 @@ def _members(is_webhook: bool) -> dict[str, _Member]:
     own = {name: schema for name, schema in document["properties"].items() if name not in parts}
     found |= dict(_of(model, own, ""))
     return {name: member for name, member in found.items() if name != "event"}
+
+
+def _nested(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields whose value is an object with fields of its own, each with the model of that object."""
+    for name, field in model.model_fields.items():
+        for part in (field.annotation, *get_args(field.annotation)):
+            if hasattr(part, "model_fields"):
+                yield name, part
 
 
 def _of(model: Any, properties: Mapping[str, Any], within: str) -> Iterator[tuple[str, _Member]]:

@@ -22,7 +22,7 @@ Headers = tuple[tuple[str, str], ...]
 
 _SWITCHING_PROTOCOLS = 101
 
-_WELL_KNOWN = """
+WELL_KNOWN_HEADERS = """
 Accept-CH Accept-Ranges Access-Control-Allow-Credentials Access-Control-Allow-Headers Access-Control-Allow-Methods
 Access-Control-Allow-Origin Access-Control-Expose-Headers Access-Control-Max-Age Age Allow Alt-Svc
 Authentication-Info Cache-Control Cache-Status CDN-Cache-Control Clear-Site-Data Connection Content-Digest
@@ -35,7 +35,7 @@ Timing-Allow-Origin Trailer Transfer-Encoding Upgrade Vary Via Warning WWW-Authe
 X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset X-Real-IP
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
-_SPELLED = {name.lower().encode(): name for name in _WELL_KNOWN.split()}
+_SPELLED = {name.lower().encode(): name for name in WELL_KNOWN_HEADERS.split()}
 """The spelling in which these headers are recorded. Header names are case-insensitive."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from simulator.engine.clients.address import CONTROL_BASE
@@ -11,14 +12,18 @@ from simulator.engine.control.operation import LIMIT, Query, Raw, any_text, call
 from simulator.engine.control.pages import HTML, apart, page_rows
 from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import describe_dropped
+from simulator.engine.control.worlds.world_object import observed_by
 from simulator.engine.insight import page
 from simulator.engine.insight.advice import findings_in_slices, of_world
 from simulator.engine.insight.counting import Counts, count_some, count_world, merged
 from simulator.engine.insight.coverage import EVERY_WORLD, coverage_of
-from simulator.engine.insight.shapes import AdviceList, CoverageReport
+from simulator.engine.insight.shapes import AdviceList, CoverageReport, Finding, RestsOn
 from simulator.engine.records.advice import SEVERITIES, SEVERITY_MEANINGS
 from simulator.engine.records.requests import requests_of
+from simulator.engine.text.citations import assumptions_in
 from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.observations import Observed, date_observed
+from simulator.engine.worlds.settings import all_settings
 from simulator.kernel.world import World
 
 operation = calls_under("Seeing")
@@ -41,18 +46,33 @@ async def advice(call: ControlCall) -> AdviceList:
     change. With `world=*`, the list includes the findings of all worlds, including deleted ones.
     """
     severity, kind = call.choice("severity", SEVERITIES), call.given("kind")
-    operations = call.simulator.operations
     worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
         await call.runtime.remembered()
         found = list(call.runtime.ended_worlds.findings)
         for world in worlds:
-            found += of_world(world.id, await findings_in_slices(world, operations))
+            found += of_world(world.id, await _findings(call, world))
     else:
-        found = await findings_in_slices(worlds[0], operations)
+        found = await _findings(call, worlds[0])
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
     dropped = sum(requests_of(world).dropped for world in worlds)
     return {"data": call.newest(shown), **describe_dropped(dropped)}
+
+
+async def _findings(call: ControlCall, world: World) -> list[Finding]:
+    """Return the findings of a world. With observed files, each names the assumptions that it rests on."""
+    found = await findings_in_slices(world, call.simulator.operations)
+    if files := observed_by(call.simulator, world):
+        chosen = all_settings(world)["assumptions"]
+        for finding in found:
+            if rows := [_rests_on(one, chosen, files) for one in assumptions_in(finding["clause"])]:
+                finding["rests_on"] = rows
+    return found
+
+
+def _rests_on(identifier: str, chosen: Mapping[str, str], files: Iterable[Observed]) -> RestsOn:
+    date = date_observed(identifier, chosen.get(identifier), files)
+    return {"id": identifier, "standing": "observed" if date else "assumed", "observed_at": date}
 
 
 async def _worlds(call: ControlCall) -> list[World]:

@@ -78,7 +78,12 @@ def otherwise(asked: Blueprint, saved: Blueprint) -> str:
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),
         "scenarios": (", ".join(saved.scenarios) or "none", ", ".join(asked.scenarios) or "none"),
+        "observed": (_dates(saved), _dates(asked)),
     }
     given = {**DEFAULTS, **asked.settings}
     parts |= {name: (value, given.get(name)) for name, value in {**DEFAULTS, **saved.settings}.items()}
     return "; ".join(f"{name} {was}, not {wanted}" for name, (was, wanted) in parts.items() if was != wanted)
+
+
+def _dates(blueprint: Blueprint) -> str:
+    return ", ".join(one.date for one in blueprint.observed) or "nothing"

@@ -25,6 +25,7 @@ from simulator.engine.records.row_text import RowTexts
 from simulator.engine.server.storage import RawPiece
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
+from simulator.engine.worlds.observations import Observed
 from simulator.engine.worlds.simulator import Blueprint, Snapshot, WorldState
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -214,10 +215,11 @@ def _head(base: Base) -> JsonObject:
         "started_at_ms": state.started_at_ms,
         "clock": base.clock.show(),
         "blueprint": {
-            **vars(blueprint),
+            **{name: value for name, value in vars(blueprint).items() if name != "observed"},
             "seed": str(blueprint.seed),
             "rate": str(blueprint.rate),
             "settings": dict(blueprint.settings),
+            **({"observed": [one.document for one in blueprint.observed]} if blueprint.observed else {}),
         },
         "tables": list(state.tables),
         "calls_size": state.requests_size,
@@ -366,4 +368,5 @@ class _Reading:
 
 def _blueprint(shown: JsonObject) -> Blueprint:
     parsed = {"seed": int(shown["seed"]), "rate": Decimal(shown["rate"]), "scenarios": tuple(shown["scenarios"])}
-    return Blueprint(**{**shown, **parsed})
+    observed = (Observed("blueprint.observed", one["observed_at"], one) for one in shown.get("observed", ()))
+    return Blueprint(**{**shown, **parsed, "observed": tuple(observed)})

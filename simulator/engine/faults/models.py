@@ -84,6 +84,15 @@ class Happening(Body):
     """The parameters of the action."""
 
 
+class Latency(Body):
+    """A random delay with a log-normal distribution. It is drawn from the world's seed."""
+
+    median: Text | float
+    """The delay that half of the calls exceed, such as `200ms`."""
+    p99: Text | float
+    """The delay that one call in a hundred exceeds, such as `2s`."""
+
+
 class CallMembers(BodyMutations):
     """The effects of a fault on API calls, and the limits of the fault."""
 
@@ -95,6 +104,8 @@ class CallMembers(BodyMutations):
     """
     answer_delay: Text | float | None = None
     """The delay between handling the call and sending the response, in wall-clock time as for `delay`."""
+    latency: Latency | None = None
+    """A random delay before the call is handled, in wall-clock time, in addition to `delay`."""
     act: Happening | None = None
     """An outside event that happens just before the call is handled.
 
@@ -120,6 +131,10 @@ class CallMembers(BodyMutations):
     """The number of matching calls to let through first. With 2, the fault applies from the third call on."""
     times: Annotated[int, Field(ge=1)] | None = None
     """The number of calls to which the fault applies. There is no limit by default."""
+    lasts: Text | float | None = None
+    """How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of
+    seconds.
+    """
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed."""
 
@@ -131,7 +146,7 @@ class InterfaceFault(CallMembers):
     """The calls to which the fault applies. All given fields must match."""
 
 
-_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
+_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "lasts", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
 """The fields that describe the effect of a request fault. It needs at least one of them."""
 
@@ -224,7 +239,9 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         return
     given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
+    wrong_delay += _wrong_latency(fault.latency)
     yield from wrong_delay
+    yield from _wrong_delay(fault.lasts, "lasts")
     delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
     others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
     if not delays and not wrong_delay and not any(others):
@@ -247,6 +264,18 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
         yield from unmet
         if not unmet:
             yield from _wrong_for(vocabulary, fault, list(_met(fault.match, vocabulary.operations)))
+
+
+def _wrong_latency(latency: Latency | None) -> list[Wrong]:
+    if latency is None:
+        return []
+    given = {"latency.median": latency.median, "latency.p99": latency.p99}
+    found = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
+    if not found and parse_duration(latency.median) <= 0:
+        found.append(wrong("latency.median", "it must be more than zero"))
+    if not found and parse_duration(latency.p99) < parse_duration(latency.median):
+        found.append(wrong("latency.p99", "it must be at least the median"))
+    return found
 
 
 def _wrong_webhook_fault(fault: WebhookFault, vocabulary: Vocabulary | None) -> Iterator[Wrong]:

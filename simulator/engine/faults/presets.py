@@ -1,4 +1,4 @@
-"""Presets: common faults. They have the names that `rampsim explore` uses.
+"""Presets: common faults. Except for `slow-day`, they have the names that `rampsim explore` uses.
 
 The control interface, the test kit, the command line and the dashboard all read this table.
 """
@@ -51,6 +51,10 @@ PRESETS: Mapping[str, Preset] = {
     "answer-late": Preset(
         "The response is six seconds late.",
         {"answer_delay": "6s"},
+    ),
+    "slow-day": Preset(
+        "Responses are slow: half of them take more than 400 ms, and one in a hundred more than 4 seconds.",
+        {"latency": {"median": "400ms", "p99": "4s"}},
     ),
     "answer-garbled": Preset(
         "The response body is cut in half.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -12,6 +12,23 @@ from simulator.engine.records.advice import SEVERITY_MEANINGS, Severity
 from simulator.engine.text.shapes import Count, Meanings, Timestamp
 
 Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+STANDINGS = {
+    "assumed": "The specification is silent and the simulator made a choice.",
+    "observed": "A running service was observed to behave this way.",
+}
+"""Whether a choice is assumed or observed."""
+Standing: TypeAlias = Annotated[Literal["assumed", "observed"], Meanings(STANDINGS)]
+
+
+class RestsOn(TypedDict):
+    id: str
+    """The id of the assumption."""
+    standing: Standing
+    """Whether the behaviour is assumed or observed."""
+    observed_at: str | None
+    """The date of the observation; null if the behaviour is assumed."""
 
 
 class Finding(TypedDict):
@@ -39,6 +56,8 @@ class Finding(TypedDict):
     """The code to change, in Python and as HTTP. Empty if the code is not the cause."""
     clause_links: list[str]
     """Paths of pages on this server that document the clause."""
+    rests_on: NotRequired[list[RestsOn]]
+    """The assumptions that the clause cites. Absent if there are none, or no observed file is used."""
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""
     count: Count

@@ -14,6 +14,7 @@ from simulator.engine.rows.outages import Outages
 from simulator.engine.rows.room import Room
 from simulator.engine.rows.signing import Signing
 from simulator.engine.rows.wording import Wording
+from simulator.engine.text.json import Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -82,6 +83,9 @@ class Provider:
 
     wording: Wording = Wording()
     """The wording of refusals, responses and events under switched assumptions."""
+
+    put_facts: Callable[[World, Shown], None] = lambda world, facts: None
+    """Replaces reference data of a new world with facts about a running service. Call it inside a change."""
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

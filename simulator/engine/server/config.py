@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -17,6 +17,9 @@ from simulator.engine.worlds import alternatives, setting_model
 from simulator.engine.worlds.settings import DEFAULTS, shown
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.observations import Observed
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
 _IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
@@ -74,8 +77,8 @@ class Config:
     scenario_directories: tuple[Path, ...] = ()
     """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()
-    observed: Mapping[str, alternatives.Observation] = field(default_factory=dict)
-    """The observations of the real service, by the id of the assumption."""
+    observed: tuple[Observed, ...] = ()
+    """The observed files that worlds are based on."""
 
 
 def make_config(
@@ -102,7 +105,7 @@ def make_config(
     idle_worlds: str = "60",
     scenario_directories: tuple[str, ...] = (),
     allowed_origins: tuple[str, ...] = (),
-    observed: Mapping[str, alternatives.Observation] | None = None,
+    observed: tuple[Observed, ...] = (),
 ) -> Config:
     """Validate all values and return the configuration. Raise `ConfigError` with all problems if one is invalid.
 
@@ -153,18 +156,17 @@ def make_config(
             "Add --advertise http://HOST:PORT."
         )
     validated = _settings(settings, problems)
-    seen = {one: row.alternative for one, row in (observed or {}).items() if row.alternative is not None}
-    if assume or seen:
+    if assume:
         assumptions, found = alternatives.chosen(switches(), assume)
         problems += [f"--assume: {problem}" for problem in found]
-        validated = {**validated, "assumptions": {**seen, **assumptions}}
+        validated = {**validated, "assumptions": assumptions}
     if problems:
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed or {},
+        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed,
     )  # fmt: skip
 
 

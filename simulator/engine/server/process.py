@@ -21,7 +21,7 @@ from simulator.engine.text.terminal import plain
 try:
     from uvloop import new_event_loop as new_event_loop
 except ImportError:  # uvloop does not support Windows
-    from asyncio import new_event_loop as new_event_loop  # type: ignore[assignment]
+    from asyncio import new_event_loop as new_event_loop  # type: ignore[assignment]  # another kind of loop
 
 _INTERRUPTED = 130
 """The exit code of a program that was ended by SIGINT."""

@@ -43,6 +43,11 @@ def links_of(cited: str) -> list[str]:
     return [f"{DOCS_BASE}/{page}#{anchor}" for page, anchor in places_of(cited)]
 
 
+def assumptions_in(cited: str) -> list[str]:
+    """Return the ids of the assumptions that a citation names."""
+    return [anchor for page, anchor in places_of(cited) if page == _ASSUMPTIONS]
+
+
 def read_by(cited: str) -> str:
     """Return the commands that print the targets in a terminal, such as `rampsim docs ramp-quote`.
 

@@ -29,7 +29,7 @@ from simulator.engine.scenario.play.engine import TABLES as SCENARIO_TABLES
 from simulator.engine.scenario.play.engine import Engine
 from simulator.engine.scenario.play.pending import KINDS
 from simulator.engine.vocabulary.vocabulary import Vocabulary, collected, wiring_of
-from simulator.engine.worlds import quotas
+from simulator.engine.worlds import observations, quotas
 from simulator.engine.worlds.directory import Directory, enter_into, forget, register
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
@@ -47,7 +47,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
 
 if TYPE_CHECKING:
-    from simulator.engine.worlds.alternatives import Observation
+    from simulator.engine.worlds.observations import Observed
 
 _log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Inherited:
     """
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
-    observed: Mapping[str, Observation] = field(default_factory=dict)
-    """The observations of the real service, by the id of the assumption."""
+    observed: tuple[Observed, ...] = ()
+    """The observed files that worlds are based on."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start time of a clock with this mode."""
@@ -174,10 +174,12 @@ class Simulator:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
         world = World(blueprint.id, blueprint.seed, clock, self.wiring, keys_of=blueprint.keys_of)
         with world.change(Cause("start", "world")):
-            put_settings(world, blueprint.settings)
+            put_settings(world, blueprint.settings_in_force())
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
+            if blueprint.observed and (facts := observations.facts_in(blueprint.observed)):
+                self.provider.put_facts(world, facts)
             for name, scenario in (uploaded or {}).items():
                 world.store[UPLOADED].put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))

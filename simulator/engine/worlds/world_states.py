@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 from operator import is_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.scenario.files.library import ScenarioFile
+from simulator.engine.worlds import observations
 from simulator.engine.worlds.settings import DEFAULTS, MANUAL_START
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from simulator.engine.worlds.observations import Observed
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,15 @@ class Blueprint:
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
     """True if a reset sets the clock to the current machine time, as for a real clock without a given start time."""
+    observed: tuple[Observed, ...] = ()
+    """The observed files that the world is based on."""
+
+    def settings_in_force(self) -> Mapping[str, Any]:
+        """Return the settings, with the observed alternatives of assumptions that they do not switch."""
+        if not self.observed:
+            return self.settings
+        seen = observations.alternatives_in(self.observed)
+        return {**self.settings, "assumptions": {**seen, **self.settings.get("assumptions", {})}}
 
 
 @dataclass(frozen=True)

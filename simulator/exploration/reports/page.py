@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
 from simulator.exploration.judgement.causes import Cause
-from simulator.exploration.judgement.fixes import ADVICE
 from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.fixes import advice_of
 from simulator.exploration.judgement.judging import VERDICTS
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO
@@ -76,7 +76,7 @@ def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
         "note": verdict.note,
         "money": f"expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
         * bool(verdict.currency),
-        "advice": ADVICE[one.run.fault],
+        "advice": advice_of(one.run.fault),
         "replay": replay,
         "books": [
             {**line._asdict(), "expected": f"{line.expected:f}", "actual": f"{line.actual:f}"} for line in one.books
@@ -143,5 +143,6 @@ def _flat(receipt: JsonObject) -> Iterator[tuple[str, str]]:
     for name in ("settle", "books"):
         if receipt[name]:
             yield name.capitalize(), receipt[name]
+    yield "Settle mode", receipt["settle_mode"]
     yield "Verdicts", ", ".join(f"{name} {count}" for name, count in receipt["verdicts"].items())
     yield "Digest of the report", receipt["digest"]

@@ -38,6 +38,9 @@ def document(flipped: Flipped) -> JsonObject:
             for flip, tests in flipped.changed.items()
         ],
         "settled": dict(flipped.settled),
+        "observed": {
+            one: {"alternative": seen.alternative, "date": seen.date} for one, seen in flipped.observed.items()
+        },
         "alternatives": {
             "tried": [flip.text for flip in flipped.tried],
             "left_out": [flip.text for flip in flipped.left_out],
@@ -89,6 +92,8 @@ def _questions(flipped: Flipped) -> Iterator[str]:
 def _sum(flipped: Flipped) -> str:
     count, tried = len(flipped.changed), len(flipped.tried)
     left = f" The budget left out {len(flipped.left_out)} more." if flipped.left_out else ""
+    if flipped.observed:
+        left += f" Not asked, because observed: {', '.join(flipped.observed)}."
     if not count:
         return f"Your suite depends on none of {tried} alternatives.{left}"
     asked = len(flipped.questions)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -33,6 +34,7 @@ from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.observer import Observer
 from simulator.engine.worlds.settings import DEFAULTS
+from simulator.evidence.observed import read_files
 from simulator.exploration.runs.armed import SCENARIO, beginning
 from simulator.exploration.runs.tasks import RUN, Document, Played
 from simulator.host import PROVIDER, control_rows, create_app
@@ -195,7 +197,8 @@ def _row(method: str, name: str, handler: Any) -> ControlOperation:
 def main(**names: object) -> None:
     """Serve on a free loopback port until standard input ends."""
     known, _problems = chosen(PROVIDER.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
-    config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known})
+    observed = read_files(map(Path, os.environ.get("SIMULATOR_OBSERVED", "").split()), PROVIDER.alternatives())
+    config = Config(clock="manual", settings={**DEFAULTS, "assumptions": known}, observed=observed)
     runtime = create_app(config).runtime
     application = Application(runtime, control=ControlInterface(runtime, Stage(runtime).rows()))
     Thread(target=_end_with_stdin, daemon=True).start()

@@ -15,6 +15,7 @@ from simulator.providers.ramp import (
     balance,
     beneficiaries,
     deposit_wallets,
+    facts,
     fees,
     history,
     profile,
@@ -85,5 +86,6 @@ PROVIDER = Provider(
     },
     triggers=lambda: factories.TRIGGERS,
     wording=WORDING,
+    put_facts=lambda world, found: facts.put_facts(world, found),
     money=MONEY,
 )

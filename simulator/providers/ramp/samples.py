@@ -5,10 +5,19 @@ The samples include amounts, addresses, phone numbers and time zones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.providers.ramp.reference import ASSETS, FIATS, checksummed, encode_segwit, encode_stellar, is_phone
+from simulator.providers.ramp.reference import (
+    ASSETS,
+    FIATS,
+    checksummed,
+    encode_segwit,
+    encode_stellar,
+    is_address,
+    is_phone,
+)
 from simulator.providers.tooling import Compared, Samples
 
 _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
@@ -20,6 +29,11 @@ _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
 
 _CHOOSING = ("0001", "0002", "0003", "0009")
 """The last digits of a phone number that select an outcome as a test value."""
+_REFUSED = "9999"
+"""The last digits of an account number that the service refuses as a test value."""
+_NUMBER = re.compile(r"\+?[0-9]{7,15}", re.ASCII)
+_OPERATOR_DIGITS = 3
+"""The digits after the country code that a disguised phone number keeps: they belong to an operator."""
 
 
 def _currency_of(body: Mapping[str, Any]) -> str | None:
@@ -30,6 +44,29 @@ def _currency_of(body: Mapping[str, Any]) -> str | None:
         named = body.get("fiat_currency")
     found = named if named in _AMOUNTS else holder.get("symbol")
     return found if found in _AMOUNTS else None
+
+
+def _disguised(text: str, draw: Callable[[int], bytes]) -> str | None:
+    if _NUMBER.fullmatch(text):
+        return _disguised_number(text, draw)
+    if is_address("celo", text):
+        address = f"0x{draw(20).hex()}"
+        return address if text == text.lower() else checksummed(address[2:])
+    if is_address("stellar", text):
+        return encode_stellar(draw(32))
+    return encode_segwit(0, draw(20)) if is_address("bitcoin", text) else None
+
+
+def _disguised_number(text: str, draw: Callable[[int], bytes]) -> str:
+    sample = next((one for land, one in SAMPLES.phone_samples.items() if is_phone(text, land)), "")
+    kept = sample[: len("+254") + _OPERATOR_DIGITS] or ("+" if text.startswith("+") else "")
+    special = (*_CHOOSING, _REFUSED)
+    end = text[-4:] if text[-4:] in special else ""
+    wanted = len(sample or text) - len(kept) - len(end)
+    while True:
+        digits = str(int.from_bytes(draw(16), "big"))[-wanted:]
+        if end or digits[-4:] not in special:
+            return kept + digits + end
 
 
 SAMPLES = Samples(
@@ -56,6 +93,7 @@ SAMPLES = Samples(
         "ZM": "+260971234567",
     },
     is_ordinary_phone=lambda text, country: is_phone(text, country) and text[-4:] not in _CHOOSING,
+    disguised=_disguised,
     zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),
 )
 

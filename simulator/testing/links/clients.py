@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Protocol
 
 from simulator.engine.clients import guard
 from simulator.engine.clients.tool_mark import marked
@@ -95,7 +96,13 @@ def _member(answer: httpx.Response, *path: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
+class Connected(Protocol):
+    """A connection that sends the requests of clients."""
+
+    def transport(self) -> httpx.BaseTransport: ...
+
+
+def make_client(link: Connected, keys: Keys, sign_in: SignIn) -> httpx.Client:
     """Return a client for an environment's base URL.
 
     The client refuses to send live keys and requests to other hosts.

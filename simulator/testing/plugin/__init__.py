@@ -26,6 +26,7 @@ from simulator.testing.plugin.options import (
     USED,
     chosen,
     directory_of,
+    observed_files,
     wanted_coverage,
 )
 
@@ -64,6 +65,12 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{option.name} is {value!r}; it must be one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
         raise pytest.UsageError("--simulator-url and --simulator=inprocess cannot be combined; use one of them")
+    if files := observed_files(config):
+        server = import_module("simulator.testing.servers.server")
+        try:
+            server.observed_documents(tuple(files))
+        except server.SimulatorError as error:
+            raise pytest.UsageError(str(error)) from None
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Reporter(config), REPORTER)
 
@@ -146,6 +153,18 @@ def simulator(request: pytest.FixtureRequest) -> Server:
     return _run_of(request).server()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("against") is not None:
+        import_module("simulator.testing.against").parametrize(metafunc)
+
+
+@pytest.fixture
+def rampsim_side(request: pytest.FixtureRequest) -> str:
+    """The side on which a test with the marker `against` runs: `simulator` or `target`."""
+    side: str = request.param
+    return side
+
+
 @pytest.fixture
 def world(request: pytest.FixtureRequest, simulator: Server) -> World:
     """A fresh world for this test: authenticated clients, clock, actions, faults, events, deliveries, ledger.
@@ -153,7 +172,10 @@ def world(request: pytest.FixtureRequest, simulator: Server) -> World:
     The markers `scenario`, `clock`, `seed` and `world` configure the world. It is deleted after the test, unless the
     test fails.
     """
-    return _run_of(request).new_world(request.node, simulator)
+    run = _run_of(request)
+    if request.node.get_closest_marker("against") is not None:
+        return run.world_of_side(request.node, simulator)
+    return run.new_world(request.node, simulator)
 
 
 @pytest.fixture

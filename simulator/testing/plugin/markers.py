@@ -20,6 +20,8 @@ def body_of(item: pytest.Item) -> dict[str, Any]:
         if marker.args:
             _wrong(marker, 'takes names and values, such as settings={"strict": True}')
         body |= marker.kwargs
+    if isinstance(given := body.get("observed"), str | Path):
+        body["observed"] = _found(given, item, next(item.iter_markers("world")))
     if (scenario := item.get_closest_marker("scenario")) is not None:
         if scenario.kwargs or not all(isinstance(one, str | Path) for one in scenario.args):
             _wrong(scenario, 'takes names and paths, such as "payout-fails"')

@@ -46,6 +46,11 @@ OPTIONS = (
         default="failed",
     ),
     Option(
+        "--simulator-observed",
+        "Base the worlds on this observed file of `rampsim probe` (also SIMULATOR_OBSERVED).",
+        metavar="FILE",
+    ),
+    Option(
         "--simulator-fail-on-advice",
         "Fail the run if the simulator has advice of this or a higher severity about the tests' traffic.",
         ("info", "warning", "error"),
@@ -64,14 +69,16 @@ MARKERS = (
     'clock(now): the start time of the `world` of this test, such as "2026-03-01" or "2026-03-01T08:00:00Z"',
     "seed(number): the seed of the `world` of this test; default 1",
     "history(days, per_day, mix): orders on each of these days before the test begins; default 90, 40 and typical",
+    'against("simulator", "target"): run this test on the simulator and on the service that SIMULATOR_TARGET_URL, '
+    "RAMPSIM_PUBLIC_KEY and RAMPSIM_SECRET_KEY name, and report the differences between their responses",
     "world(**body): further members of POST /_simulator/worlds for the `world` of this test, such as "
     'settings={"strict": True}',
 )
 
 
 def chosen(config: pytest.Config, name: str) -> str:
-    """Return the value of an option. The command line takes precedence, then SIMULATOR_URL, then pyproject.toml."""
-    variable = os.environ.get("SIMULATOR_URL") if name == "simulator_url" else None
+    """Return the value of an option. The command line takes precedence, then a variable, then pyproject.toml."""
+    variable = os.environ.get(name.upper()) if name in ("simulator_url", "simulator_observed") else None
     value: str = config.getoption(name) or variable or config.getini(name)
     return value
 
@@ -86,6 +93,14 @@ def wanted_coverage(config: pytest.Config) -> str:
 
         raise pytest.UsageError(f"{COVERAGE} is {given!r}; it must be true, false, {ALL} or {USED}")
     return wanted
+
+
+def observed_files(config: pytest.Config) -> list[Path]:
+    """Return the paths of the observed files. In pyproject.toml they are relative to the root directory."""
+    paths = map(Path, chosen(config, "simulator_observed").split())
+    if config.getoption("simulator_observed") or os.environ.get("SIMULATOR_OBSERVED"):
+        return [config.invocation_params.dir / path for path in paths]
+    return [config.rootpath / path for path in paths]
 
 
 def directory_of(run_id: str) -> Path:

@@ -7,9 +7,10 @@ import itertools
 import os
 import re
 import uuid
-from collections.abc import Callable, Generator, Iterator
-from functools import cached_property
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import cached_property, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +20,10 @@ from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.links.link import Link
 from simulator.testing.plugin import markers as plugin_markers
-from simulator.testing.plugin.options import chosen, directory_of
+from simulator.testing.plugin.options import chosen, directory_of, observed_files
 from simulator.testing.plugin.report import Keeper
 from simulator.testing.plugin.summary import Notes, attach
+from simulator.testing.quiescence import waiter
 from simulator.testing.servers import run_server
 from simulator.testing.servers.run_server import RunServer
 from simulator.testing.servers.server import Process, Server
@@ -29,6 +31,8 @@ from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
+EXCHANGES: pytest.StashKey[tuple[str, list[dict[str, Any]]]] = pytest.StashKey()
+"""The side of a test with the marker `against`, and its exchanges."""
 _TITLE = "rampsim: what happened in the simulator"
 
 
@@ -92,7 +96,8 @@ class Run:
     def _make(
         self, link: Link, stop: Callable[[], None] | None = None, *, outlives: bool = False, has_socket: bool = True
     ) -> Server:
-        server = _Server(link, self._begin, stop, outlives=outlives, has_socket=has_socket)
+        observed = observed_files(self._config)
+        server = _Server(link, self._begin, stop, observed=observed, outlives=outlives, has_socket=has_socket)
         self._servers.append(server)
         return server
 
@@ -112,6 +117,21 @@ class Run:
         if world.id not in self._open:  # it is in a server that the tests have started themselves
             self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
+        self.wait_for_application(item, world)
+        return world
+
+    def wait_for_application(self, item: pytest.Item, world: World) -> None:
+        """Let `advance` wait until the application's queue is empty, if the suite can say when it is."""
+        hook = item.ihook.pytest_rampsim_quiesce
+        if hook.get_hookimpls():
+            world.on_advance.append(waiter(partial(hook, item=item)))
+
+    def world_of_side(self, item: pytest.Item, server: Server) -> World:
+        """Return the world or the service on which a test with the marker `against` runs."""
+        against = import_module("simulator.testing.against")
+        side = against.side_of(item)
+        world: World = against.target_world(item) if side == "target" else self.new_world(item, server)
+        item.stash[EXCHANGES] = side, against.record(world)
         return world
 
     def _why_dead(self) -> str:
@@ -135,6 +155,8 @@ class Run:
             item.stash[FAILED] = True
             report.sections += self._sections(item)
         if report.when == "teardown":
+            if recorded := item.stash.get(EXCHANGES, None):
+                self._notes.take_exchanges(item.nodeid.replace(f"[{recorded[0]}", "[", 1), *recorded)
             self._end_worlds(item)
             attach(report, self._notes.collect())
         return report
@@ -228,10 +250,11 @@ class _Server(Server):
         begin: Callable[[World], None],
         stop: Callable[[], None] | None = None,
         *,
+        observed: Sequence[Path],
         outlives: bool,
         has_socket: bool,
     ) -> None:
-        super().__init__(link, stop)
+        super().__init__(link, stop, observed=observed)
         self._begin = begin
         self.outlives = outlives
         self.has_socket = has_socket

@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NotRequired, TypeAlias
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NotRequired, TypeAlias
 
 import pytest
 from typing_extensions import TypedDict
@@ -62,6 +64,8 @@ class Report(TypedDict):
     covered: NotRequired[Covered]
     used: NotRequired[Covered]
     catalogue: NotRequired[Mapping[str, Dimension]]
+    against: NotRequired[dict[str, dict[str, list[dict[str, Any]]]]]
+    """The exchanges of tests that run on the simulator and on the service, by test and side."""
 
 
 def wants_advice(config: pytest.Config) -> str:
@@ -116,6 +120,10 @@ class Notes:
             self._report["catalogue"] = catalogue
             self._sent_catalogue = True
 
+    def take_exchanges(self, test: str, side: str, exchanges: list[dict[str, Any]]) -> None:
+        """Record the exchanges of a test on one side."""
+        self._report.setdefault("against", {}).setdefault(test, {})[side] = exchanges
+
     def collect(self) -> Report:
         """Return the record so far, and start a new one."""
         report, self._report = self._report, {}
@@ -146,10 +154,13 @@ class Summary:
         self._covered: dict[str, set[str]] = {}
         self._used: dict[str, set[str]] = {}
         self._catalogue: Mapping[str, Dimension] = {}
+        self._against: dict[str, dict[str, list[dict[str, Any]]]] = {}
 
     def add(self, report: Report) -> None:
         self._kept += report.get("kept", ())
         self._advice += report.get("advice", ())
+        for test, sides in report.get("against", {}).items():
+            self._against.setdefault(test, {}).update(sides)
         self._catalogue = report.get("catalogue", self._catalogue)
         for name, items in report.get("covered", {}).items():
             self._covered.setdefault(name, set()).update(items)
@@ -158,14 +169,27 @@ class Summary:
 
     @property
     def fails(self) -> bool:
-        """Return True if advice fails the run."""
-        return bool(self._advice)
+        """Return True if advice fails the run, or if the simulator and the target differ."""
+        return bool(self._advice) or any(self._differences.values())
+
+    @cached_property
+    def _differences(self) -> dict[str, list[str]]:
+        """The differences of each test that ran on both sides."""
+        both = {test: sides for test, sides in self._against.items() if len(sides) > 1}
+        against = import_module("simulator.testing.against") if both else None
+        return {test: list(against.differences(sides)) for test, sides in both.items()} if against else {}
 
     def write(self, terminal: pytest.TerminalReporter) -> None:
         if self._kept:
             terminal.section("rampsim: kept worlds")
             for kept in self._kept:
                 terminal.line(f"{kept['test']}: {kept['look']}")
+        if self._differences:
+            terminal.section("rampsim: simulator and target", red=any(self._differences.values()))
+            for test, lines in self._differences.items():
+                terminal.line(f"{test}: {len(lines) or 'no'} difference{'' if len(lines) == 1 else 's'}")
+                for line in lines:
+                    terminal.line(f"  {line}")
         if self._wanted_coverage:
             of = ", of the resources that they use" if self._wanted_coverage == USED else ""
             terminal.section(f"rampsim: API coverage of the tests{of}")

@@ -24,7 +24,7 @@ from simulator.testing.errors import SimulatorError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # what uses it asks first
 
 IS_AVAILABLE = fcntl is not None
 """Whether processes can share a server. Otherwise each process starts its own."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -10,10 +11,13 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import IO
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.engine.text.json import JsonObject
 from simulator.testing import explored
 from simulator.testing.errors import SimulatorError
 from simulator.testing.given import Scenario, scenario_file, timestamp
@@ -34,9 +38,13 @@ Flag = str | float | bool | Path | Sequence[str | Path] | None
 class Server:
     """A running simulator that creates worlds. `stop` stops the server if it was started for the tests."""
 
-    def __init__(self, link: Link, stop: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, link: Link, stop: Callable[[], None] | None = None, *, observed: Sequence[Path] | None = None
+    ) -> None:
+        """`observed`: the observed files that worlds are based on. The default is SIMULATOR_OBSERVED."""
         self.link = link
         self._stop = stop
+        self._observed = observed
 
     @property
     def url(self) -> str:
@@ -59,8 +67,8 @@ class Server:
 
         The fields of `POST /_simulator/worlds` override these defaults: `id`, `seed`, `clock`, `scenarios`,
         `settings`, … SIMULATOR_ASSUME sets assumptions that `settings` does not set. `clock` can also be a time (a
-        string, `date` or `datetime`), and `scenarios` can contain paths of files. Raises SimulatorError if the server
-        refuses the request.
+        string, `date` or `datetime`), `scenarios` can contain paths of files, and `observed` can be the path of an
+        observed file, or a list of paths. Raises SimulatorError if the server refuses the request or a file is invalid.
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
@@ -68,7 +76,7 @@ class Server:
         begins: Mapping[str, object] = {**seed, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
         if "from_snapshot" in body:  # but for its scenarios it goes on as that was
             begins = {} if clock is None else {"clock": _clock(clock)}
-        body = {**begins, **_assuming(body), "scenarios": [] if has_files else given}
+        body = {**begins, **self._observing(_assuming(body)), "scenarios": [] if has_files else given}
         world = World(self.link, self.link.control("POST", "/worlds", body), self)
         if has_files:
             try:
@@ -77,6 +85,18 @@ class Server:
                 world.delete()
                 raise
         return world
+
+    def _observing(self, body: dict[str, object]) -> dict[str, object]:
+        """Return the body with the content of the observed files."""
+        given = body.get("observed", self._observed)
+        if "from_snapshot" in body and "observed" not in body:
+            return body
+        if given is None:
+            given = [Path(name) for name in os.environ.get("SIMULATOR_OBSERVED", "").split()]
+        paths = [given] if isinstance(given, str | Path) else given
+        if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
+            return body  # the parsed content of a file
+        return {**body, "observed": observed_documents(tuple(map(Path, paths)))} if paths else body
 
     def stop(self) -> None:
         """Stop the server if it was started for the tests, and close its connections."""
@@ -89,6 +109,19 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+@cache
+def observed_documents(paths: tuple[Path, ...]) -> list[JsonObject]:
+    """Return the contents of observed files. Raise `SimulatorError` for an invalid file. An old file is logged."""
+    files = import_module("simulator.evidence.observed")
+    try:
+        found = files.read_files(paths, import_module("simulator.service").TOOLING.alternatives())
+    except files.BadObserved as error:
+        raise SimulatorError(f"The observed file {error}") from None
+    for warning in files.warnings_of(found):
+        logging.getLogger("rampsim").warning("%s", warning)
+    return [one.document for one in found]
 
 
 def _assuming(body: dict[str, object]) -> dict[str, object]:

@@ -34,7 +34,7 @@ def test_a_fault_on_a_path_that_no_call_has_is_refused(world: Remote, path: str,
         ({"webhok": {}}, "webhok", "did you mean `webhook`? Possible fields: match, respond,"),
         ({"mach": {}}, "mach", "did you mean `match`? Possible fields: match, respond,"),
         ({"match": {}, "drp": True}, "drp", "Possible fields: match, respond,"),
-        ({"webhook": {}, "deliver": {"holdd": 1}}, "deliver.holdd", "Possible fields: deliver.copies, deliver.delay,"),
+        ({"webhook": {}, "deliver": {"holdd": 1}}, "deliver.holdd", "Possible fields: deliver.delay, deliver.hold,"),
     ],
 )
 def test_an_unknown_field_suggests_other_fields_main_ones_first(

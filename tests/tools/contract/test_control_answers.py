@@ -92,6 +92,7 @@ async def _act(session: Session) -> None:
         await call("GET", f"/resources/{walked['target']}")
     await call("POST", "/trigger", {"event": "transaction.completed", "target": onramp})
     await call("POST", "/trigger", {"event": "no.such_event"})
+    await call("POST", "/seed", {"days": 1, "per_day": 2})
     await call("GET", "/resources?limit=5")
     await call("GET", "/actions")
     await call("PUT", "/clock", {"mode": "manual"})

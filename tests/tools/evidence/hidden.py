@@ -1,35 +1,48 @@
-"""Probes of hidden services: simulators whose assumptions are switched at random.
+"""Probes of hidden services: simulators with assumptions switched at random, other reference data, other behaviour.
 
-`python -m tests.tools.evidence.hidden [COUNT]` prints for each control mode what was decided, and what wrongly.
+`python -m tests.tools.evidence.hidden [SEEDS] [MODE]...` prints for each mode what was decided, and what wrongly.
+`make evidence ARGS=200` runs the whole campaign.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
-from simulator.evidence.search import combination
+from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
 from tests.tools.evidence import free_port
+from tests.tools.evidence.liar import Answer, Lie, liar
 
-CONTROLS = ("steered", "none")
+KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
+PLATFORM_USER = "--user-id"
+
+
+def chosen(seed: str, least: int = 1, most: int = 20) -> dict[str, str]:
+    """Return alternatives of `least` to `most` assumptions."""
+    chance = random.Random(seed)
+    switches = list(TOOLING.alternatives().values())
+    picked = chance.sample(switches, chance.randint(least, most))
+    return {switch.id: chance.choice(list(switch.alternatives)) for switch in picked}
 
 
 @contextmanager
-def hidden_service(assumed: Mapping[str, str]) -> Iterator[str]:
-    """Serve a simulator with these alternatives; yield its origin."""
+def hidden_service(assumed: Mapping[str, str], *more: str) -> Iterator[str]:
+    """Serve a simulator with these alternatives; yield its origin. `more` are flags; by default the clock is manual."""
     port = free_port()
     flags = [part for one, name in assumed.items() for part in ("--assume", f"{one}={name}")]
-    command = [sys.executable, "-m", "simulator", "serve", "--port", str(port), "--clock", "manual", "--end-with-stdin"]
+    clock = more or ("--clock", "manual")
+    command = [sys.executable, "-m", "simulator", "serve", "--port", str(port), *clock, "--end-with-stdin"]
     process = subprocess.Popen(
         [*command, *flags], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -55,13 +68,37 @@ def _await(origin: str) -> None:
             time.sleep(0.05)
 
 
-def probed(origin: str, control: str, *more: str) -> tuple[int, dict[str, Any]]:
+def control(origin: str, method: str, path: str, body: object = None) -> Any:
+    """Return the result of a control call."""
+    content = None if body is None else json.dumps(body).encode()
+    request = Request(f"{origin}/_simulator{path}", content, {"Content-Type": "application/json"}, method=method)
+    with urlopen(request, timeout=20) as response:
+        return json.loads(response.read())
+
+
+def change_data(origin: str, seed: str) -> None:
+    """Give a service other rates, limits, fees and networks."""
+    chance = random.Random(seed)
+
+    def act(action: str, target: str, parameters: Mapping[str, Any]) -> bool:
+        return bool(
+            control(origin, "POST", f"/actions/{action}", {**({"target": target} if target else {}), **parameters})
+        )
+
+    act("move_rates", "", {"percent": chance.randint(-20, 30)})
+    act("set_limits", "", {"per_transaction": str(chance.randint(300, 900) * 1000), "daily": "2500000"})
+    act("set_network", "", {"network": "stellar", "status": chance.choice(["operational", "degraded", "down"])})
+    for product in ("fee_onramp_celo_kes", "fee_buy_kes", "fee_send_usdc_celo", "fee_withdraw_usdc_kes"):
+        act("set_fee_product", product, {"percentage": f"{chance.randint(20, 300) / 100:.2f}"})
+
+
+def probed(origin: str, control_mode: str, *more: str) -> tuple[int, dict[str, Any]]:
     """Run `rampsim probe` on a service; return its exit code and its report."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        given = ["--target", f"{origin}/v1", "--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator"]
-        command = [sys.executable, "-m", "simulator", "probe", *given, "--control", control, "--json", str(report)]
-        done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300, check=False)
+        given = ["--target", f"{origin}/v1", *KEYS, "--control", control_mode, "--json", str(report)]
+        command = [sys.executable, "-m", "simulator", "probe", *given, *more]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         if not report.exists():
             raise AssertionError(done.stdout + done.stderr)
         return done.returncode, json.loads(report.read_text())
@@ -82,26 +119,122 @@ def judged(report: Mapping[str, Any], assumed: Mapping[str, str]) -> tuple[Count
     return counts, wrong
 
 
+@dataclass(frozen=True)
+class Mode:
+    """One way to probe hidden services."""
+
+    options: tuple[str, ...]
+    serve: tuple[str, ...] = ()
+    steers: bool = False
+    listens: bool = False
+    check: Callable[[str], list[str]] = lambda origin: []
+    """Returns what is wrong with the service after the run."""
+    lies: bool = False
+
+
+def only_quotes(origin: str) -> list[str]:
+    """Return the calls in the journal that created something else than a quote."""
+    rows = control(origin, "GET", "/requests?limit=1000")["data"]
+    allowed = ("/auth/token", "/quotes", "/quote", "/estimate", "/calculate")
+    return [
+        f"{row['method']} {row['path']} returned {row['status']}"
+        for row in rows
+        if row["method"] != "GET" and row["status"] < 400 and not row["path"].endswith(allowed)
+    ]
+
+
+def mutation(seed: str) -> Lie:
+    """Return a lie about the answers of one operation: another status, code, field, number or text."""
+    chance = random.Random(seed)
+    method, end = chance.choice([("POST", "/quotes"), ("GET", "/profile"), ("POST", "/wallet/send"), ("GET", "/rates"),
+        ("GET", "/wallet/assets"), ("POST", "/estimate"), ("POST", "/wallet/swap/quote"), ("POST", "/beneficiaries"),
+        ("GET", "/currencies"), ("DELETE", "/quotes")])  # fmt: skip
+    kind = chance.choice(["status", "code", "drop", "number", "empty"])
+
+    def lie(number: int, called: str, path: str, truth: Callable[[], Answer]) -> Answer | None:
+        if called != method or not path.partition("?")[0].endswith(end):
+            return None
+        answer = truth()
+        body = json.loads(answer.body) if answer.body else None
+        status = answer.status
+        if kind == "status":
+            status = 418 if status >= 400 else 202
+        elif kind == "empty":
+            body = {}
+        elif kind == "code" and isinstance(body, dict) and isinstance(body.get("error"), dict):
+            body["error"]["code"] = "teapot"
+        elif kind == "drop" and isinstance(body, dict):
+            for name in list(body)[1::2]:
+                del body[name]
+        elif kind == "number" and isinstance(body, dict):
+            body = {name: 12 if isinstance(value, str) else value for name, value in body.items()}
+        return Answer(status, json.dumps(body).encode(), answer.headers)
+
+    return lie
+
+
+_SANDBOX = ("--spend", "sandbox")
+MODES = {
+    "steered": Mode((*_SANDBOX, "--calls", "2000"), steers=True),
+    "waiting": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900")),
+    "listening": Mode((*_SANDBOX, "--wait", "2m"), ("--clock", "scaled", "--rate", "900"), listens=True),
+    "none": Mode(("--spend", "none"), check=only_quotes),
+    "other": Mode((*_SANDBOX, "--calls", "2000"), lies=True),
+}
+"""By name. Half of the services have other reference data."""
+
+
+def one_run(name: str, seed: int) -> tuple[Counter[str], list[str], dict[str, Any]]:
+    """Probe one hidden service. Return the counts, what is wrong, and the report."""
+    mode = MODES[name]
+    assumed = chosen(f"hidden {seed}")
+    with ExitStack() as stack:
+        origin = stack.enter_context(hidden_service(assumed, *mode.serve))
+        if seed % 2:
+            change_data(origin, f"data {seed}")
+        options = list(mode.options)
+        if mode.listens:
+            port = free_port()
+            options += ["--webhook-url", f"http://127.0.0.1:{port}", "--listen", f"127.0.0.1:{port}"]
+            options += ["--webhook-key", "whk_test_simulator", PLATFORM_USER, _other_user(origin)]
+        target = origin
+        if mode.lies:
+            target, _ = stack.enter_context(liar(mutation(f"lie {seed}"), origin))
+        _, report = probed(target, origin if mode.steers else "none", *options)
+        wrong = mode.check(origin)
+    counts, mistaken = judged(report, assumed)
+    if mode.lies:  # what the lie touches may be `neither`
+        mistaken = [line for line in mistaken if ": neither " not in line]
+        counts["neither"] = sum(row["verdict"] == "neither" for row in report["assumptions"])
+    return counts, wrong + mistaken, report
+
+
+def _other_user(origin: str) -> str:
+    return str(control(origin, "GET", "/worlds/default")["platform_users"][0]["user_id"])
+
+
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    for control in CONTROLS:
+    write = sys.stdout.write
+    for name in sys.argv[2:] or MODES:
         totals: Counter[str] = Counter()
-        for seed in range(count):
-            assumed = combination(TOOLING.alternatives(), f"hidden {seed}")
-            with hidden_service(assumed) as origin:
-                chosen = origin if control == "steered" else "none"
-                _code, report = probed(origin, chosen, "--spend", "sandbox", "--calls", "2000")
-            counts, wrong = judged(report, assumed)
+        calls, seconds, decided = [], [], []
+        for seed in range(20 if name == "other" and count > 20 else count):
+            counts, wrong, report = one_run(name, seed)
             totals += counts
             totals["wrong"] += len(wrong)
-            shown = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
-            sys.stdout.write(
-                f"{control} {seed}: {len(assumed)} switched; {shown}; {len(wrong)} wrong; "
-                f"{report['calls']} calls, {report['seconds']} s\n"
-            )
+            calls.append(report["calls"])
+            seconds.append(report["seconds"])
+            decided.append(counts["decided"])
             for line in wrong:
-                sys.stdout.write(f"    {line}\n")
-        sys.stdout.write(f"{control}, all: {dict(totals)}\n")
+                write(f"    {name} {seed}: {line}\n")
+            sys.stdout.flush()
+        shown = ", ".join(f"{number} {reason}" for reason, number in sorted(totals.items()))
+        write(
+            f"{name}: {len(calls)} services; {shown}; decided {min(decided)} to {max(decided)}, "
+            f"calls {min(calls)} to {max(calls)}, seconds {min(seconds)} to {max(seconds)}\n"
+        )
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The observed file: what is read, refused and merged."""
+"""The observed file: reading, refusals, agreement and age."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.engine.worlds.observations import alternatives_in, observations
 from simulator.evidence import observed
 from simulator.evidence.probing import Verdict
 from simulator.service import TOOLING
@@ -26,8 +27,8 @@ def verdict(identifier: str, alternative: str | None) -> Verdict:
 def test_read_returns_what_was_written(tmp_path: Path) -> None:
     path = written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h"), verdict("H1", None))
     file = observed.read(path, SWITCHES)
-    assert file.alternatives == {"H14": "lapses_after_1h"}
-    assert file.verdicts["H1"].verdict == "holds"
+    assert alternatives_in([file]) == {"H14": "lapses_after_1h"}
+    assert [one.verdict for one in observed.verdicts_in(file, SWITCHES)] == ["differs", "holds"]
     assert "example.test" not in path.read_text()
 
 
@@ -41,7 +42,7 @@ def test_write_leaves_undecided_out(tmp_path: Path) -> None:
     [
         ("H14:", "H99:", "assumptions.H99"),
         ("lapses_after_1h", "lapses_never", "assumptions.H14.alternative"),
-        ("version: 1", "version: 7", "version"),
+        ("version: 1", "version: 7", "version: 7 is newer"),
         ("verdict: differs", "verdict: sure", "assumptions.H14.verdict"),
     ],
 )
@@ -56,22 +57,32 @@ def test_read_refuses_and_names_the_place(tmp_path: Path, old: str, new: str, pl
 
 def test_read_refuses_what_is_not_a_mapping(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
-    for text in ("[1]", "a: [", ""):
+    for text in ("[1]", "a: [", "", "version: 1\nobserved_at: 2026-11-23\nassumptions: [1]"):
         path.write_text(text)
         with pytest.raises(observed.BadObserved):
             observed.read(path, SWITCHES)
 
 
-def test_observations_refuses_two_files_that_disagree(tmp_path: Path) -> None:
-    one = observed.read(written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h")), SWITCHES)
-    other = observed.read(written(tmp_path / "b.yaml", verdict("H14", None)), SWITCHES)
-    assert observed.observations([one, one])["H14"].alternative == "lapses_after_1h"
+def test_read_files_refuses_two_files_that_disagree(tmp_path: Path) -> None:
+    one = written(tmp_path / "a.yaml", verdict("H14", "lapses_after_1h"))
+    other = written(tmp_path / "b.yaml", verdict("H14", None))
+    assert observations(observed.read_files([one, one], SWITCHES))["H14"].alternative == "lapses_after_1h"
     with pytest.raises(observed.BadObserved, match=r"a\.yaml.*b\.yaml"):
-        observed.observations([one, other])
+        observed.read_files([one, other], SWITCHES)
+
+
+def test_read_files_refuses_facts_that_disagree(tmp_path: Path) -> None:
+    one, other = written(tmp_path / "a.yaml"), written(tmp_path / "b.yaml")
+    facts = "facts: {limits: {daily: '7', currency: KES}}"
+    one.write_text(one.read_text().replace("facts: {}", facts))
+    assert observed.read_files([one, other], SWITCHES)[0].facts["limits"]["daily"] == "7"
+    other.write_text(other.read_text().replace("facts: {}", facts.replace("7", "8")))
+    with pytest.raises(observed.BadObserved, match=r"a\.yaml.*b\.yaml.*facts\.limits"):
+        observed.read_files([one, other], SWITCHES)
 
 
 def test_warning_only_for_an_old_file(tmp_path: Path) -> None:
     file = observed.read(written(tmp_path / "a.yaml"), SWITCHES)
     date = datetime.date.fromisoformat(file.date)
-    assert file.warning(date + datetime.timedelta(days=90)) == ""
-    assert "91 days" in file.warning(date + datetime.timedelta(days=91))
+    assert observed.warnings_of([file], date + datetime.timedelta(days=90)) == []
+    assert "91 days" in observed.warnings_of([file], date + datetime.timedelta(days=91))[0]

@@ -132,7 +132,7 @@ def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int
     every = (NO_SPREAD, BY_STATUS)
     tried = within_budget(every, 0.5, budget)
     assert tried == every[:count]
-    found = document(Flipped(Settings(("true",)), {}, {}, tried, every[count:], {}))["alternatives"]
+    found = document(Flipped(Settings(("true",)), {}, {}, {}, tried, every[count:], {}))["alternatives"]
     assert (found["tried"], found["left_out"]) == (
         [flip.text for flip in every[:count]],
         [flip.text for flip in every[count:]],

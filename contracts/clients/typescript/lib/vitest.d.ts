@@ -16,6 +16,7 @@ export declare const test: import("vitest").TestAPI<{
         clock?: import("../types/control.js").components["schemas"]["ClockBody"] | null;
         scenarios?: (string | Record<string, never>)[] | null;
         settings?: import("../types/control.js").components["schemas"]["Settings"] | null;
+        observed?: Record<string, never> | Record<string, never>[] | null;
         replace?: boolean;
     }>;
     world: World;

@@ -81,6 +81,7 @@ export declare class World {
         why: string;
         changes: components["schemas"]["CodeChange"][];
         clause_links: string[];
+        rests_on?: components["schemas"]["RestsOn"][];
         request_links: string[];
         count: number;
         requests: string[];

@@ -456,6 +456,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_simulator/seed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the world a history
+         * @description Create orders on each of the next days, and bring them to an end with outside events, up to that time. Use it to have lists, limits, orders, recurring runs and webhooks of several months. Requests, timers and webhook deliveries happen as if they had been made one by one. The same seed gives the same history. Active scenarios leave these orders alone. Fails with 409 clock_busy during another advance.
+         */
+        post: operations["seed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_simulator/actions": {
         parameters: {
             query?: never;
@@ -777,7 +797,7 @@ export interface paths {
         };
         /**
          * Get an API request and its consequences
-         * @description Return an API request by the id in its response header. The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are dropped.
+         * @description Return an API request by the id in its response header. The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the journal does not contain the request. Old requests are dropped. List the others with GET /_simulator/requests.
          */
         get: operations["get_request"];
         put?: never;
@@ -977,7 +997,7 @@ export interface paths {
         };
         /**
          * Get the ledger
-         * @description Return the account's ledger in the environment named in the header. Use it to reconcile your own records. `available` and `held` are the balances of the account. `clearing` is money received for a ramp in progress, and `fees` is what the service has earned. `world` is the other side of money that came from outside or went there. `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries` limits the list of entries but not the sums.
+         * @description Return the account's ledger in the environment named in the header. Use it to reconcile your own records. `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in progress, and `fees` is what the service has earned. `world` is the account outside the service from which money comes and to which it goes. `USER_ID/available` belongs to another platform user and contains the transfers from this account. `entries` limits the list of entries but not the sums.
          */
         get: operations["ledger"];
         put?: never;
@@ -1107,7 +1127,7 @@ export interface paths {
         put: operations["inbox_answer"];
         /**
          * Receive a webhook
-         * @description Store a message, and respond with the inbox's next status. A page of another origin is refused with 403. If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
+         * @description Store a message, and respond with the inbox's next status. A request from a page of another origin is refused with 403. If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
          */
         post: operations["inbox_receive"];
         /**
@@ -1392,7 +1412,7 @@ export interface components {
         };
         /**
          * Advance
-         * @description How far to advance the clock: exactly one of these.
+         * @description How far to advance the clock. Give exactly one of these fields.
          */
         Advance: {
             /** @description The duration to advance by. */
@@ -1422,7 +1442,7 @@ export interface components {
                 /** @description The status to wait for. */
                 status: string;
             };
-            /** @description The longest duration to advance by. The default is 3652d. */
+            /** @description The maximum duration of the advance. The default is 3652d. */
             horizon?: string | number;
             /** @description Return 200 with `reached` false instead of 409. */
             partial?: boolean;
@@ -1485,58 +1505,58 @@ export interface components {
         };
         /**
          * AllSettings
-         * @description The settings of a world with the assumptions it switches, which have a table of their own for quick lookups.
+         * @description The settings of a world, including the switched assumptions. These have a table of their own for quick lookups.
          */
         AllSettings: {
             /** @description Whether unknown fields and query parameters are refused with 400 instead of ignored. */
             strict: boolean;
-            /** @description How many calls a key pair may make in how many seconds, as N/SECONDS; null: no limit. */
+            /** @description The rate limit per key pair as N/SECONDS: at most N calls in this many seconds. null means no limit. */
             rate_limit: string | null;
             /**
-             * @description The clock that the windows of the rate limit are counted by.
+             * @description The clock used to measure the windows of the rate limit.
              * @enum {string}
              */
             rate_limit_clock: "simulated" | "wall";
             /**
-             * @description Which URLs may receive webhooks.
+             * @description The URLs that can receive webhooks.
              * @enum {string}
              */
             webhook_urls: "public" | "local" | "any";
             /**
-             * @description The clock that X-Timestamp is taken from.
+             * @description The clock used for X-Timestamp.
              * @enum {string}
              */
             webhook_timestamp: "wall" | "simulated";
-            /** @description How many API calls the journal keeps, and as many control calls. */
+            /** @description The maximum number of API calls in the journal. The journal of control calls has the same limit. */
             journal_limit: number;
-            /** @description How many bytes of each it keeps. */
+            /** @description The maximum size in bytes of each of the two journals. */
             journal_bytes: number;
-            /** @description How many timers may fire at one instant before the world is assumed to loop forever. */
+            /** @description The number of timers that can fire at one instant before the simulator assumes an endless loop. */
             timers_per_instant: number;
-            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
+            /** @description The maximum number of API calls per second of real time. null means the server's own quota. */
             quota_calls_per_second: number | null;
-            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
+            /** @description The maximum number of resources in the world, including keys and deleted resources. null means the server's own quota. */
             quota_objects: number | null;
-            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
+            /** @description The maximum value of `journal_bytes`. null means the server's own quota. */
             quota_journal_bytes: number | null;
-            /** @description How many snapshots the world may have; null: the server's own quota. */
+            /** @description The maximum number of snapshots of the world. null means the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
+            /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
+            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
-            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
+            /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
-            /** @description The alternative in force, by the id of the assumption; assumptions that are as usual are not listed. */
+            /** @description The active alternative, by assumption id. Assumptions with their usual behaviour are not listed. */
             assumptions: {
                 [key: string]: string;
             };
         };
         /** Alternative */
         Alternative: {
-            /** @description The name by which a world selects it. */
+            /** @description The name with which a world selects it. */
             name: string;
-            /** @description The difference to the usual behaviour. */
+            /** @description The difference from the usual behaviour. */
             changes: string;
         };
         /** AssetOnNetwork */
@@ -1549,37 +1569,37 @@ export interface components {
         /** Assumptions */
         Assumptions: {
             /**
-             * @description A POST that creates a stored resource answers 201.
+             * @description A POST that creates a stored resource returns 201.
              * @enum {string|null}
              */
             H1?: "creating_answers_200" | null;
             /**
-             * @description Permission, profile and KYC (403) are looked at before the body (400).
+             * @description Permission, profile and KYC (403) are checked before the body (400).
              * @enum {string|null}
              */
             H2?: "body_before_permission" | null;
             /**
-             * @description A method that a path does not have answers 405 with Allow.
+             * @description An unsupported method returns 405 with Allow.
              * @enum {string|null}
              */
             H3?: "wrong_method_answers_404" | null;
             /**
-             * @description A missing required field answers 400 missing_parameter.
+             * @description A missing required field is refused with 400 missing_parameter.
              * @enum {string|null}
              */
             H4?: "answers_422" | "answers_invalid_request" | null;
             /**
-             * @description A malformed value answers 400 invalid_parameter.
+             * @description A malformed value is refused with 400 invalid_parameter.
              * @enum {string|null}
              */
             H5?: "answers_422" | "answers_invalid_request" | null;
             /**
-             * @description Fields and query parameters that an operation does not know are ignored.
+             * @description Unknown fields and query parameters are ignored.
              * @enum {string|null}
              */
             H6?: "unknown_is_refused" | null;
             /**
-             * @description Amounts in requests are JSON strings; a JSON number is refused.
+             * @description Amounts in requests are JSON strings. A JSON number is refused.
              * @enum {string|null}
              */
             H7?: "numbers_are_taken" | null;
@@ -1589,7 +1609,7 @@ export interface components {
              */
             H8?: "no_trailing_zeros" | null;
             /**
-             * @description What a customer receives is rounded down.
+             * @description The amount that a customer receives is rounded down.
              * @enum {string|null}
              */
             H9?: "received_is_rounded_half_up" | null;
@@ -1599,12 +1619,12 @@ export interface components {
              */
             H10?: "whole_seconds" | "offset_for_utc" | null;
             /**
-             * @description The request id stands in the header X-Request-Id and in the error envelope.
+             * @description The request id is in the header X-Request-Id and in the error envelope.
              * @enum {string|null}
              */
             H11?: "only_in_the_header" | null;
             /**
-             * @description A body over 1 MiB answers 400 invalid_request.
+             * @description A body over 1 MiB is refused with 400 invalid_request.
              * @enum {string|null}
              */
             H12?: "too_large_answers_413" | null;
@@ -1614,7 +1634,7 @@ export interface components {
              */
             H13?: "answers_415" | "any_type_is_taken" | null;
             /**
-             * @description An Idempotency-Key is bound for 24 hours, also by refusals after validation (404, 409, 422); another request under it answers 409; a replay carries Idempotent-Replayed.
+             * @description An Idempotency-Key is valid for 24 hours, even if the request was refused after validation (404, 409, 422). A different request with the same key is refused with 409. A replay has the header Idempotent-Replayed.
              * @enum {string|null}
              */
             H14?: "lapses_after_1h" | "lapses_after_7d" | "refusals_bind_no_key" | "conflict_answers_422" | "replay_is_not_marked" | "mark_is_idempotency_replayed" | null;
@@ -1624,27 +1644,27 @@ export interface components {
              */
             H15?: "retry_after_is_a_date" | null;
             /**
-             * @description The token exchange refuses a wrong pair with invalid_credentials and keys of the other environment with environment_mismatch.
+             * @description The token exchange refuses a wrong key pair with invalid_credentials, and keys from the other environment with environment_mismatch.
              * @enum {string|null}
              */
             H17?: "answers_unauthorized" | null;
             /**
-             * @description Only operations that move money answer 403 kyc_required before KYC is approved.
+             * @description Before KYC is approved, only operations that move money are refused with 403 kyc_required.
              * @enum {string|null}
              */
             H18?: "kyc_for_every_call" | null;
             /**
-             * @description An optional text that the caller did not give is null in answers.
+             * @description An optional string that the caller did not give is null in responses.
              * @enum {string|null}
              */
             H19?: "not_given_is_absent" | null;
             /**
-             * @description Every transaction shows the order_id of its order.
+             * @description Every transaction contains the order_id of its order.
              * @enum {string|null}
              */
             L3?: "transactions_have_no_order_id" | null;
             /**
-             * @description Lists whose answer the specification does not show (GET /webhooks, /wallet/assets, /currencies) answer {data, pagination}.
+             * @description Lists whose response is not in the specification (GET /webhooks, /wallet/assets, /currencies) return {data, pagination}.
              * @enum {string|null}
              */
             L6?: "bare_lists" | null;
@@ -1654,17 +1674,17 @@ export interface components {
              */
             M1?: "no_spread" | null;
             /**
-             * @description A fee always shows its network_fee, "0.00" where there is none.
+             * @description A fee always contains its network_fee, which is "0.00" if there is none.
              * @enum {string|null}
              */
             M2?: "free_network_fee_is_absent" | null;
             /**
-             * @description The fee of a send comes out of its amount: the recipient gets less.
+             * @description The fee of a send is deducted from its amount, so the recipient gets less.
              * @enum {string|null}
              */
             M7?: "fee_comes_on_top" | null;
             /**
-             * @description A swap within its slippage credits what its quote says.
+             * @description A swap within its slippage credits the quoted amount.
              * @enum {string|null}
              */
             M8?: "present_rate_is_credited" | null;
@@ -1674,32 +1694,32 @@ export interface components {
              */
             M11?: "failed_withdrawal_is_released" | null;
             /**
-             * @description An estimate of a send looks at no balance; a quote of a swap does.
+             * @description An estimate of a send does not check the balance. A quote for a swap does.
              * @enum {string|null}
              */
             M12?: "estimates_look_at_the_balance" | "swap_quotes_look_at_no_balance" | null;
             /**
-             * @description A transfer to another user has the limits of a send.
+             * @description A transfer to another user has the same limits as a send.
              * @enum {string|null}
              */
             M13?: "transfers_have_no_limits" | null;
             /**
-             * @description The account limits get back what a transaction was charged that failed, expired or was refunded.
+             * @description If a transaction fails, expires or is refunded, it no longer counts towards the account limits.
              * @enum {string|null}
              */
             M14?: "limits_are_not_given_back" | null;
             /**
-             * @description A quote can no longer be used from expires_at itself on.
+             * @description A quote cannot be used at expires_at or later.
              * @enum {string|null}
              */
             S1?: "usable_at_expires_at" | null;
             /**
-             * @description Quotes of swap, buy and withdraw answer quote_not_found, and tell when they expire, as ramp quotes do.
+             * @description Swap, buy and withdraw quotes behave like ramp quotes. An unknown quote returns quote_not_found, and an expired quote sends quote.expired.
              * @enum {string|null}
              */
             S2?: "only_ramp_quotes_are_told" | "wallet_quotes_are_not_found" | null;
             /**
-             * @description An onramp or buy whose payer declines has failed with payment_failed.
+             * @description If the payer declines, an onramp or buy fails with payment_failed.
              * @enum {string|null}
              */
             S3?: "payer_may_try_again" | null;
@@ -1709,82 +1729,82 @@ export interface components {
              */
             S4?: "null_without_failure" | null;
             /**
-             * @description A refund gives back all that was received, the fee included.
+             * @description A refund returns the full received amount, including the fee.
              * @enum {string|null}
              */
             S5?: "fee_is_kept" | null;
             /**
-             * @description A payment or deposit that is too low fails at once, without processing.
+             * @description If a payment or deposit is too low, the transaction fails immediately, without processing.
              * @enum {string|null}
              */
             S6?: "short_is_processed_first" | null;
             /**
-             * @description A buy that is paid is processing until it is completed.
+             * @description A paid buy is processing until it is completed.
              * @enum {string|null}
              */
             S7?: "completed_when_paid" | null;
             /**
-             * @description A swap is answered pending and completed later.
+             * @description A new swap has the status pending and is completed later.
              * @enum {string|null}
              */
             S8?: "completed_at_once" | null;
             /**
-             * @description An on-chain send is answered pending, a transfer to another user processing.
+             * @description A new on-chain send has the status pending. A new transfer to another user has the status processing.
              * @enum {string|null}
              */
             S9?: "broadcast_at_once" | "transfers_answer_completed" | null;
             /**
-             * @description A withdrawal that fails is refunded later.
+             * @description A failed withdrawal is refunded later.
              * @enum {string|null}
              */
             S10?: "refunded_when_it_fails" | null;
             /**
-             * @description deposit.detected is sent when a deposit is seen.
+             * @description deposit.detected is sent when a deposit is detected.
              * @enum {string|null}
              */
             S12?: "detection_is_not_told" | null;
             /**
-             * @description A send has its tx_hash from the broadcast on.
+             * @description A send has its tx_hash from the time of the broadcast.
              * @enum {string|null}
              */
             S16?: "send_hash_at_completion" | null;
             /**
-             * @description Wallet transactions have no event while pending, and deposit transactions none at all.
+             * @description Wallet transactions send no event while they are pending, and deposit transactions never send an event.
              * @enum {string|null}
              */
             S17?: "acceptance_is_told" | "deposits_are_told" | null;
             /**
-             * @description An order that has failed, expired or been refunded has receive_amount null.
+             * @description An order that has failed, expired or been refunded has the receive_amount null.
              * @enum {string|null}
              */
             S18?: "figures_stay_after_failure" | null;
             /**
-             * @description A run that fails counts as an occurrence; the run number follows the reference after a hyphen.
+             * @description A failed run counts as an occurrence. The run number follows the reference after a hyphen.
              * @enum {string|null}
              */
             S19?: "failed_runs_do_not_count" | "suffix_after_an_underscore" | null;
             /**
-             * @description A draft is activated only after the review of its schedule was fetched.
+             * @description A draft can be activated only after the review of its schedule was fetched.
              * @enum {string|null}
              */
             S20?: "no_review_is_needed" | null;
             /**
-             * @description run_upcoming comes at once where the next run is inside 24 hours.
+             * @description run_upcoming is sent immediately if the next run is less than 24 hours away.
              * @enum {string|null}
              */
             S21?: "only_a_day_before" | null;
             /**
-             * @description A degraded network works; only one that is down refuses.
+             * @description A degraded network works. Only a network that is down is refused.
              * @enum {string|null}
              */
             S22?: "degraded_refuses" | null;
             /**
-             * @description An unknown beneficiary_id in a body answers 404 not_found.
+             * @description An unknown beneficiary_id in a body is refused with 404 not_found.
              * @enum {string|null}
              */
             S23?: "answers_400" | "answers_422" | null;
             /**
-             * @description A changed phone number takes effect when it is verified.
+             * @description A changed phone number takes effect after it is verified.
              * @enum {string|null}
              */
             S24?: "number_takes_effect_at_once" | null;
@@ -1794,17 +1814,17 @@ export interface components {
              */
             W4?: "changes_are_not_tested" | null;
             /**
-             * @description A delivery is tried 11 times within three days; after the last failure the endpoint is disabled.
+             * @description A delivery is attempted 11 times within three days. After the last failure, the endpoint is disabled.
              * @enum {string|null}
              */
             W5?: "gives_up_after_a_day" | "endpoints_stay_enabled" | null;
             /**
-             * @description An event carries the full resource.
+             * @description An event contains the full resource.
              * @enum {string|null}
              */
             W8?: "only_the_listed_fields" | "only_id_and_status" | null;
             /**
-             * @description The balance of an asset is what is available and what is held together.
+             * @description The balance of an asset is the sum of the available and the held amount.
              * @enum {string|null}
              */
             R8?: "balance_is_what_is_available" | null;
@@ -1819,7 +1839,7 @@ export interface components {
              */
             "buy-reference"?: "transaction_id" | null;
             /**
-             * @description A withdraw quote whose beneficiary was deleted answers 404.
+             * @description A withdraw quote whose beneficiary was deleted is refused with 404.
              * @enum {string|null}
              */
             "gone-beneficiary"?: "is_paid_all_the_same" | null;
@@ -1983,7 +2003,7 @@ export interface components {
              * @description When the next timer is due; null if there is none.
              */
             next_timer_at: string | null;
-            /** @description Present at the end of simulated time, where the clock stops permanently. */
+            /** @description Present at the end of simulated time. The clock stops permanently there. */
             ended?: string;
         };
         /**
@@ -2185,42 +2205,30 @@ export interface components {
          * @description The effect on a delivery.
          */
         Deliver: {
-            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
-            unknown_enum?: boolean | string | null;
-            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
-            extra_field?: boolean | string | null;
-            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
-            missing_field?: boolean | string | null;
-            /** @description How often it is sent in total. */
+            /** @description The total number of times that the event is sent. */
             copies?: number | null;
-            /** @description How long to hold it back: simulated time such as `2s`; a number means seconds. */
-            delay?: string | number | null;
             /**
-             * @description Whether to hold it until the next first attempt to the endpoint has been answered. Attempts that are held themselves do not count; attempts during its own `delay` do.
+             * @description Whether to hold the delivery until the next first attempt to the endpoint has been completed. Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
              * @default false
              */
             reorder?: boolean;
-            /** @description Until when to hold it: a number of further first attempts that the endpoint has answered (`reorder`: 1). `terminal`: until the endpoint has acknowledged the event for the end of its object (completed, failed, expired). Events for an end are not held, nor are events of objects without an end. Held deliveries go out when the fault ends. */
-            hold?: "terminal" | number | null;
             /**
-             * @description Whether to deliver it, and wait for the receiver, before the response to the API call that causes it. It acts only on the first attempts of events that an API call itself causes.
+             * @description Whether to send the delivery and wait for the receiver before the response to the API call that causes it is sent. This applies only to the first attempts of events that an API call itself causes.
              * @default false
              */
             before_answer?: boolean;
             /**
-             * @description Whether to send it twice at the same time; the second attempt is not retried.
+             * @description Whether to send the delivery twice at the same time. The second attempt is not retried.
              * @default false
              */
             two_at_once?: boolean;
             /**
-             * @description Whether to lose the receiver's 2xx, so that the attempt fails and is retried.
+             * @description Whether to lose the receiver's 2xx response, so that the attempt fails and is retried.
              * @default false
              */
             acknowledgement_lost?: boolean;
-            /** @description Replaces its type by one that is not in the catalogue: this one, or with true a new one. The changed body is signed; the event itself stays unchanged. */
-            unknown_type?: boolean | string | null;
             /**
-             * @description Whether to lose it, without a retry.
+             * @description Whether to drop the delivery without a retry.
              * @default false
              */
             drop?: boolean;
@@ -2230,16 +2238,28 @@ export interface components {
              */
             corrupt_signature?: boolean;
             /**
-             * @description Whether to send an X-Timestamp that is 10 minutes old, with a matching signature.
+             * @description Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it.
              * @default false
              */
             stale_timestamp?: boolean;
             /**
-             * @description Whether to send a body that differs from the signed one.
+             * @description Whether to send a body that differs from the signed body.
              * @default false
              */
             alter_body?: boolean;
-            /** @description How long to wait before sending it: wall time, at most one minute. */
+            /** @description The path of an enum field that gets an unknown value. `true` selects `status` or a similar field. */
+            unknown_enum?: boolean | string | null;
+            /** @description The name or path of a field to add. `true` adds the field `added_later` to every object in the body. */
+            extra_field?: boolean | string | null;
+            /** @description The path of a field to remove. The field must be optional or nullable. `true` removes the first such field. */
+            missing_field?: boolean | string | null;
+            /** @description The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds. */
+            delay?: string | number | null;
+            /** @description The number of further first attempts that the endpoint must complete before the delivery is sent (`reorder` is the same as 1). With `terminal`, the delivery is held until the endpoint has acknowledged the final event of the object (completed, failed, expired). Final events are not held, and neither are events of objects without an end. When the fault ends, held deliveries are sent. */
+            hold?: "terminal" | number | null;
+            /** @description The event type to send instead. It must not be in the catalogue. `true` selects a new type. The changed body is signed. The event itself does not change. */
+            unknown_type?: boolean | string | null;
+            /** @description The delay before the request is sent, in wall-clock time. At most one minute. */
             slow?: string | number | null;
         };
         /** DeliveryCount */
@@ -2283,7 +2303,7 @@ export interface components {
             attempt: number;
             /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description The reason for a failure, for people, or null. */
+            /** @description A description of the failure, or null. */
             error: string | null;
             /** @description The duration of the request in milliseconds. */
             duration_ms: number;
@@ -2309,7 +2329,7 @@ export interface components {
             } | null;
             /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description Effects of faults on the attempt. Their cause is not in the receiver. */
+            /** @description Effects of faults on the attempt. They are not caused by the receiver. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
@@ -2385,6 +2405,8 @@ export interface components {
             scenarios: string[];
             /** @description The settings at creation. */
             settings: components["schemas"]["DocumentSettings"];
+            /** @description The observed files that the world is based on, without their exchanges. Absent without such a file. */
+            observed?: Record<string, never>[];
         };
         /** DocumentClock */
         DocumentClock: {
@@ -2405,42 +2427,42 @@ export interface components {
         DocumentSettings: {
             /** @description Whether unknown fields and query parameters are refused with 400 instead of ignored. */
             strict: boolean;
-            /** @description How many calls a key pair may make in how many seconds, as N/SECONDS; null: no limit. */
+            /** @description The rate limit per key pair as N/SECONDS: at most N calls in this many seconds. null means no limit. */
             rate_limit: string | null;
             /**
-             * @description The clock that the windows of the rate limit are counted by.
+             * @description The clock used to measure the windows of the rate limit.
              * @enum {string}
              */
             rate_limit_clock: "simulated" | "wall";
             /**
-             * @description Which URLs may receive webhooks.
+             * @description The URLs that can receive webhooks.
              * @enum {string}
              */
             webhook_urls: "public" | "local" | "any";
             /**
-             * @description The clock that X-Timestamp is taken from.
+             * @description The clock used for X-Timestamp.
              * @enum {string}
              */
             webhook_timestamp: "wall" | "simulated";
-            /** @description How many API calls the journal keeps, and as many control calls. */
+            /** @description The maximum number of API calls in the journal. The journal of control calls has the same limit. */
             journal_limit: number;
-            /** @description How many bytes of each it keeps. */
+            /** @description The maximum size in bytes of each of the two journals. */
             journal_bytes: number;
-            /** @description How many timers may fire at one instant before the world is assumed to loop forever. */
+            /** @description The number of timers that can fire at one instant before the simulator assumes an endless loop. */
             timers_per_instant: number;
-            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
+            /** @description The maximum number of API calls per second of real time. null means the server's own quota. */
             quota_calls_per_second: number | null;
-            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
+            /** @description The maximum number of resources in the world, including keys and deleted resources. null means the server's own quota. */
             quota_objects: number | null;
-            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
+            /** @description The maximum value of `journal_bytes`. null means the server's own quota. */
             quota_journal_bytes: number | null;
-            /** @description How many snapshots the world may have; null: the server's own quota. */
+            /** @description The maximum number of snapshots of the world. null means the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
+            /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
+            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
-            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
+            /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
             /** @description The chosen alternatives, by the id of the assumption. */
             assumptions?: {
@@ -2460,7 +2482,7 @@ export interface components {
             to: string;
             /** @description The subject line. */
             subject: string;
-            /** @description The content. */
+            /** @description The text of the message. */
             body: string;
         };
         /** EmailList */
@@ -2482,9 +2504,9 @@ export interface components {
         EmitAction: {
             /** @description The event type to send. */
             type: string;
-            /** @description The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after such an event. Without `about`, the newest resource with such a status is sent, or an example. */
+            /** @description The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none. */
             about?: string | null;
-            /** @description Fields that replace those of the object. */
+            /** @description Fields to replace in the object. */
             object?: Record<string, never> | null;
         };
         /** Envelope */
@@ -2647,19 +2669,19 @@ export interface components {
          * @description An active fault: the fields it was created with, and its state.
          */
         FaultEntry: {
-            /** @description Names the fault. */
+            /** @description The id of the fault. */
             id: string;
-            /** @description How often it can still act; null: without a limit. */
+            /** @description The remaining number of times that the fault can apply. null means no limit. */
             times_left: number | null;
-            /** @description How often it has acted. */
+            /** @description The number of times that the fault has applied. */
             hits: number;
-            /** @description The scenario that has it; null for a fault created by a call. */
+            /** @description The scenario that contains the fault. null for a fault created by a control call. */
             scenario: string | null;
-            /** @description A fault of calls: the calls that match, as given. */
+            /** @description For a request fault: the calls that match, as given. */
             match?: Record<string, never>;
-            /** @description A fault of deliveries: the deliveries that match, as given. */
+            /** @description For a webhook fault: the deliveries that match, as given. */
             webhook?: Record<string, never>;
-            /** @description A fault of deliveries: its effects, as given. */
+            /** @description For a webhook fault: its effects, as given. */
             deliver?: Record<string, never>;
             /** @description `unknown_enum` as given. */
             unknown_enum?: boolean | string | null;
@@ -2673,6 +2695,8 @@ export interface components {
             delay?: string | number | null;
             /** @description `answer_delay` as given. */
             answer_delay?: string | number | null;
+            /** @description `latency` as given. */
+            latency?: Record<string, never> | null;
             /** @description `act` as given. */
             act?: Record<string, never> | null;
             /** @description `drop` as given. */
@@ -2692,6 +2716,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
         };
@@ -2718,9 +2744,9 @@ export interface components {
             severity: "info" | "warning" | "error";
             /** @description The subject of the finding. */
             subject: string;
-            /** @description A description of what was seen. */
+            /** @description A description of the observed problem. */
             message: string;
-            /** @description The recommended action for the integrator. */
+            /** @description The recommended change. */
             what_to_do: string;
             /** @description The clause of the specification. */
             clause: string;
@@ -2730,9 +2756,11 @@ export interface components {
             changes: components["schemas"]["CodeChange"][];
             /** @description Paths of pages on this server that document the clause. */
             clause_links: string[];
+            /** @description The assumptions that the clause cites. Absent if there are none, or no observed file is used. */
+            rests_on?: components["schemas"]["RestsOn"][];
             /** @description Dashboard paths of the newest requests in `requests`. */
             request_links: string[];
-            /** @description How often this was seen. */
+            /** @description The number of times that this was seen. */
             count: number;
             /** @description The ids of the API requests that are evidence of the finding. */
             requests: string[];
@@ -2799,12 +2827,12 @@ export interface components {
         };
         /**
          * Happening
-         * @description An outside event just before a call is handled.
+         * @description An outside event that happens just before a call is handled.
          */
         Happening: {
-            /** @description The action, which needs no target: `set_balance`, `move_rates`, `set_kyc`, … */
+            /** @description The action. It must be an action without a target, such as `set_balance`, `move_rates` or `set_kyc`. */
             action: string;
-            /** @description Its parameters. */
+            /** @description The parameters of the action. */
             parameters?: {
                 [key: string]: string | number | boolean;
             };
@@ -2896,52 +2924,56 @@ export interface components {
         };
         /**
          * InterfaceFault
-         * @description A fault of API calls. The first one that matches a call acts, after authentication.
+         * @description A fault in API calls. After authentication, the first fault that matches a call applies.
          */
         InterfaceFault: {
-            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
+            /** @description The path of an enum field that gets an unknown value. `true` selects `status` or a similar field. */
             unknown_enum?: boolean | string | null;
-            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
+            /** @description The name or path of a field to add. `true` adds the field `added_later` to every object in the body. */
             extra_field?: boolean | string | null;
-            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
+            /** @description The path of a field to remove. The field must be optional or nullable. `true` removes the first such field. */
             missing_field?: boolean | string | null;
-            /** @description The error to return instead of the true response. */
+            /** @description The error response to send instead of the real response. */
             respond?: components["schemas"]["Respond"] | null;
-            /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
+            /** @description The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At most 10 minutes. */
             delay?: string | number | null;
-            /** @description How long to hold the response back once the work is done: wall time, as in `delay`. */
+            /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
-            /** @description An outside event just before the call is handled; if it is refused, the call does not count as a hit. */
+            /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
+            latency?: components["schemas"]["Latency"] | null;
+            /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
-             * @description Whether to cut the connection; no work is done then.
+             * @description Whether to cut the connection instead of handling the call.
              * @default false
              */
             drop?: boolean;
             /**
-             * @description The corruption of the response body.
+             * @description The way in which the response body is corrupted.
              * @enum {string|null}
              */
             malformed?: "truncate" | "garbage" | null;
             /**
-             * @description Whether to do the work and store its true response first; then it is replaced, or lost with `drop`.
+             * @description Whether to handle the call and store its real response first. `respond` then replaces the response, or `drop` loses it.
              * @default false
              */
             after_commit?: boolean;
-            /** @description How many calls under each Idempotency-Key it acts on; a call without a key is let through. */
+            /** @description The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through. */
             first_per_key?: number | null;
             /**
-             * @description Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again. It acts only on a call under a key that has a stored response.
+             * @description Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again. The fault applies only to a call whose key has a stored response.
              * @default false
              */
             key_forgotten?: boolean;
-            /** @description How many matching calls are let through first: 2 for the third. */
+            /** @description The number of matching calls to let through first. With 2, the fault applies from the third call on. */
             skip?: number | null;
-            /** @description How many calls it acts on; without a limit if left out. */
+            /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed. */
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
+            /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
-            /** @description Which calls: all given fields must match. */
+            /** @description The calls to which the fault applies. All given fields must match. */
             match: components["schemas"]["Match-Input"];
         };
         /**
@@ -3020,6 +3052,16 @@ export interface components {
              * @description The base URL of the API in this environment.
              */
             base_url: string;
+        };
+        /**
+         * Latency
+         * @description A random delay with a log-normal distribution. It is drawn from the world's seed.
+         */
+        Latency: {
+            /** @description The delay that half of the calls exceed, such as `200ms`. */
+            median: string | number;
+            /** @description The delay that one call in a hundred exceeds, such as `2s`. */
+            p99: string | number;
         };
         /** LedgerBooks */
         LedgerBooks: {
@@ -3118,19 +3160,19 @@ export interface components {
         };
         /** MadeFault */
         MadeFault: {
-            /** @description Names the fault. */
+            /** @description The id of the fault. */
             id: string;
-            /** @description How often it can still act; null: without a limit. */
+            /** @description The remaining number of times that the fault can apply. null means no limit. */
             times_left: number | null;
-            /** @description How often it has acted. */
+            /** @description The number of times that the fault has applied. */
             hits: number;
-            /** @description The scenario that has it; null for a fault created by a call. */
+            /** @description The scenario that contains the fault. null for a fault created by a control call. */
             scenario: string | null;
-            /** @description A fault of calls: the calls that match, as given. */
+            /** @description For a request fault: the calls that match, as given. */
             match?: Record<string, never>;
-            /** @description A fault of deliveries: the deliveries that match, as given. */
+            /** @description For a webhook fault: the deliveries that match, as given. */
             webhook?: Record<string, never>;
-            /** @description A fault of deliveries: its effects, as given. */
+            /** @description For a webhook fault: its effects, as given. */
             deliver?: Record<string, never>;
             /** @description `unknown_enum` as given. */
             unknown_enum?: boolean | string | null;
@@ -3144,6 +3186,8 @@ export interface components {
             delay?: string | number | null;
             /** @description `answer_delay` as given. */
             answer_delay?: string | number | null;
+            /** @description `latency` as given. */
+            latency?: Record<string, never> | null;
             /** @description `act` as given. */
             act?: Record<string, never> | null;
             /** @description `drop` as given. */
@@ -3163,6 +3207,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
             /** @description Reasons why the fault may never apply in the present state of the world. */
@@ -3170,14 +3216,14 @@ export interface components {
         };
         /**
          * Match-Input
-         * @description The calls that a fault acts on: all given fields must match.
+         * @description The calls to which a fault applies. All given fields must match.
          */
         "Match-Input": {
-            /** @description Only calls by this method. */
+            /** @description Only calls with this method. */
             method?: string | null;
-            /** @description Only calls to paths that match this glob, below the base: `/quotes/*\/confirm`. */
+            /** @description Only calls whose path below the base path matches this glob, such as `/quotes/*\/confirm`. */
             path?: string | null;
-            /** @description Only calls of this key pair. */
+            /** @description Only calls with the token of this key pair, given by its public key. */
             public_key?: string | null;
         };
         /** Match-Output */
@@ -3230,6 +3276,18 @@ export interface components {
              */
             paid_by?: "customer" | "peerpesa" | null;
         };
+        /** ObservedSource */
+        ObservedSource: {
+            /** @description The name of the observed service. */
+            name: string;
+            /** @description The environment of the service, such as `sandbox`. */
+            environment: string;
+            /**
+             * Format: date
+             * @description The date of the observation.
+             */
+            observed_at: string;
+        };
         /** OperationCoverage */
         OperationCoverage: {
             /** @description A description of the dimension. */
@@ -3257,7 +3315,7 @@ export interface components {
             path: string;
             /** @description How often the operation was called. */
             called: number;
-            /** @description How often its response was 2xx. */
+            /** @description The number of calls with a 2xx response. */
             succeeded: number;
         };
         /**
@@ -3362,62 +3420,66 @@ export interface components {
         };
         /**
          * PresetFault
-         * @description A preset by its name. Other fields of a fault narrow or change it.
+         * @description A preset by its name. Other fields of the fault narrow or change it.
          */
         PresetFault: {
-            /** @description Puts an unknown value in an enum: at this path, or with true at `status` or the like. */
+            /** @description The path of an enum field that gets an unknown value. `true` selects `status` or a similar field. */
             unknown_enum?: boolean | string | null;
-            /** @description Adds a field of this name or path; with true, `added_later` in every object of the body. */
+            /** @description The name or path of a field to add. `true` adds the field `added_later` to every object in the body. */
             extra_field?: boolean | string | null;
-            /** @description Removes the field at this path, which may be absent or null; with true, the first such field. */
+            /** @description The path of a field to remove. The field must be optional or nullable. `true` removes the first such field. */
             missing_field?: boolean | string | null;
-            /** @description The error to return instead of the true response. */
+            /** @description The error response to send instead of the real response. */
             respond?: components["schemas"]["Respond"] | null;
-            /** @description How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds. */
+            /** @description The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At most 10 minutes. */
             delay?: string | number | null;
-            /** @description How long to hold the response back once the work is done: wall time, as in `delay`. */
+            /** @description The delay between handling the call and sending the response, in wall-clock time as for `delay`. */
             answer_delay?: string | number | null;
-            /** @description An outside event just before the call is handled; if it is refused, the call does not count as a hit. */
+            /** @description A random delay before the call is handled, in wall-clock time, in addition to `delay`. */
+            latency?: components["schemas"]["Latency"] | null;
+            /** @description An outside event that happens just before the call is handled. If the event is refused, the call does not count as a hit. */
             act?: components["schemas"]["Happening"] | null;
             /**
-             * @description Whether to cut the connection; no work is done then.
+             * @description Whether to cut the connection instead of handling the call.
              * @default false
              */
             drop?: boolean;
             /**
-             * @description The corruption of the response body.
+             * @description The way in which the response body is corrupted.
              * @enum {string|null}
              */
             malformed?: "truncate" | "garbage" | null;
             /**
-             * @description Whether to do the work and store its true response first; then it is replaced, or lost with `drop`.
+             * @description Whether to handle the call and store its real response first. `respond` then replaces the response, or `drop` loses it.
              * @default false
              */
             after_commit?: boolean;
-            /** @description How many calls under each Idempotency-Key it acts on; a call without a key is let through. */
+            /** @description The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through. */
             first_per_key?: number | null;
             /**
-             * @description Whether the response stored for the call's Idempotency-Key is deleted first, so that the work is done again. It acts only on a call under a key that has a stored response.
+             * @description Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again. The fault applies only to a call whose key has a stored response.
              * @default false
              */
             key_forgotten?: boolean;
-            /** @description How many matching calls are let through first: 2 for the third. */
+            /** @description The number of matching calls to let through first. With 2, the fault applies from the third call on. */
             skip?: number | null;
-            /** @description How many calls it acts on; without a limit if left out. */
+            /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description The probability that it acts on a matching call, from 0 to 1; drawn from the world's seed. */
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
+            /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
             /**
-             * @description The name of the preset, such as `webhook-forged`; `GET /_simulator/faults/presets` lists them.
+             * @description The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names.
              * @example refused-429
              * @example refused-500
              */
             preset: string;
-            /** @description A preset of calls: which calls; every call when left out. */
+            /** @description For a preset for calls: the calls to which it applies. The default is every call. */
             match?: components["schemas"]["Match-Input"] | null;
-            /** @description A preset of webhooks: which deliveries; every delivery when left out. */
+            /** @description For a preset for webhooks: the deliveries to which it applies. The default is every delivery. */
             webhook?: components["schemas"]["WebhookMatch"] | null;
-            /** @description A preset of webhooks: what else happens to them. */
+            /** @description For a preset for webhooks: further effects on these deliveries. */
             deliver?: components["schemas"]["Deliver"] | null;
         };
         /** PresetList */
@@ -3530,7 +3592,7 @@ export interface components {
         };
         /** RawPiece */
         RawPiece: {
-            /** @description `base`, `entry`, or `snapshot` followed by the id of the snapshot. */
+            /** @description `base`, `entry`, or `snapshot` followed by the id of the snapshot. `base` is a saved state, and each `entry` contains later changes. */
             part: string;
             /** @description The position of the piece. Entries follow their base in order of position. */
             number: number;
@@ -3588,7 +3650,7 @@ export interface components {
             attempt: number;
             /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description The reason for a failure, for people, or null. */
+            /** @description A description of the failure, or null. */
             error: string | null;
             /** @description The duration of the request in milliseconds. */
             duration_ms: number;
@@ -3614,7 +3676,7 @@ export interface components {
             } | null;
             /** @description The first 64 KiB of the response body, or null if there was no response. */
             response_body: string | null;
-            /** @description Effects of faults on the attempt. Their cause is not in the receiver. */
+            /** @description Effects of faults on the attempt. They are not caused by the receiver. */
             faults: ("drop" | "corrupt_signature" | "stale_timestamp" | "alter_body" | "surprise" | "acknowledgement_lost")[];
             /** @description The id of the fault that applied, or null. */
             fault_id: string | null;
@@ -3753,17 +3815,29 @@ export interface components {
         };
         /**
          * Respond
-         * @description The error envelope to return instead of the true response.
+         * @description The error response to send instead of the real response.
          */
         Respond: {
-            /** @description The status to return. */
+            /** @description The HTTP status of the response. */
             status: number;
-            /** @description The code in the error envelope; any code. */
+            /** @description The error code. It can be any code. */
             code: string;
-            /** @description The message in the error envelope. */
+            /** @description The error message. */
             message?: string | null;
-            /** @description Seconds for the header Retry-After. */
+            /** @description The value of the header Retry-After, in seconds. */
             retry_after?: number | null;
+        };
+        /** RestsOn */
+        RestsOn: {
+            /** @description The id of the assumption. */
+            id: string;
+            /**
+             * @description Whether the behaviour is assumed or observed.
+             * @enum {string}
+             */
+            standing: "assumed" | "observed";
+            /** @description The date of the observation; null if the behaviour is assumed. */
+            observed_at: string | null;
         };
         /**
          * RevokeKeyAction
@@ -3886,6 +3960,45 @@ export interface components {
             looked_at: number;
             /** @description Whether there are older items that were not searched. */
             truncated: boolean;
+        };
+        /** SeedAnswer */
+        SeedAnswer: {
+            /**
+             * Format: date-time
+             * @description The simulated time before.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The simulated time afterwards.
+             */
+            now: string;
+            /** @description The number of orders that were created. */
+            orders: number;
+            /** @description The number of orders and actions that were refused, by error code. */
+            refused: {
+                [key: string]: number;
+            };
+            /** @description The number of events that were emitted. */
+            events: number;
+        };
+        /** SeedBody */
+        SeedBody: {
+            /**
+             * @description The number of simulated days. The clock advances by this duration.
+             * @default 90
+             */
+            days?: number;
+            /**
+             * @description The number of orders on each day.
+             * @default 40
+             */
+            per_day?: number;
+            /**
+             * @description The mix of outcomes: `typical` (most orders are completed) or `failures` (most orders are not).
+             * @default typical
+             */
+            mix?: string;
         };
         /**
          * SetBalanceAction
@@ -4043,56 +4156,56 @@ export interface components {
              * @default false
              */
             strict?: boolean;
-            /** @description How many calls a key pair may make in how many seconds, as N/SECONDS; null: no limit. */
+            /** @description The rate limit per key pair as N/SECONDS: at most N calls in this many seconds. null means no limit. */
             rate_limit?: string | null;
             /**
-             * @description The clock that the windows of the rate limit are counted by.
+             * @description The clock used to measure the windows of the rate limit.
              * @default simulated
              * @enum {string}
              */
             rate_limit_clock?: "simulated" | "wall";
             /**
-             * @description Which URLs may receive webhooks.
+             * @description The URLs that can receive webhooks.
              * @default local
              * @enum {string}
              */
             webhook_urls?: "public" | "local" | "any";
             /**
-             * @description The clock that X-Timestamp is taken from.
+             * @description The clock used for X-Timestamp.
              * @default wall
              * @enum {string}
              */
             webhook_timestamp?: "wall" | "simulated";
             /**
-             * @description How many API calls the journal keeps, and as many control calls.
+             * @description The maximum number of API calls in the journal. The journal of control calls has the same limit.
              * @default 10000
              */
             journal_limit?: number;
             /**
-             * @description How many bytes of each it keeps.
+             * @description The maximum size in bytes of each of the two journals.
              * @default 67108864
              */
             journal_bytes?: number;
             /**
-             * @description How many timers may fire at one instant before the world is assumed to loop forever.
+             * @description The number of timers that can fire at one instant before the simulator assumes an endless loop.
              * @default 10000
              */
             timers_per_instant?: number;
-            /** @description How many API calls a second of real time may be made; null: as many as the server's own quota allows. */
+            /** @description The maximum number of API calls per second of real time. null means the server's own quota. */
             quota_calls_per_second?: number | null;
-            /** @description How many resources the world may have, including keys and deleted ones; null: the server's own quota. */
+            /** @description The maximum number of resources in the world, including keys and deleted resources. null means the server's own quota. */
             quota_objects?: number | null;
-            /** @description The upper limit of `journal_bytes`; null: the server's own quota. */
+            /** @description The maximum value of `journal_bytes`. null means the server's own quota. */
             quota_journal_bytes?: number | null;
-            /** @description How many snapshots the world may have; null: the server's own quota. */
+            /** @description The maximum number of snapshots of the world. null means the server's own quota. */
             quota_snapshots?: number | null;
-            /** @description How many uploaded scenarios the world may have; null: the server's own quota. */
+            /** @description The maximum number of scenarios uploaded to the world. null means the server's own quota. */
             quota_scenarios?: number | null;
-            /** @description How many events the world may have for `emit` to add one; null: the server's own quota. */
+            /** @description The number of events in the world from which on `emit` is refused. null means the server's own quota. */
             quota_events?: number | null;
-            /** @description How many bytes snapshots, uploaded scenarios and events may take together; null: the server's own quota. */
+            /** @description The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota. */
             quota_bytes?: number | null;
-            /** @description The alternatives to put in force, by the id of the assumption; assumptions that are not listed are as usual. */
+            /** @description The alternatives to activate, by assumption id. Assumptions that are not listed have their usual behaviour. */
             assumptions?: components["schemas"]["Assumptions"];
         };
         /** ShownResource */
@@ -4165,7 +4278,7 @@ export interface components {
             simulator: string;
             /** @description The id of the world. */
             world: string;
-            /** @description The id or secret that the world's keys are derived from. */
+            /** @description The id or secret from which the world's keys are derived. */
             keys_of: string;
             /** @description The seed of the world. */
             seed: number;
@@ -4339,8 +4452,15 @@ export interface components {
             alternatives: components["schemas"]["Alternative"][];
             /** @description The question to ask the real service. */
             question: string;
-            /** @description The calls to the real sandbox that settle it. */
+            /** @description The calls to the real sandbox that would answer the question. */
             call: string;
+            /**
+             * @description The verdict in the observed file. Absent if there is none.
+             * @enum {string}
+             */
+            verdict?: "holds" | "differs" | "neither";
+            /** @description The behaviour of the service, if it is neither as assumed nor an alternative. */
+            seen?: string;
             /** @description The alternative chosen for this world; null for the default. */
             in_force: string | null;
             /**
@@ -4503,7 +4623,7 @@ export interface components {
             /** @description The id of the endpoint in paths below /webhooks. */
             id: string;
             /**
-             * @description Whether the endpoint gets events.
+             * @description Whether the endpoint receives events.
              * @enum {string}
              */
             status: "enabled" | "disabled";
@@ -4521,26 +4641,26 @@ export interface components {
         };
         /**
          * WebhookFault
-         * @description A fault of webhook deliveries. It acts on first attempts, retries and resends while it is in force.
+         * @description A fault in webhook deliveries. While it is active, it applies to first attempts, retries and resends.
          */
         WebhookFault: {
             /** @description Which deliveries. */
             webhook: components["schemas"]["WebhookMatch"];
-            /** @description The effect on them. */
+            /** @description The effect on these deliveries. */
             deliver: components["schemas"]["Deliver"];
-            /** @description How many matching attempts are let through first: 2 for the third. */
+            /** @description The number of matching attempts to let through first. With 2, the fault applies from the third attempt on. */
             skip?: number | null;
-            /** @description How many attempts it acts on; without a limit if left out. */
+            /** @description The number of attempts to which the fault applies. There is no limit by default. */
             times?: number | null;
-            /** @description The probability that it acts on a matching attempt, from 0 to 1; drawn from the world's seed. */
+            /** @description The probability that the fault applies to a matching attempt, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
         };
         /**
          * WebhookMatch
-         * @description Which deliveries.
+         * @description The deliveries to which a fault applies. All given fields must match.
          */
         WebhookMatch: {
-            /** @description Only deliveries of this event type. */
+            /** @description Only deliveries of events of this type. */
             event?: string | null;
             /** @description Only deliveries to this endpoint. */
             endpoint_id?: string | null;
@@ -4562,6 +4682,8 @@ export interface components {
             scenarios?: (string | Record<string, never>)[] | null;
             /** @description The initial settings. */
             settings?: components["schemas"]["Settings"] | null;
+            /** @description The observed file that the world is based on. `settings.assumptions` takes precedence. The default is the server's file. */
+            observed?: Record<string, never> | Record<string, never>[] | null;
             /**
              * @description Whether an existing world with this id is deleted first.
              * @default false
@@ -4591,6 +4713,8 @@ export interface components {
             scenarios: string[];
             /** @description The settings. */
             settings: components["schemas"]["AllSettings"];
+            /** @description The observed files that the world is based on. Absent without such a file. */
+            observed?: components["schemas"]["ObservedSource"][];
             /**
              * Format: date-time
              * @description The simulated time at which the world was created.
@@ -5254,7 +5378,7 @@ export interface operations {
     take_snapshot: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5388,7 +5512,7 @@ export interface operations {
     get_state: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5485,7 +5609,7 @@ export interface operations {
     put_clock: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5522,7 +5646,7 @@ export interface operations {
     advance: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -5608,6 +5732,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimerList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            503: components["responses"]["Error503"];
+            507: components["responses"]["Error507"];
+        };
+    };
+    seed: {
+        parameters: {
+            query?: {
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
+                wait?: boolean;
+            };
+            header?: {
+                /** @description The world this call is about. */
+                "X-Simulator-World"?: components["parameters"]["World"];
+                /** @description Where an action without a target applies. */
+                "X-Simulator-Environment"?: components["parameters"]["Environment"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SeedBody"];
+            };
+        };
+        responses: {
+            /** @description Give the world a history */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeedAnswer"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -5797,7 +5960,7 @@ export interface operations {
     trigger: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -6415,7 +6578,7 @@ export interface operations {
     settle: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -6448,7 +6611,7 @@ export interface operations {
     resend_event: {
         parameters: {
             query?: {
-                /** @description Wait without a limit for a receiver that has not answered yet. Otherwise the call fails with 409 clock_busy. */
+                /** @description Wait without a limit for a receiver that has not responded yet. Without it, the call fails with 409 clock_busy. */
                 wait?: boolean;
             };
             header?: {
@@ -6597,7 +6760,7 @@ export interface operations {
     ledger: {
         parameters: {
             query?: {
-                /** @description At most this many entries, the newest. They are listed oldest first. */
+                /** @description The maximum number of entries. The newest are returned, oldest first. */
                 entries?: number;
             };
             header?: {

@@ -871,7 +871,7 @@ export interface paths {
         put?: never;
         /**
          * Register an endpoint; it must answer a signed test request with exactly 200
-         * @description Registers a URL for events. It is tested first: a signed webhook.test event is sent, and the endpoint is stored only if the URL answers exactly 200 within 10 seconds. A redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url, and so is a URL that is not a public HTTPS one. The signing key is not part of the response: the dashboard shows it.
+         * @description Registers a URL for events. The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The response does not contain the signing key. The dashboard shows it.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         head?: never;
         /**
          * Change an endpoint, disable it, or enable it again
-         * @description Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint gets nothing, not even planned retries. An endpoint that is enabled again gets the events from then on.
+         * @description Changes the fields that are sent. A new URL is tested as at registration. A disabled endpoint receives nothing, not even planned retries. After it is enabled again, it receives later events only.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -919,7 +919,7 @@ export interface paths {
         put?: never;
         /**
          * Send a webhook.test event to this endpoint
-         * @description Sends a webhook.test event to this endpoint only, whether or not it subscribes to it, and returns the envelope. The receiver's response is in the deliveries of the endpoint. Rejected with invalid_state if it is disabled.
+         * @description Sends a webhook.test event to this endpoint only, and returns the envelope. The endpoint does not have to subscribe to this event type. The response of the receiver is in the deliveries of the endpoint. A disabled endpoint is rejected with invalid_state.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -2393,10 +2393,10 @@ export interface components {
         };
         /**
          * CreateWebhookRequest
-         * @description `url` takes any string here. An unusable one is 422 invalid_webhook_url (decision W3).
+         * @description `url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3).
          */
         CreateWebhookRequest: {
-            /** @description The URL to which events are sent: a public HTTPS URL. It must answer the test request with exactly 200. */
+            /** @description The URL to which events are sent. It must be a public HTTPS URL and respond to the test request with status 200. */
             url: string;
             /**
              * @description The event types to send. `*` means all.
@@ -3842,7 +3842,7 @@ export interface components {
             buy_amount: number;
             /** @description The price of one unit of `base_currency` in `quote_currency`. Null if the order converts nothing. */
             exchange_rate: string | null;
-            /** @description Not used. Always null. */
+            /** @description Not used. It is always null. */
             ico_unit_price: number | null;
             /** @description The receiving address. Empty on fiat legs and if there is no address. */
             to_wallet: string;
@@ -3915,13 +3915,13 @@ export interface components {
          * @description The page of a list, and the size of the list.
          */
         Pagination: {
-            /** @description The page shown, counted from 1. */
+            /** @description The number of this page, starting at 1. */
             page: number;
-            /** @description How many records a full page has. */
+            /** @description The number of records on a full page. */
             size: number;
-            /** @description How many records match, on all pages. */
+            /** @description The number of matching records on all pages. */
             total: number;
-            /** @description How many pages there are; 0 if nothing matches. */
+            /** @description The number of pages. It is 0 if nothing matches. */
             total_pages: number;
         } & {
             [key: string]: unknown;
@@ -5643,11 +5643,11 @@ export interface components {
         };
         /**
          * UpdateWebhookRequest
-         * @description Only the fields that are sent change.
+         * @description Changes to an endpoint. Fields that are not sent do not change.
          */
         UpdateWebhookRequest: {
             /**
-             * @description Whether the endpoint gets events from now on.
+             * @description Whether the endpoint receives events from now on.
              * @enum {string}
              */
             status?: "enabled" | "disabled";
@@ -5816,7 +5816,7 @@ export interface components {
             attempt: number;
             /** @description The HTTP status of the receiver's response, or null if there was none. */
             response_status: number | null;
-            /** @description The reason for a failure, for people, or null. */
+            /** @description A description of the failure, or null. */
             error: string | null;
             /** @description The duration of the request in milliseconds. */
             duration_ms: number;
@@ -5840,7 +5840,7 @@ export interface components {
         WebhookEndpoint: {
             /** @description The id of the endpoint in paths below /webhooks. */
             id: string;
-            /** @description Whether the endpoint gets events. */
+            /** @description Whether the endpoint receives events. */
             status: string;
             /** @description The URL to which events are posted. */
             url: string;

@@ -40,14 +40,15 @@ class SeedBody(Body):
 SeedAnswer = TypedDict(
     "SeedAnswer",
     {
-        "from": Timestamp,
-        "now": Timestamp,
-        "orders": Count,
-        "refused": dict[str, int],
-        "events": Count,
+        "from": Annotated[Timestamp, Field(description="The simulated time before.")],
+        "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
+        "orders": Annotated[Count, Field(description="The number of orders that were created.")],
+        "refused": Annotated[
+            dict[str, int], Field(description="The number of orders and actions that were refused, by error code.")
+        ],
+        "events": Annotated[Count, Field(description="The number of events that were emitted.")],
     },
 )
-"""The time before and after, the orders that were created, the refused steps by error code, and the new events."""
 
 
 @operation("POST /seed", "Give the world a history", body=SeedBody, query=WAIT, by_environment=True, recorded_as="call")

@@ -28,6 +28,7 @@ from simulator.engine.server.checks.ratelimit import WINDOWS
 from simulator.engine.text.json import JsonObject, dumps
 from simulator.engine.text.json_pieces import Piece, read_down_to
 from simulator.engine.text.texts import json_text
+from simulator.engine.worlds.observations import read_all
 from simulator.engine.worlds.settings import DEFAULTS, SETTINGS
 from simulator.engine.worlds.simulator import Blueprint, Simulator, WorldState
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
@@ -88,6 +89,7 @@ def _head_of(state: WorldState) -> JsonObject:
             "clock": _shown_clock(blueprint),
             "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
+            **({"observed": [one.document for one in blueprint.observed]} if blueprint.observed else {}),
         },
     }
 
@@ -117,7 +119,7 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
         if not isinstance(document, dict):
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
         parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
-        state = _read(parsed, contents_of(simulator.tables, simulator.wiring.environments))
+        state = _read(parsed, contents_of(simulator.tables, simulator.wiring.environments), simulator)
         check_consistency(simulator, state)
     except StateError as error:
         message = f"The document is not the state of a world: {error}."
@@ -140,7 +142,7 @@ def _whole(value: object) -> object:
     return value.read() if isinstance(value, Piece) else value
 
 
-def _read(document: JsonObject, contents: Contents) -> WorldState:
+def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> WorldState:
     if document.get("format") != FORMAT:
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
@@ -154,13 +156,16 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
+    observed = read_all(blueprint.get("observed") or (), simulator.provider.alternatives(), "blueprint.observed")
     dropped = DroppedRows()
     tables = {name: _table(name, rows, contents, dropped) for name, rows in _object(document, "tables", "").items()}
     requests = tuple(_requests(document.get("requests"), contents, dropped))
     dropped.enter(tables)
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
-        blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
+        blueprint=Blueprint(
+            "", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of, observed=observed
+        ),
         world_id=_text(document, "world", ""),
         keys_of=keys_of,
         seed=_seed(document, ""),

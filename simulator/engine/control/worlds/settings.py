@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import calls_under
+from simulator.engine.control.worlds.world_object import observed_by
+from simulator.engine.insight.shapes import Standing
 from simulator.engine.text.shapes import Meanings
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.alternatives import Observation, ShownSwitch, Switch, shown
+from simulator.engine.worlds.alternatives import ShownSwitch, Switch, shown
+from simulator.engine.worlds.observations import Observed, date_observed
 from simulator.engine.worlds.settings import AllSettings, all_settings, bound_journal, change_settings, named
 from simulator.kernel.journal import Cause
 
 operation = calls_under("Worlds")
-STANDINGS = {
-    "assumed": "The specification is silent and the simulator made a choice.",
-    "observed": "A running service was observed to behave this way.",
+VERDICTS = {
+    "holds": "The service behaves as assumed.",
+    "differs": "The service has one of the alternatives.",
+    "neither": "The service behaves in another way.",
 }
-"""Whether a choice is assumed or observed."""
+"""Verdicts on an assumption."""
 
 
-class SwitchEntry(ShownSwitch):
+class SeenVerdict(TypedDict, total=False):
+    verdict: Annotated[Literal["holds", "differs", "neither"], Meanings(VERDICTS)]
+    """The verdict in the observed file. Absent if there is none."""
+    seen: str
+    """The behaviour of the service, if it is neither as assumed nor an alternative."""
+
+
+class SwitchEntry(ShownSwitch, SeenVerdict):
     in_force: str | None
     """The alternative chosen for this world; null for the default."""
-    standing: Annotated[Literal["assumed", "observed"], Meanings(STANDINGS)]
+    standing: Standing
     """`observed` if the real service was observed to use this alternative, otherwise `assumed`."""
     observed_at: str | None
     """The date of the observation; null if the alternative was not observed."""
@@ -68,11 +79,23 @@ async def list_assumptions(call: ControlCall) -> SwitchList:
     """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()
-    return {"data": [_entry(switch, chosen.get(switch.id), call.simulator.inherited.observed) for switch in switches]}
+    files = observed_by(call.simulator, call.world)
+    return {"data": [_entry(switch, chosen.get(switch.id), files) for switch in switches]}
 
 
-def _entry(switch: Switch, in_force: str | None, observed: Mapping[str, Observation]) -> SwitchEntry:
-    seen = observed.get(switch.id)
-    if seen is None or seen.alternative != in_force:
-        return {**shown(switch), "in_force": in_force, "standing": "assumed", "observed_at": None}
-    return {**shown(switch), "in_force": in_force, "standing": "observed", "observed_at": seen.date}
+def _entry(switch: Switch, in_force: str | None, files: Sequence[Observed]) -> SwitchEntry:
+    rows = (file.verdicts[switch.id] for file in files if switch.id in file.verdicts)
+    row = next((row for row in rows if row["verdict"] != "undecided"), {})
+    date = date_observed(switch.id, in_force, files)
+    verdict: SeenVerdict = {}
+    if row:
+        verdict["verdict"] = row["verdict"]
+    if row and row["verdict"] == "neither":
+        verdict["seen"] = str(row.get("seen") or "")
+    return {
+        **shown(switch),
+        "in_force": in_force,
+        "standing": "observed" if date else "assumed",
+        "observed_at": date,
+        **verdict,
+    }

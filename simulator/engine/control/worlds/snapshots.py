@@ -17,6 +17,7 @@ from simulator.engine.control.worlds.documents import document_text, read_docume
 from simulator.engine.control.worlds.world_object import WorldObject, show_world
 from simulator.engine.rows.error import ControlError
 from simulator.engine.text.fields import Body, FreeText
+from simulator.engine.text.json import JsonObject
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.worlds.settings import SettingSet
 from simulator.engine.worlds.simulator import Snapshot, WorldExists, WorldState
@@ -65,6 +66,8 @@ class DocumentBlueprint(TypedDict):
     """The scenarios that were active at creation."""
     settings: DocumentSettings
     """The settings at creation."""
+    observed: NotRequired[list[JsonObject]]
+    """The observed files that the world is based on, without their exchanges. Absent without such a file."""
 
 
 class StateDocument(TypedDict):

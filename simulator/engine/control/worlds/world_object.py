@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypeAliasType, TypedDict
 
@@ -14,6 +14,7 @@ from simulator.engine.text.enums import ENVIRONMENT
 from simulator.engine.text.shapes import Count, Format, PerEnvironment, Timestamp
 from simulator.engine.vocabulary.vocabulary import identity_of, vocabulary_of
 from simulator.engine.webhooks import webhook_key
+from simulator.engine.worlds.observations import Observed
 from simulator.engine.worlds.settings import AllSettings, all_settings
 from simulator.engine.worlds.simulator import Simulator
 from simulator.kernel.clock import format_timestamp
@@ -45,6 +46,15 @@ class PlatformUserEntry(TypedDict):
     """The user's phone number."""
 
 
+class ObservedSource(TypedDict):
+    name: str
+    """The name of the observed service."""
+    environment: str
+    """The environment of the service, such as `sandbox`."""
+    observed_at: Annotated[str, Format("date")]
+    """The date of the observation."""
+
+
 class WorldObject(TypedDict):
     id: str
     """The id of the world, for the header X-Simulator-World."""
@@ -60,6 +70,8 @@ class WorldObject(TypedDict):
     """The names of the active scenarios. Later ones take precedence."""
     settings: AllSettings
     """The settings."""
+    observed: NotRequired[list[ObservedSource]]
+    """The observed files that the world is based on. Absent without such a file."""
     created_at: Timestamp
     """The simulated time at which the world was created."""
 
@@ -78,7 +90,8 @@ def show_world(call: ControlCall, world: World) -> WorldObject:
 
 def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject:
     """Return the world object. `origin` is the server's address, which its URLs start with."""
-    return {
+    files = observed_by(simulator, world)
+    shown: WorldObject = {
         "id": world.id,
         "seed": world.seed,
         "clock": show_clock(world),
@@ -91,6 +104,20 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
         "settings": all_settings(world),
         "created_at": format_timestamp(world.started_at_ms),
     }
+    if files:
+        shown["observed"] = [_source(one) for one in files]
+    return shown
+
+
+def observed_by(simulator: Simulator, world: World) -> tuple[Observed, ...]:
+    """Return the observed files that a world is based on."""
+    blueprint = simulator.blueprints.get(world.id)
+    return () if blueprint is None else blueprint.observed
+
+
+def _source(file: Observed) -> ObservedSource:
+    name, environment = (str(file.target.get(key, "")) for key in ("name", "environment"))
+    return {"name": name, "environment": environment, "observed_at": file.date}
 
 
 def _key_set(origin: str, world: World, environment: str) -> KeySet:

@@ -16,6 +16,7 @@ from simulator.engine.control.refusals import invalid_parameter, invalid_state, 
 from simulator.engine.control.time.clock import ClockBody, moment, rate_of
 from simulator.engine.control.worlds.set_aside import delete_unreadable, unreadable_worlds
 from simulator.engine.control.worlds.world_object import WorldList, WorldObject, show_world
+from simulator.engine.records.codec import StateError
 from simulator.engine.rows.error import ControlError, sentence
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.files.loader import Loader, ScenarioError
@@ -26,6 +27,7 @@ from simulator.engine.text.strict import did_you_mean
 from simulator.engine.webhooks.courier.courier import wall_clock_ms
 from simulator.engine.worlds import quotas
 from simulator.engine.worlds.alternatives import Alternatives
+from simulator.engine.worlds.observations import Observed, read_all
 from simulator.engine.worlds.setting_model import Settings, model_of
 from simulator.engine.worlds.settings import change_settings, named
 from simulator.engine.worlds.simulator import Blueprint, WorldExists
@@ -55,6 +57,26 @@ ScenarioChoice = Annotated[
 ]
 
 
+def _observed_file(value: Any) -> JsonObject | list[JsonObject]:
+    if isinstance(value, dict) or (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
+        return value
+    raise ValueError("it must be the content of an observed file, or a list of several")
+
+
+ObservedFile = Annotated[
+    Any,
+    PlainValidator(_observed_file),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "object", "description": "The content of a file that `rampsim probe --out` writes."},
+                {"type": "array", "items": {"type": "object"}, "description": "The contents of several files."},
+            ]
+        }
+    ),
+]
+
+
 class WorldBody(Body):
     """Options for a new world.
 
@@ -73,6 +95,9 @@ class WorldBody(Body):
     """The active scenarios: names, or whole documents that are uploaded to the world. Later ones take precedence."""
     settings: Settings | None = None
     """The initial settings."""
+    observed: ObservedFile | None = None
+    """The observed file that the world is based on. `settings.assumptions` takes precedence. The default is the
+    server's file."""
     replace: bool = False
     """Whether an existing world with this id is deleted first."""
 
@@ -91,6 +116,8 @@ async def create_world(call: ControlCall) -> WorldObject:
     world_id = _new_id(call)
     await call.wake(world_id)
     if body.from_snapshot is not None:
+        if body.observed is not None:
+            raise invalid_parameter("observed", "a fork has the observed file of its snapshot. Leave it out")
         return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()
@@ -105,11 +132,20 @@ async def create_world(call: ControlCall) -> WorldObject:
         settings={**inherited.settings, **named(body.settings)},
         keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
+        observed=inherited.observed if body.observed is None else _observed(call),
     )
     await _require_room(call, world_id)
     with _as_control_error(call):
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     return show_world(call, world)
+
+
+def _observed(call: ControlCall) -> tuple[Observed, ...]:
+    """Return the observed files in the body. Raise `ControlError` 400 with the place of a mistake."""
+    try:
+        return read_all(call.body.observed, call.simulator.provider.alternatives(), "observed")
+    except StateError as error:
+        raise invalid_parameter(error.path, error.why) from None
 
 
 def _new_id(call: ControlCall) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from fnmatch import fnmatchcase
+from statistics import NormalDist
 
 from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations
@@ -51,6 +52,19 @@ def _seconds(given: str | float | None) -> float:
     return min(parse_duration(given or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
 
 
+_Z99 = NormalDist().inv_cdf(0.99)
+
+
+def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
+    """Draw a delay in seconds. Call this inside a transaction."""
+    if latency is None:
+        return 0.0
+    median, p99 = _seconds(latency.median), _seconds(latency.p99)
+    drawn = (world.streams.below(1 << 52, "fault latency") + 0.5) / (1 << 52)  # neither 0 nor 1
+    factor: float = (p99 / median) ** (NormalDist().inv_cdf(drawn) / _Z99)
+    return min(median * factor, faults.LONGEST_DELAY_MS / SECOND_MS)
+
+
 class Interference:
     """The effect of one fault on one call."""
 
@@ -61,7 +75,7 @@ class Interference:
         self._fault = fault
         self._operation = operation
         self._mutation = mutations.Mutation.of(fault)
-        self.delay_seconds = _seconds(fault.delay)
+        self.delay_seconds = _seconds(fault.delay) + _drawn_seconds(request.world, fault.latency)
         self._answer_delay_seconds = _seconds(fault.answer_delay)
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from simulator.engine.rows.kind import Kind
 from simulator.engine.rows.room import Room
-from simulator.providers.ramp.fees import operations
-from simulator.providers.ramp.fees.catalogue import find_product
+from simulator.providers.ramp.fees import bodies, operations
+from simulator.providers.ramp.fees.catalogue import base, find_product, product_of
 from simulator.providers.ramp.fees.currencies import CURRENCY_CLAUSES, list_currencies
+from simulator.providers.ramp.fees.operations import changed_product, check_new_fields, put_changed
 from simulator.providers.ramp.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.providers.ramp.fees.records import CHANGED_PRODUCTS, FEES, Fee, FeeProduct, no_fee
 from simulator.providers.ramp.fees.shapes import (

@@ -18,6 +18,7 @@ from simulator.engine.text.fields import Wrong, wrong
 from simulator.engine.text.shapes import Page
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
+from simulator.kernel.world import World
 from simulator.providers.ramp import reference
 from simulator.providers.ramp.fees import bodies, shapes
 from simulator.providers.ramp.fees.catalogue import product_of, products
@@ -134,7 +135,17 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
 
     Raise `ApiError` invalid_parameter if the product would become inconsistent.
     """
-    old, wanted = call.target, call.parameters
+    return put_changed(call.world, call.target, call.parameters)
+
+
+def put_changed(world: World, old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
+    """Change the given fields of a product in a world, as `set_fee_product`."""
+    status = wanted.status if "status" in wanted.model_fields_set else old.status
+    return move(world, changed_product(old, wanted), "set_fee_product", status)
+
+
+def changed_product(old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
+    """Return a product with the given fields changed, except its status. Raise `ApiError` invalid_parameter."""
     given = wanted.model_fields_set
     named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
     new = replace(old, **named)
@@ -159,7 +170,7 @@ def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeePr
         ),
     )
     check_amounts(new, currency)
-    return move(call.world, new, "set_fee_product", wanted.status if "status" in given else old.status)
+    return new
 
 
 OldT = TypeVar("OldT", Decimal, None)

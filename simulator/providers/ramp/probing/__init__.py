@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from simulator.engine.text.json import JsonObject, Shown
 from simulator.evidence.provided import Probing
 
 _Read: TypeAlias = Callable[[str], Any]
 _Act: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
 _FOLDER = Path(__file__).parent
+_CENT = Decimal("0.01")
+_DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _BEYOND = Decimal(500)
 """The amount by which a request exceeds the balance, so that it is refused because of the balance and not of a limit.
 """
 
 
-def _delivered(numbers: Mapping[str, Decimal]) -> tuple[Decimal, Decimal] | None:
-    """Compare a delivered amount with the exact quotient."""
-    wanted = (".source_amount", ".fee.total", ".rate", ".destination_amount")
-    if not all(path in numbers for path in wanted):
+def _amount(body: Any, *path: str) -> Decimal | None:
+    for name in path:
+        body = body.get(name) if isinstance(body, dict) else None
+    return Decimal(body) if isinstance(body, str) and _DECIMAL.fullmatch(body) else None
+
+
+def _rounding(bodies: Mapping[str, Any]) -> str | None:
+    """Return how offramp quotes round the fiat amount: `down`, `up` to the nearest cent, or `both`.
+
+    Quotes whose exact amount is not above half a cent decide nothing.
+    """
+    found = set()
+    for body in bodies.values():
+        source, rate = _amount(body, "source_amount"), _amount(body, "rate")
+        fee, delivered = _amount(body, "fee", "total"), _amount(body, "destination_amount")
+        if source is None or rate is None or fee is None or delivered is None or body.get("type") != "offramp":
+            continue
+        exact = (source - fee) * rate
+        if exact % _CENT > _CENT / 2 and abs(exact - delivered) < _CENT:
+            found.add("up" if delivered > exact else "down")
+    return "both" if len(found) > 1 else next(iter(found), None)
+
+
+def _held_only(bodies: Mapping[str, Any]) -> str | None:
+    """Return which assets of the currency listing have a balance: `everything`, only those `held`, or None."""
+    listed, held = _rows_of(bodies.get("currencies")), _rows_of(bodies.get("assets"))
+    if not listed or held is None:
         return None
-    source, fee, rate, delivered = (numbers[path] for path in wanted)
-    return (delivered, (source - fee) / rate) if rate else None
+    if any(_amount(row, "balance") == 0 for row in held.values()):
+        return "everything"
+    return "held" if held.keys() < listed.keys() else None
+
+
+def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
+    rows = body.get("data") if isinstance(body, dict) else body
+    if not isinstance(rows, list):
+        return None
+    return {(row.get("symbol"), row.get("network")): row for row in rows if isinstance(row, dict)}
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
@@ -33,7 +68,7 @@ def _surroundings(read: _Read) -> dict[str, str]:
     held = Decimal(0)
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and (row.get("symbol"), row.get("network")) == ("CUSD", "CELO"):
-            held = Decimal(str(row.get("balance", "0")))
+            held = _amount(row, "balance") or held
     return {"beyond": str(held + _BEYOND)}
 
 
@@ -50,13 +85,25 @@ def _other_fees(read: _Read, act: _Act) -> None:
         act("set_fee_product", row["id"], {"percentage": "2.75"})
 
 
+def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[tuple[str, object]]:
+    from simulator.providers.ramp.facts.reading import read_facts
+
+    return read_facts(read, create)
+
+
+def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
+    from simulator.providers.ramp.facts import fit  # loads the rooms, so only on use
+
+    return fit(facts)
+
+
 PROBING = Probing(
     steps=_FOLDER / "steps.yaml",
     flows=_FOLDER / "flows.yaml",
     probes=_FOLDER.parent / "probes.json",
     spends=("nothing", "quote", "resource", "money"),
     free=("nothing", "quote"),
-    formulas={"delivered : exact": _delivered},
+    formulas={"rounding of fiat": _rounding, "listed balances": _held_only},
     surroundings=_surroundings,
     other_data=(
         _actions(("move_rates", {"percent": 7})),
@@ -73,6 +120,9 @@ PROBING = Probing(
         ),
         _other_fees,
     ),
+    clock=("quote", "created_at"),
+    read_facts=_read_facts,
+    fit_facts=_fit_facts,
     histories=(
         ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
         ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled"),

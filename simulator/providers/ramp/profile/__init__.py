@@ -10,11 +10,15 @@ from simulator.engine.rows.room import Room
 from simulator.engine.vocabulary.subjects import example_of
 from simulator.providers.ramp.profile import operations, shapes
 from simulator.providers.ramp.profile.limits import (
+    LEVEL_CURRENCY,
+    LEVEL_MAXIMA,
     LIMITS,
+    PERIODS,
     USAGE,
     LimitCharge,
     charge_limits,
     check_amount,
+    put_limit,
     release_limits,
     verify,
     would_exceed_monthly,

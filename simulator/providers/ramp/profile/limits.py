@@ -62,6 +62,11 @@ def override(world: World, environment: str, period: str, amount: Decimal) -> No
     world.store[LIMITS.of(environment)].put(period, row)
 
 
+def put_limit(world: World, environment: str, period: str, amount: Decimal, currency: str) -> None:
+    """Give a new world another maximum amount for a period."""
+    world.store[LIMITS.of(environment)].put(period, Override(amount, currency))
+
+
 def follow_level(world: World) -> None:
     """Remove all overrides, so that the KYC level's maximum amounts apply again in both environments."""
     for environment in world.environments:

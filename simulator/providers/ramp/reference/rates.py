@@ -67,6 +67,16 @@ def _swap_key(source: Currency, target: Currency) -> str:
     return f"swap:{source.key}:{target.key}"
 
 
+def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Return the rates of swaps from the prices of assets, by the keys of `FIXED`."""
+    return {
+        _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
+        for source in ASSETS.values()
+        for target in ASSETS.values()
+        if source != target
+    }
+
+
 def _fixed_rates() -> dict[str, Decimal]:
     per_usd = {code: fact.per_usd for code, fact in FIAT_FACTS.items()}
     fixed: dict[str, Decimal] = {}
@@ -76,12 +86,7 @@ def _fixed_rates() -> dict[str, Decimal]:
             mid = fixed[f"mid:{code}:{fiat_code}"] = rate_of(multiply(price, cost))
             for type_, spread in _SPREAD.items():
                 fixed[f"{type_}:{code}:{fiat_code}"] = rate_of(multiply(mid, spread))
-    for source in ASSETS.values():
-        for target in ASSETS.values():
-            if source != target:
-                cross = divide_down(USD_PRICES[source.code], USD_PRICES[target.code])
-                fixed[_swap_key(source, target)] = rate_of(cross)
-    return fixed
+    return {**fixed, **cross_rates(USD_PRICES)}
 
 
 FIXED = _fixed_rates()
@@ -216,6 +221,12 @@ def pin_swap(world: World, environment: str, source: Currency, target: Currency,
     key = _swap_key(source, target)
     _note(world, environment, (key,), rate)
     _changed(world, environment).put(key, Rate(rate, world.now_ms))
+
+
+def put_rates(world: World, environment: str, values: Mapping[str, Decimal]) -> None:
+    """Give a new world other rates, by the keys of `FIXED`."""
+    for key, value in values.items():
+        _changed(world, environment).put(key, Rate(value, world.now_ms))
 
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:

@@ -438,7 +438,7 @@ RULE_ON = "name: x\nrules:\n  - {on: order.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault needs at least one of respond, delay, answer_delay, act, drop, malformed, "
+            "faults[0]: a fault needs at least one of respond, delay, answer_delay, latency, act, drop, malformed, "
             "key_forgotten, unknown_enum, extra_field, missing_field",
         ),
         (

@@ -9,6 +9,7 @@ import { SchemaForm } from "../forms.js";
 import { href } from "../routes.js";
 import { go } from "../navigation.js";
 import { texts } from "../faults.js";
+import { evidenceOf } from "../evidence.js";
 
 export function View({ rest: [id] }) {
   const reading = useRead("/worlds", ["own", "clock"]), here = useStore(world);
@@ -17,7 +18,7 @@ export function View({ rest: [id] }) {
     <div class="buttons"><a class="button main" href=${href("worlds", "+new")}>New world</a></div>
     <${Shown} reading=${reading}>${(value) => html`<${Table} label="Worlds" rows=${all(value)} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
   const chosen = reading.value && all(reading.value).find((row) => row.id === id);
-  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="This world does not exist." />`);
+  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="This world does not exist."><p><a href=${href("worlds", "+new")}>Create a world</a></p><//>`);
   return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
 }
 
@@ -64,6 +65,7 @@ function NewWorld() {
   const names = scenarios.filter((row) => !/upload/.test(row.source)).map((row) => row.name);
   const schema = withMembers(contract.schema("WorldBody"), {
     from_snapshot: null,
+    observed: null,
     settings: null,
     replace: {},
     scenarios: { type: "array", items: { type: "string" }, description: `Names; later ones have priority. Default: the scenarios of the server. Available: ${names.join(", ")}.` },
@@ -99,6 +101,23 @@ function SettingsForm({ present, contract }) {
   return html`<${SchemaForm} schema=${schema} resolve=${contract.resolve} first=${first} send=${send} ok="Change" />`;
 }
 
+const EVIDENCE = [
+  { title: "Assumption", cell: (one) => one.id },
+  { title: "Behavior", cell: (one) => one.how },
+  { title: "Observed on", cell: (one) => one.when },
+];
+
+/** The verdicts of the observed files that the world is based on: decided, how, when, and what remains. */
+function Evidence({ rows }) {
+  const { decided, neither, overruled, open } = evidenceOf(rows);
+  if (open.length === rows.length) return html`<p class="muted">No assumption is observed. <code>rampsim probe</code> observes the real service.</p>`;
+  return html`<details open><summary>Evidence: ${decided.length} of ${rows.length} observed</summary>
+    <${Table} label="Observed assumptions" rows=${decided} id=${(one) => one.id} columns=${EVIDENCE} />
+    ${neither.map((one) => html`<p key=${one.id}>${one.id}: the service behaves in another way. ${one.seen}</p>`)}
+    ${overruled.length ? html`<p>Overruled by the settings of this world: ${overruled.join(", ")}.</p>` : ""}
+    <p>Not decided: ${open.join(", ") || "none"}.</p></details>`;
+}
+
 function Assumptions() {
   const reading = useRead("/assumptions", ["own"]), [text, setText] = useState("");
   return html`<${Shown} reading=${reading}>${({ data }) => {
@@ -109,9 +128,10 @@ function Assumptions() {
       return name ? `${id}: ${words(name)} from now on.` : `${id} is as usual again.`;
     };
     const fits = data.filter((row) => `${row.id} ${row.assumed} ${row.question}`.toLowerCase().includes(text.toLowerCase()));
-    return html`<form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
+    return html`<${Evidence} rows=${data} />
+      <form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
       <p>${Object.keys(chosen).length ? `Changed: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "All assumptions have their defaults."}</p>
-      <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}</h3><p>${row.assumed}</p>
+      <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}${row.standing === "observed" ? html` <span class="muted">observed ${row.observed_at}</span>` : ""}</h3><p>${row.assumed}</p>
         <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`Reset ${row.id}`}>Reset<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`Try ${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
         <details><summary>How to settle it</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
   }}<//>`;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -39,6 +41,8 @@ class RecordedCall:
     raw_body: bytes
     status: int
     answer: object
+    raw_answer: bytes = b""
+    answer_headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
@@ -100,6 +104,7 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
     posted = _optional(request, "postData", dict, asked) or {}
     raw_body = (_optional(posted, "text", str, f"postData of {asked}") or "").encode()
     content = _optional(response, "content", dict, answered) or {}
+    raw_answer = _content(content, f"content of {answered}")
     return RecordedCall(
         number=number,
         at_ms=_moment(_member(row, "startedDateTime", str, here), here),
@@ -110,7 +115,9 @@ def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
         body=_parsed(raw_body),
         raw_body=raw_body,
         status=status,
-        answer=_parsed(_content(content, f"content of {answered}")),
+        answer=_parsed(raw_answer),
+        raw_answer=raw_answer,
+        answer_headers=_headers(_optional(response, "headers", list, answered) or [], answered),
     )
 
 

@@ -1,0 +1,136 @@
+"""`rampsim capture`: record real traffic through a reverse proxy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.progress import Line
+from simulator.cli.remote import is_address
+
+if TYPE_CHECKING:
+    from simulator.evidence.capture.relay import Place
+
+_BASE = "/v1"
+_DEFAULT_PORT = 8643
+
+
+@click.command()
+@click.option("--upstream", required=True, metavar="URL", help="Base URL of the service, which ends with /v1.")
+@click.option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, show_default=True,
+              help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="corpus", show_default=True,
+              help="Directory of the recording.")  # fmt: skip
+@click.option("--name", default="", help="Name of the recording, DIR/NAME.jsonl.  [default: recording-1, -2, …]")
+@click.option("--inbox", is_flag=True, help="Receive webhooks at /inbox and record them.")
+@click.option(
+    "--forward-webhooks", metavar="URL", help="Pass webhooks on to your receiver, unchanged. Opens the inbox."
+)
+@click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key to verify webhooks with.")
+@click.option("--hide-amounts", is_flag=True, help="Replace amounts and rates, too.")
+@click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+              help="CA certificates to trust instead of those of the system.")  # fmt: skip
+def capture(
+    upstream: str, port: int, out: Path, name: str, inbox: bool, forward_webhooks: str | None,
+    webhook_key: str | None, hide_amounts: bool, ca: str | None,
+) -> None:  # fmt: skip
+    """Record traffic with the real service.
+
+    Opens a reverse proxy on this machine: use http://127.0.0.1:PORT/v1 as the base URL of your client. Each call
+    becomes a line of DIR/NAME.jsonl. Secrets are never written, and personal data is replaced by pseudonyms.
+
+    `rampsim infer DIR` and `rampsim compare DIR` use the recording. End with Ctrl-C.
+    """
+    import asyncio
+
+    from simulator.engine.server.process import new_event_loop
+
+    if Path(name).name != name or name.startswith("."):
+        fail([f"--name: {name!r} is not the name of a file. Use --out for its directory"], EXIT_USAGE)
+    place = _place(_with_base(upstream), "--upstream", ca)
+    receiver = None if forward_webhooks is None else _place(forward_webhooks, "--forward-webhooks", ca)
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(_run(place, receiver, port, out, name, inbox, webhook_key, hide_amounts))
+
+
+def _with_base(url: str) -> str:
+    """Return the base URL. Exit with 2 if the URL has another path than one that ends with /v1."""
+    if not is_address(url):
+        fail([f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}"], EXIT_USAGE)
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/") or _BASE
+    if not path.endswith(_BASE) or parts.query or parts.fragment:
+        fail([f"--upstream: {url!r} does not end with {_BASE}. Give the base URL of the API"], EXIT_USAGE)
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _place(url: str, option: str, ca: str | None) -> Place:
+    import ssl
+
+    from simulator.evidence.capture.relay import place_of
+
+    if not is_address(url):
+        fail([f"{option}: {url!r} is not a URL"], EXIT_USAGE)
+    try:
+        return place_of(url, option, ca)
+    except (ssl.SSLError, OSError):
+        fail([f"--ca: {ca}: is not a file of certificates in PEM form"], EXIT_USAGE)
+
+
+async def _run(
+    upstream: Place, receiver: Place | None, port: int, out: Path, name: str, inbox: bool, webhook_key: str | None,
+    hide_amounts: bool,
+) -> None:  # fmt: skip
+    import asyncio
+    import signal
+    import time
+    from contextlib import suppress
+
+    from simulator.engine.text.reports import counted
+    from simulator.evidence.capture.messages import BUFFER_BYTES
+    from simulator.evidence.capture.recorder import Recorder, Refused
+    from simulator.evidence.capture.relay import BASE, INBOX, Relay
+    from simulator.evidence.corpus.known import known
+
+    try:
+        recorder = Recorder(out, name, hide_amounts=hide_amounts)
+    except Refused as error:
+        fail([str(error)], EXIT_USAGE)
+    known()
+    line = Line()
+
+    def report(problem: str) -> None:
+        line.clear()
+        say(problem, err=True)
+
+    relay = Relay(
+        upstream, recorder, now_ms=lambda: time.time_ns() // 1_000_000, say=report, inbox=inbox, receiver=receiver,
+        webhook_key=webhook_key, recorded=lambda: line.say(f"{recorder.written} recorded"),
+    )  # fmt: skip
+    try:
+        server = await asyncio.start_server(relay.serve, "127.0.0.1", port, limit=BUFFER_BYTES)
+    except OSError as error:
+        recorder.discard()
+        fail([f"--port {port}: {error.strerror or error}. Choose another --port"], EXIT_REFUSED)
+    origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    say(f"base URL     {origin}{BASE}")
+    if inbox or receiver is not None:
+        say(f"inbox        {origin}{INBOX}")
+    say(f"recording    {recorder.path}")
+    say(f"Ready on {origin}")
+    ended = asyncio.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # on Windows, an interrupt cancels this task
+            asyncio.get_running_loop().add_signal_handler(one, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        server.close()
+        await relay.end()
+        recorder.close()
+        line.clear()
+        say(f"{counted(recorder.written, 'exchange')} in {recorder.path}")

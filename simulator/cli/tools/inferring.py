@@ -1,0 +1,102 @@
+"""`rampsim infer`: decide the assumptions by recorded traffic."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
+from simulator.cli.progress import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simulator.engine.text.json import JsonObject
+    from simulator.evidence.corpus import Exchange
+    from simulator.evidence.probing import Verdict
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", type=_FILE, help="Write the observed file.")
+@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
+@click.option("--name", metavar="NAME", help="Name of the service in the observed file.  [default: name of DIR]")
+@click.option("--base", metavar="URL", help="Base URL of the calls in HAR files.  [default: the part up to /v1]")
+def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | None, base: str | None) -> None:
+    """Decide the assumptions by a recording, without any call.
+
+    DIR has recordings of `rampsim capture` (.jsonl) or HAR files. They are replayed in the simulator, as assumed and
+    with each alternative. A recording that agrees with only one of them decides the assumption.
+
+    Exits with 1 if the recording contradicts an assumption, or if no call of it could be replayed.
+    """
+    from simulator.evidence import observed
+    from simulator.evidence.corpus import BadCorpus, read_corpus
+    from simulator.evidence.inferring import Inference
+    from simulator.service import TOOLING
+
+    for wanted in (as_json, out):
+        if wanted is not None and not wanted.absolute().parent.is_dir():
+            fail([f"{wanted}: the directory does not exist"], EXIT_USAGE)
+    try:
+        corpus = read_corpus(directory, base)
+    except BadCorpus as error:
+        fail([str(error)], EXIT_USAGE)
+    line = Line()
+    inference = Inference(corpus, TOOLING.probing(), TOOLING.alternatives(), report=line.say)
+    try:
+        verdicts = inference.verdicts()
+    finally:
+        line.clear()
+        inference.close()
+    left_out = [*map(str, corpus.damaged), *inference.left_out()]
+    exchanges = _referred(verdicts, corpus.exchanges)
+    _report(verdicts, left_out, inference.replayed)
+    if out is not None:
+        files = [directory] if directory.is_file() else [*directory.iterdir()]
+        newest = max(path.stat().st_mtime for path in files)
+        date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
+        name = name or directory.absolute().name
+        observed.write(out, "", "sandbox", verdicts, exchanges, name=name, date=date)
+    if as_json is not None:
+        report: JsonObject = {
+            "version": 1,
+            "target": None,
+            "calls": 0,
+            "replayed": inference.replayed,
+            "left_out": left_out,
+            "assumptions": [asdict(one) for one in verdicts],
+            "facts": {},
+            "exchanges": exchanges,
+        }
+        as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if not inference.replayed:
+        fail([f"{directory}: no call of the recording could be replayed, so it decides nothing"], EXIT_REFUSED)
+    if any(one.verdict in ("differs", "neither") for one in verdicts):
+        raise SystemExit(EXIT_REFUSED)
+
+
+def _referred(verdicts: Sequence[Verdict], exchanges: Sequence[Exchange]) -> list[object]:
+    """Return the exchanges that verdicts refer to. The references become indices in this list."""
+    wanted = sorted({index for one in verdicts for index in one.exchanges})
+    places = {index: at for at, index in enumerate(wanted)}
+    for one in verdicts:
+        one.exchanges = [places[index] for index in one.exchanges]
+    return [json.loads(exchanges[index].line()) for index in wanted]
+
+
+def _report(verdicts: Sequence[Verdict], left_out: Sequence[str], replayed: int) -> None:
+    for one in verdicts:
+        say(f"{one.id:<18} {one.verdict:<10} {one.alternative or one.seen or one.reason or ''}".rstrip())
+    for row in left_out:
+        say(f"not used: {row}")
+    counts = Counter(one.verdict for one in verdicts)
+    say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {replayed} calls replayed")

@@ -1,0 +1,173 @@
+"""Replays a corpus in the simulator or at the service, and lists the differences that nobody accepted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import yaml
+
+from simulator.compare.differences import Difference, compare_answers
+from simulator.compare.replay import Comparison, with_code
+from simulator.compare.verdicts import meaning_of
+from simulator.engine.text.json import Shown
+from simulator.engine.text.strict import did_you_mean
+from simulator.evidence.corpus import Corpus, Exchange, Recording
+from simulator.evidence.local import Simulators
+from simulator.evidence.players import LocalPlayer
+from simulator.evidence.replaying import Player, replay
+from simulator.evidence.schedule import Replayed, Schedule, scheduled
+from simulator.kernel.dataclass import dataclass
+
+_MATCHED = ("operation", "kind", "pointer", "recorded", "simulated")
+_HEADERS = re.compile(r"idempot|retry-after|allow$")
+"""The response headers whose presence is compared."""
+
+
+class BadAccepted(ValueError):
+    """A file of accepted differences is invalid. The message names the file and the place."""
+
+
+@dataclass
+class Accepted:
+    """A known difference, and the reason why it is accepted."""
+
+    reason: str
+    matches: Shown
+    """Patterns by the name of the difference's field."""
+    place: str
+    excused: int = 0
+
+    def excuses(self, difference: Difference) -> bool:
+        shown = {
+            "operation": difference.operation,
+            "kind": difference.kind,
+            "pointer": re.sub(r"/[0-9]+(?=/|$)", "/[]", difference.pointer),
+            "recorded": difference.recorded,
+            "simulated": difference.simulated,
+        }
+        return all(_fits(str(shown[name]), str(pattern)) for name, pattern in self.matches.items())
+
+
+def _fits(text: str, pattern: str) -> bool:
+    """Return True if a text matches. In a pattern, `*` is any text, and brackets are themselves."""
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+@dataclass
+class Judged(Comparison):
+    """The result of a comparison with accepted differences."""
+
+    accepted: list[Accepted] = field(default_factory=list)
+
+    @property
+    def unused(self) -> list[Accepted]:
+        """The entries that excuse nothing."""
+        return [one for one in self.accepted if not one.excused]
+
+    def take(self, difference: Difference) -> None:
+        for one in self.accepted:
+            if one.excuses(difference):
+                one.excused += 1
+                return
+        self.differences.append(difference)
+
+    def readable(self) -> str:
+        excused = [f"accepted {one.excused}×: {one.reason}" for one in self.accepted if one.excused]
+        return "\n".join([*excused, super().readable()])
+
+
+def read_accepted(path: Path) -> list[Accepted]:
+    """Return the entries of a file. Raise `BadAccepted`."""
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadAccepted(f"{path}: cannot be read ({error})") from None
+    except yaml.YAMLError as error:
+        raise BadAccepted(f"{path}: is not YAML ({str(error).splitlines()[0]})") from None
+    if not isinstance(rows, list):
+        raise BadAccepted(f"{path}: is not a list of differences, each with a `reason`")
+    return [_entry(row, f"{path}: [{index}]") for index, row in enumerate(rows)]
+
+
+def _entry(row: object, place: str) -> Accepted:
+    if not isinstance(row, dict) or not isinstance(row.get("reason"), str) or not row["reason"].strip():
+        raise BadAccepted(f"{place}: has no `reason`")
+    matches = {name: value for name, value in row.items() if name != "reason"}
+    for name in matches:
+        if name not in _MATCHED:
+            raise BadAccepted(f"{place}.{name}: is not a field{did_you_mean(str(name), _MATCHED)}")
+    if not matches:
+        raise BadAccepted(f"{place}: names no difference. Add one of {', '.join(_MATCHED)}")
+    return Accepted(row["reason"], matches, place)
+
+
+def compare_corpus(
+    corpus: Corpus, *, observed: Sequence[Shown] = (), accepted: Sequence[Accepted] = (), values: bool = False,
+    target: Player | None = None,
+) -> Judged:  # fmt: skip
+    """Replay all recordings and compare. `target` is a service, by default a fresh world for each recording."""
+    result = Judged(accepted=list(accepted))
+    result.skipped += map(str, corpus.damaged)
+    simulators = None if target is not None else Simulators()
+    try:
+        for recording in corpus.recordings:
+            if not recording.exchanges:
+                continue
+            if simulators is None:
+                assert target is not None
+                played = replay(recording, target, Schedule(recording))
+            else:
+                played = _in_a_world(recording, simulators, observed)
+            for one in played:
+                _compare(recording.name, one, result, values, is_service=target is not None)
+    finally:
+        if simulators is not None:
+            simulators.close()
+    return result
+
+
+def _in_a_world(recording: Recording, simulators: Simulators, observed: Sequence[Shown]) -> list[Replayed]:
+    def play(schedule: Schedule) -> list[Replayed]:
+        player = LocalPlayer(simulators, schedule.begins, {}, observed)
+        try:
+            return replay(recording, player, schedule)
+        finally:
+            player.close()
+
+    return play(scheduled(recording, play))
+
+
+def _compare(name: str, one: Replayed, result: Judged, values: bool, *, is_service: bool) -> None:
+    recorded = one.recorded
+    what = f"{recorded.method} {recorded.path}" if recorded.direction == "call" else f"webhook {recorded.operation}"
+    if one.played is None:
+        result.skipped.append(f"{name}:{recorded.n} {what}: {one.why_not}")
+        return
+    found = [*_differences(recorded, one.played, values)]
+    if is_service and any(kind == "state" for kind, *_ in found):
+        result.skipped.append(f"{name}:{recorded.n} {what}: its status depends on outside events")
+        return
+    result.replayed += 1
+    for kind, pointer, theirs, ours in found:
+        meaning = meaning_of(recorded.method, recorded.path, one.played.status or 0, kind, pointer, theirs)
+        operation = recorded.operation or what
+        result.take(Difference(recorded.n, f"{name} {what}", kind, pointer, theirs, ours, meaning, operation))
+
+
+def _differences(recorded: Exchange, played: Exchange, values: bool) -> Iterator[tuple[str, str, object, object]]:
+    if recorded.direction == "webhook":
+        yield from compare_answers(recorded.request, played.request, values=values)
+        return
+    if recorded.status != played.status:
+        pair = [with_code(one.status or 0, one.response) for one in (recorded, played)]
+        yield "status", "", pair[0], pair[1]
+        return
+    for header in sorted({*recorded.response_headers, *played.response_headers}):
+        theirs, ours = header in recorded.response_headers, header in played.response_headers
+        if _HEADERS.search(header) and theirs != ours:
+            yield "header", header, "present" if theirs else "absent", "present" if ours else "absent"
+    yield from compare_answers(recorded.response, played.response, values=values)

@@ -1,0 +1,44 @@
+"""Marks parts of a served contract as observed, if a world is based on an observed file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_KEY = re.compile(rb'^( *)(- )?"?(?P<key>x-provenance|x-basis)?"?(: "?(?P<value>[A-Za-z0-9-]+))?')
+
+
+def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
+    """Return a contract in YAML or JSON, one key a line, with `observed` instead of `assumed` where it applies.
+
+    `observed` has the note on each observed assumption, by id. A part that rests on it gets the note as `x-observed`.
+    """
+    lines = document.split(b"\n")
+    assumed: dict[int, int] = {}
+    """The line of `x-provenance: assumed` in the open mapping of each indent."""
+    bases: dict[int, str] = {}
+    for number, line in enumerate(lines):
+        found = _KEY.match(line)
+        if found is None or not line.strip():
+            continue
+        indent = len(found[1]) + len(found[2] or b"")
+        for other in [one for one in (*assumed, *bases) if one > indent or (one == indent and found[2])]:
+            assumed.pop(other, None)
+            bases.pop(other, None)
+        if found["key"] == b"x-provenance" and found["value"] == b"assumed":
+            assumed[indent] = number
+        elif found["key"] == b"x-basis" and found["value"]:
+            bases[indent] = found["value"].decode()
+        if indent in assumed and bases.get(indent) in observed:
+            at = assumed.pop(indent)
+            lines[at] = _marked(lines[at], observed[bases[indent]])
+    return b"\n".join(lines)
+
+
+def _marked(line: bytes, note: str) -> bytes:
+    """Return the line, and before it the note on the same indent."""
+    mark = b'"' if line.lstrip(b" -").startswith(b'"') else b""
+    beginning = line[: line.index(b"x-provenance") - len(mark)]
+    said = beginning + mark + b"x-observed" + mark + b': "' + note.encode() + b'"' + (b"," if mark else b"")
+    rest = b" " * len(beginning) + line[len(beginning) :]
+    return said + b"\n" + rest.replace(b"assumed", b"observed", 1)

@@ -1,0 +1,172 @@
+"""Observed files: the verdicts on a running service, from which worlds take their assumptions."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+from simulator.engine.records.codec import StateError
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.strict import did_you_mean
+from simulator.engine.worlds.alternatives import Observation, Switches
+from simulator.kernel.dataclass import dataclass
+
+FORMAT = 1
+"""The version of the files that this simulator reads."""
+OLD_DAYS = 90
+"""A file that is older gives a warning."""
+Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One observed file."""
+
+    name: str
+    """The name of the file in messages."""
+    date: str
+    document: JsonObject
+    """The content without the exchanges."""
+
+    @property
+    def verdicts(self) -> Mapping[str, JsonObject]:
+        """The verdicts by the id of the assumption."""
+        rows: Mapping[str, JsonObject] = self.document["assumptions"]
+        return rows
+
+    @property
+    def target(self) -> JsonObject:
+        """The description of the service."""
+        target: JsonObject = self.document["target"]
+        return target
+
+    @property
+    def facts(self) -> JsonObject:
+        """The reference data of the service."""
+        facts: JsonObject = self.document["facts"]
+        return facts
+
+    def warning(self, today: datetime.date) -> str:
+        """Return a warning about an old file, or ""."""
+        days = (today - datetime.date.fromisoformat(self.date)).days
+        return f"{self.name}: observed {days} days ago. `rampsim probe` renews it" if days > OLD_DAYS else ""
+
+
+def read_observed(document: object, switches: Switches, name: str) -> Observed:
+    """Return the file with this parsed content. Raise `StateError` with the place of the first mistake."""
+    if not isinstance(document, Mapping):
+        raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")
+    version = document.get("version")
+    if type(version) is int and version > FORMAT:
+        raise StateError("version", f"{version} is newer than {FORMAT}, which this rampsim reads. Install a newer one")
+    if type(version) is not int or version != FORMAT:
+        raise StateError("version", f"{version!r} is not {FORMAT}")
+    date = str(document.get("observed_at"))
+    try:
+        datetime.date.fromisoformat(date)
+    except ValueError:
+        raise StateError("observed_at", f"{date!r} is not a date like 2026-11-23") from None
+    rows = _mapping(document, "assumptions")
+    for identifier, row in rows.items():
+        _check_verdict(identifier, row, switches)
+    content = {
+        "version": FORMAT,
+        "target": _mapping(document, "target"),
+        "observed_at": date,
+        "assumptions": rows,
+        "facts": _mapping(document, "facts"),
+    }
+    return Observed(name, date, content)
+
+
+def _mapping(document: Mapping[object, object], name: str) -> JsonObject:
+    value = document.get(name) or {}
+    if not isinstance(value, Mapping):
+        raise StateError(name, "it is not a mapping")
+    return {str(key): one for key, one in value.items()}
+
+
+def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
+    place = f"assumptions.{identifier}"
+    switch = switches.get(identifier)
+    if switch is None:
+        raise StateError(place, f"there is no such switchable assumption{did_you_mean(identifier, switches)}")
+    if not isinstance(row, Mapping) or row.get("verdict") not in get_args(Result):
+        raise StateError(f"{place}.verdict", f"it is not one of {', '.join(get_args(Result))}")
+    alternative = row.get("alternative")
+    if (row["verdict"] == "differs") != (alternative is not None):
+        raise StateError(f"{place}.alternative", "`differs` needs one, and no other verdict has one")
+    if alternative is not None and (why := switch.why_not(str(alternative))):
+        raise StateError(f"{place}.alternative", why)
+    if not isinstance(row.get("exchanges") or [], list):
+        raise StateError(f"{place}.exchanges", "it is not a list of indices")
+
+
+def read_all(documents: object, switches: Switches, place: str) -> tuple[Observed, ...]:
+    """Return the files with these parsed contents: a list, or one. Raise `StateError` with the place of a mistake."""
+    given = documents if isinstance(documents, list | tuple) else [documents]
+    files = []
+    for index, document in enumerate(given):
+        name = f"{place}[{index}]" if len(given) > 1 else place
+        try:
+            files.append(read_observed(document, switches, name))
+        except StateError as error:
+            raise StateError(f"{name}.{error.path}" if error.path else name, error.why) from None
+    check_agreement(files)
+    return tuple(files)
+
+
+def check_agreement(files: Sequence[Observed]) -> None:
+    """Raise `StateError` if two files disagree. The message names both."""
+    verdicts: dict[str, tuple[Observed, str]] = {}
+    facts: dict[str, tuple[Observed, object]] = {}
+    for file in files:
+        for identifier, row in file.verdicts.items():
+            said = str(row.get("alternative") or row["verdict"])
+            earlier, other = verdicts.setdefault(identifier, (file, said))
+            if said != other and "undecided" not in (said, other):
+                raise StateError(
+                    file.name, f"{earlier.name} and {file.name} disagree on {identifier}: {other} and {said}"
+                )
+        for name, fact in file.facts.items():
+            before, known = facts.setdefault(name, (file, fact))
+            if not _agree(fact, known):
+                raise StateError(file.name, f"{before.name} and {file.name} disagree on facts.{name}")
+
+
+def _agree(one: object, other: object) -> bool:
+    """Return True if two facts do not contradict each other. A run may have seen only a part of a mapping."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return all(_agree(one[name], other[name]) for name in one.keys() & other.keys())
+    return one == other
+
+
+def observations(files: Iterable[Observed]) -> dict[str, Observation]:
+    """Return the behaviour of the service by the id of the assumption, as far as files decide it."""
+    return {
+        identifier: Observation(row.get("alternative"), file.date)
+        for file in files
+        for identifier, row in file.verdicts.items()
+        if row["verdict"] in ("holds", "differs")
+    }
+
+
+def date_observed(identifier: str, in_force: str | None, files: Iterable[Observed]) -> str | None:
+    """Return the date on which the service was observed to behave as in force; None if it was not.
+
+    `in_force` is the alternative that a world uses, or None for the usual behaviour.
+    """
+    seen = observations(files).get(identifier)
+    return seen.date if seen is not None and seen.alternative == in_force else None
+
+
+def alternatives_in(files: Iterable[Observed]) -> dict[str, str]:
+    """Return the alternatives that the service has, by the id of the assumption."""
+    seen = observations(files)
+    return {identifier: one.alternative for identifier, one in seen.items() if one.alternative is not None}
+
+
+def facts_in(files: Iterable[Observed]) -> JsonObject:
+    """Return the reference data of the service."""
+    return {name: fact for file in files for name, fact in file.facts.items()}

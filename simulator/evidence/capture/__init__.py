@@ -1,0 +1,1 @@
+"""`rampsim capture`: a reverse proxy that records what passes through it."""

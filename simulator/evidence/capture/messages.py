@@ -1,0 +1,214 @@
+"""HTTP/1.1 messages that pass through unchanged: their heads, and the length of their bodies.
+
+Bodies are copied as they are framed, with chunk extensions and trailers, because a recording must not change what the
+two sides see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from simulator.kernel.dataclass import dataclass
+
+MOST_HEAD_BYTES = 64 * 1024
+BUFFER_BYTES = 512 * 1024
+"""The size of the buffer of each connection. A smaller one halves the throughput of long bodies."""
+MOST_RECORDED_BYTES = 1024 * 1024
+"""The longest body that is recorded. Longer bodies pass, too."""
+_PIECE_BYTES = 256 * 1024
+_TOO_LONG = f"the headers exceed {MOST_HEAD_BYTES // 1024} KB"
+UNTIL_CLOSED = -1
+CHUNKED = -2
+_HOP_BY_HOP = frozenset(
+    (
+        b"connection",
+        b"keep-alive",
+        b"proxy-connection",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"te",
+        b"upgrade",
+    )
+)
+_WITHOUT_BODY = (204, 304)
+
+
+class NotHttp(ValueError):
+    """The bytes are not an HTTP message."""
+
+
+class Cut(ConnectionError):
+    """The connection ended before the message did."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first line and the headers of a message."""
+
+    first: bytes
+    headers: Sequence[tuple[bytes, bytes]]
+    """Names as they were spelled, in order."""
+
+    def values(self, name: bytes) -> list[bytes]:
+        """Return the values of a header. `name` is in lower case."""
+        return [value for one, value in self.headers if one.lower() == name]
+
+    def tokens(self, name: bytes) -> set[bytes]:
+        """Return the comma-separated values of a header, in lower case."""
+        return {one.strip().lower() for value in self.values(name) for one in value.split(b",")}
+
+    @property
+    def is_last(self) -> bool:
+        """True if the sender closes the connection after this message."""
+        options = self.tokens(b"connection")
+        return b"close" in options or (b"HTTP/1.0" in self.first and b"keep-alive" not in options)
+
+    def texts(self) -> list[tuple[str, str]]:
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
+
+    def forwarded(self, first: bytes, *, host: bytes | None = None, closes: bool) -> bytes:
+        """Return the head for the next hop: without hop-by-hop headers, and with its own `Host` and `Connection`."""
+        dropped = _HOP_BY_HOP | self.tokens(b"connection")
+        lines = [first]
+        if host is not None and not self.values(b"host"):
+            lines.append(b"Host: " + host)
+        for name, value in self.headers:
+            lower = name.lower()
+            if lower == b"host" and host is not None:
+                lines.append(name + b": " + host)
+            elif lower not in dropped or lower in (b"transfer-encoding", b"content-length"):
+                lines.append(name + b": " + value)
+        if closes:
+            lines.append(b"Connection: close")
+        return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head | None:
+    """Return the next head, or None if the connection ends before it begins. Raise `NotHttp` or `Cut`."""
+    try:
+        raw = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial.strip():
+            raise (Cut if b"HTTP/1." in error.partial else NotHttp)("the head is incomplete") from None
+        return None
+    except asyncio.LimitOverrunError:
+        raise NotHttp(_TOO_LONG) from None
+    if len(raw) > MOST_HEAD_BYTES:
+        raise NotHttp(_TOO_LONG)
+    first, *lines = raw.lstrip(b"\r\n")[:-4].split(b"\r\n")
+    if b"HTTP/1." not in first:
+        raise NotHttp("the first line is not HTTP/1.1")
+    headers = []
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        if not colon or not name or name != name.strip():
+            raise NotHttp("a header has no valid name")
+        headers.append((name, value.strip()))
+    return Head(first, headers)
+
+
+def request_length(head: Head) -> int:
+    """Return the number of bytes in the body of a request, or CHUNKED. Raise `NotHttp`."""
+    return _framed(head, 0)
+
+
+def response_length(head: Head, method: str, status: int) -> int:
+    """Return the number of bytes in the body of a response, CHUNKED or UNTIL_CLOSED. Raise `NotHttp`."""
+    if method == "HEAD" or status in _WITHOUT_BODY or 100 <= status <= 199:
+        return 0
+    return _framed(head, UNTIL_CLOSED)
+
+
+def _framed(head: Head, otherwise: int) -> int:
+    codings, lengths = head.tokens(b"transfer-encoding"), set(head.values(b"content-length"))
+    if codings:
+        if lengths or codings != {b"chunked"}:
+            raise NotHttp("Transfer-Encoding must be chunked, without Content-Length")
+        return CHUNKED
+    if not lengths:
+        return otherwise
+    length = lengths.pop()
+    if lengths or not length.isdigit():
+        raise NotHttp("Content-Length must be one number")
+    return int(length)
+
+
+def status_of(head: Head) -> int:
+    """Return the status of a response. Raise `NotHttp`."""
+    parts = head.first.split(b" ", 2)
+    if len(parts) < 2 or not (parts[1].isdigit() and len(parts[1]) == 3):
+        raise NotHttp("the response has no status")
+    return int(parts[1])
+
+
+class Tee:
+    """Keeps a copy of a body, unless it is too long."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._room = MOST_RECORDED_BYTES
+
+    def add(self, piece: bytes) -> None:
+        self._room -= len(piece)
+        if self._room < 0:
+            self._pieces.clear()
+        else:
+            self._pieces.append(piece)
+
+    @property
+    def content(self) -> bytes | None:
+        """The body, or None if it is too long."""
+        return None if self._room < 0 else b"".join(self._pieces)
+
+
+async def copy_body(length: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, tee: Tee) -> None:
+    """Copy a body to its end. Raise `Cut` if the sender closes before. Without a writer, the body is only read."""
+    if length == CHUNKED:
+        await _copy_chunks(reader, writer, tee)
+        return
+    left = length
+    while left:
+        piece = await reader.read(_PIECE_BYTES if left < 0 else min(left, _PIECE_BYTES))
+        if not piece:
+            if left < 0:
+                return
+            raise Cut(f"{left} bytes of the body are missing")
+        left -= len(piece) if left > 0 else 0
+        tee.add(piece)
+        await _write(writer, piece)
+
+
+async def _copy_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, tee: Tee) -> None:
+    try:
+        while True:
+            line = await reader.readuntil(b"\n")
+            try:
+                left = int(line.partition(b";")[0], 16)
+            except ValueError:
+                raise NotHttp("a chunk has no length") from None
+            await _write(writer, line)
+            if left == 0:
+                break
+            while left:
+                piece = await reader.readexactly(min(left, _PIECE_BYTES))
+                left -= len(piece)
+                tee.add(piece)
+                await _write(writer, piece)
+            await _write(writer, await reader.readuntil(b"\n"))
+        while True:  # trailers, and the empty line
+            line = await reader.readuntil(b"\n")
+            await _write(writer, line)
+            if not line.strip():
+                return
+    except asyncio.IncompleteReadError as error:
+        await _write(writer, error.partial)
+        raise Cut("the last chunk is missing") from None
+    except asyncio.LimitOverrunError:
+        raise NotHttp("a chunk has no length") from None
+
+
+async def _write(writer: asyncio.StreamWriter | None, piece: bytes) -> None:
+    if writer is not None and piece:
+        writer.write(piece)
+        await writer.drain()

@@ -1,0 +1,99 @@
+"""The two types of recorded traffic: `Traffic` as it was seen, and `Exchange` without secrets and personal data.
+
+Only `sanitise` and the reader make an `Exchange`, and only an `Exchange` can be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields
+from typing import Any, Literal, TypeAlias
+
+from simulator.engine.text.json import JsonObject, Shown, dumps
+from simulator.kernel.dataclass import dataclass
+
+Direction: TypeAlias = Literal["call", "webhook"]
+SignatureVerdict: TypeAlias = Literal["valid", "invalid", "absent", "unknown"]
+BodyForm: TypeAlias = Literal["json", "none", "other", "large", "cut"]
+"""JSON, empty, something other than JSON, too large to be recorded, or cut off."""
+
+_SEAL = object()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """One call or webhook as it was seen. It contains secrets and cannot be written."""
+
+    n: int
+    direction: Direction = "call"
+    at_ms: int
+    """The time at which it began."""
+    method: str
+    path: str
+    """The path below the base URL, percent-encoded, without the query."""
+    query: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+    body: bytes | None = b""
+    """None if it was too large to be recorded."""
+    status: int | None
+    """None if no response came."""
+    response_headers: Sequence[tuple[str, str]] = ()
+    response: bytes | None = b""
+    """None if it was too large to be recorded."""
+    is_cut: bool = False
+    """True if the connection ended before the response did."""
+    signature: SignatureVerdict = "absent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One call or webhook without secrets and personal data: one line of a corpus."""
+
+    n: int
+    """The number in the recording, from 1, in the order in which the exchanges began."""
+    direction: Direction
+    after_ms: int
+    """Milliseconds since the first exchange of the recording."""
+    at: str
+    """The time at which it began, in the shifted time of the recording. All timestamps are shifted alike."""
+    operation: str | None
+    """The `operationId`, or the event type of a webhook; None if the contract has none."""
+    method: str
+    path: str
+    """The path below the base URL. Ids in it are pseudonyms."""
+    query: Shown
+    """The query by name. A repeated name has a list."""
+    headers: Mapping[str, str | None]
+    """The request headers, names in lower case. None replaces a value."""
+    authenticated: bool
+    """True if a call had credentials."""
+    request: Any
+    """The parsed body; None if there is none or it is not JSON."""
+    request_body: BodyForm
+    status: int | None
+    """None if no response came."""
+    response_headers: Mapping[str, str | None]
+    response: Any
+    """The parsed body; None if there is none or it is not JSON."""
+    response_body: BodyForm
+    signature: SignatureVerdict
+    """The signature of a webhook. A call has none."""
+    attempt: int
+    """Counts deliveries of the same event, and calls with the same `Idempotency-Key`."""
+    seal: object = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise TypeError("an exchange is made by `sanitise`, or read from a corpus")
+
+    def line(self) -> bytes:
+        """Return the exchange as a line of a corpus."""
+        return dumps({name: getattr(self, name) for name in MEMBERS}) + b"\n"
+
+
+MEMBERS = tuple(one.name for one in fields(Exchange) if one.name != "seal")
+
+
+def sealed(values: JsonObject) -> Exchange:
+    """Return the exchange with these members. Only for `sanitise` and the reader."""
+    return Exchange(**values, seal=_SEAL)

@@ -1,0 +1,37 @@
+"""Facts: the reference data of an account, read from a running service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.engine.text.json import JsonObject
+from simulator.evidence.provided import Probing
+from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
+
+
+def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
+    """Return the facts that the remaining calls allow, and in one line why some are missing, or "".
+
+    `unfit` in the facts has one line for each fact that a world of the simulator cannot have.
+    """
+    facts: JsonObject = {}
+    ended = ""
+
+    def read(path: str) -> Any:
+        reply = target.call("GET", path, None, {})
+        return reply.body if reply.status < 400 else None
+
+    def create(path: str, body: object) -> Any:
+        return target.call("POST", path, body, {}).body
+
+    try:
+        for name, part in probing.read_facts(read, create):
+            facts[name] = part
+    except (SpentBudget, NotTheService) as error:
+        ended = str(error)
+    if target.id_prefixes:
+        facts["id_prefixes"] = dict(sorted(target.id_prefixes.items()))
+    _, unfit = probing.fit_facts(facts)
+    if unfit:
+        facts["unfit"] = unfit
+    return facts, ended

@@ -1,0 +1,254 @@
+"""Compares facts about a running service with the shipped reference data.
+
+Rates, prices, limits and fee products fit: worlds can have others. Networks, assets, precision, currencies and id
+prefixes are fixed, so a difference is listed as unfit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from pydantic import ValidationError
+
+from simulator.engine.rows.error import ApiError
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.kernel.copying import replace
+from simulator.kernel.money import add, divide_down, rate_of
+from simulator.providers.ramp import fees, profile, reference
+
+_KEY = ("product", "network", "asset", "fiat_currency", "payment_method")
+_NEEDED = ("product", "name", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
+_NULLABLE = (*_KEY[1:], "max_fee", "network_fee")
+_START = ("fee_", "fee_live_")
+_OWN = "sandbox"
+ID_PREFIXES = {
+    "/quotes": "qt_",
+    "/wallet/swap/quote": "sq_",
+    "/wallet/buy/quote": "bq_",
+    "/wallet/withdraw/quote": "wq_",
+    "/wallet/send": "txn_",
+    "/wallet/swap": "txn_",
+    "/wallet/buy": "txn_",
+    "/wallet/withdraw": "txn_",
+    "/wallets": "wal_",
+    "/beneficiaries": "ben_",
+    "/webhooks": "wh_",
+    "/recurring-payments": "rp_",
+}
+"""The shipped prefixes, by the path of the call that creates the resource."""
+
+
+def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
+    """Return the facts that differ from the shipped data, as `put_facts` applies them, and one line a misfit."""
+    unfit: list[str] = []
+    fitted = {
+        "rates": _rates(facts, unfit),
+        "limits": _limits(facts.get("limits"), unfit),
+        "fee_products": _fee_products(facts.get("fee_products"), unfit),
+    }
+    unfit += [*_networks(facts), *_assets(facts), *_currencies(facts), *_prefixes(facts)]
+    return {name: value for name, value in fitted.items() if value}, unfit
+
+
+def _rows(facts: Shown, name: str) -> list[Shown]:
+    rows = facts.get(name)
+    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+
+
+def _number(value: object) -> Decimal | None:
+    """Return a positive number of JSON or of a string, or None."""
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and 0 < number <= reference.LARGEST_RATE else None
+
+
+def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
+    seen: dict[str, Decimal] = {}
+
+    def see(key: str, given: object) -> None:
+        number = _number(given)
+        if key not in reference.FIXED:
+            unfit.append(f"rates: the shipped form has no pair {key}")
+        elif number is None or not reference.SMALLEST_RATE <= number <= reference.LARGEST_RATE:
+            unfit.append(f"rates: {key} is {given!r}")
+        elif seen.setdefault(key, rate_of(number)) != rate_of(number):
+            unfit.append(f"rates: {key} depends on the network, here {given}; the shipped form has one rate")
+        elif rate_of(number) != number:
+            unfit.append(f"rates: {key} is {given}, rounded to ten digits")
+
+    for row in _rows(facts, "rates"):
+        see(f"{row.get('type')}:{row.get('asset')}:{row.get('fiat_currency')}", row.get("rate"))
+    for row in _rows(facts, "assets"):
+        price = row.get("price")
+        if isinstance(price, Mapping) and price.get("currency") == reference.USD:
+            see(f"mid:{row.get('symbol')}:{reference.USD}", price.get("amount"))
+    changed = {key: rate for key, rate in seen.items() if rate != reference.FIXED[key]}
+    return {key: str(rate) for key, rate in {**changed, **_derived(seen, changed)}.items()}
+
+
+def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Return the mid rates between changed rates, and the swap rates of changed prices."""
+    found = {}
+    for pair in dict.fromkeys(key.partition(":")[2] for key in changed if not key.startswith("mid:")):
+        sides = [seen.get(f"{type_}:{pair}") for type_ in ("onramp", "offramp")]
+        if sides[0] is not None and sides[1] is not None:
+            found[f"mid:{pair}"] = rate_of(divide_down(add(sides[0], sides[1]), Decimal(2)))
+    prices = {code: changed.get(f"mid:{code}:{reference.USD}") for code in reference.ASSET_CODES}
+    if any(prices.values()):
+        usd = {code: price or reference.FIXED[f"mid:{code}:{reference.USD}"] for code, price in prices.items()}
+        crosses = reference.cross_rates(usd)
+        found |= {key: rate for key, rate in crosses.items() if rate != reference.FIXED[key]}
+    return found
+
+
+def _limits(limits: object, unfit: list[str]) -> JsonObject:
+    if not isinstance(limits, Mapping):
+        return {}
+    currency = str(limits.get("currency"))
+    if currency not in reference.FIATS:
+        unfit.append(f"limits: the currency is {currency!r}")
+        return {}
+    found: JsonObject = {}
+    for at, period in enumerate(profile.PERIODS):
+        amount = _number(limits.get(period))
+        if amount is None or reference.FIATS[currency].round_down(amount) != amount:
+            unfit.append(f"limits: {period} is {limits.get(period)!r}")
+        elif currency != profile.LEVEL_CURRENCY or amount != profile.LEVEL_MAXIMA[2][at]:
+            found[period] = {"amount": str(amount), "currency": currency}
+    return found
+
+
+def product_id(identifier: str, environment: str) -> str:
+    """Return the id of a product in an environment. Ids are unique across both."""
+    return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
+
+
+def template(identifier: str, environment: str, product: str) -> fees.FeeProduct:
+    """Return a product with this id whose other fields are to be replaced. Raise `LookupError` for an unknown type."""
+    shipped = fees.base(environment).values()
+    found = next((one for one in shipped if one.product == product), None)
+    if found is None:
+        raise LookupError(f"there is no product {product}")
+    return replace(found, id=identifier, sequence=len(shipped) + 1)
+
+
+def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
+    """Return the changed fields of products by the shipped id, or by a new id."""
+    if not isinstance(listed, list):
+        return {}
+    left = dict(fees.base(_OWN))
+    found: JsonObject = {}
+    types: set[object] = set()
+    for row in listed:
+        try:
+            fields = _fields(row)
+            types.add(fields["product"])
+            old = _counterpart(row, fields, left)
+            wanted = fees.bodies.SetFeeProduct(**fields)
+            if wrong := next(iter(fees.check_new_fields(wanted)), None):
+                raise ValueError(str(wrong))
+            base = old or template(str(_name(row)), _OWN, wanted.product)
+            new = fees.changed_product(base, wanted)
+        except (ValidationError, ApiError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+            unfit.append(f"fee_products: {_name(row)}: {_said(error)}")
+            continue
+        if old is None or new != old or wanted.status != old.status:
+            found[new.id] = fields
+    silent = {one.product for one in left.values()} - types
+    unfit += [f"fee_products: the service lists none for {name}; the shipped ones remain" for name in sorted(silent)]
+    for one in left.values():
+        if one.product in types and one.status == "active":
+            found[one.id] = {"status": "inactive"}
+    return found
+
+
+def _fields(row: object) -> JsonObject:
+    """Return the fields of a row that worlds accept. A field that may be null may be absent. Raise `LookupError`."""
+    if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
+        raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
+    return {**{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
+
+
+def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:
+    """Take the shipped product with the same id out of `left`, or else one that applies to the same operations."""
+    same = [str(_name(row))] if _name(row) in left else []
+    key = tuple(fields.get(name) for name in _KEY)
+    same += [one.id for one in left.values() if _key_of(one) == key and one.status == fields.get("status")]
+    return left.pop(same[0]) if same else None
+
+
+def _key_of(one: fees.FeeProduct) -> tuple[Any, ...]:
+    network = "btc" if one.network == "bitcoin" else one.network
+    return (one.product, network, one.asset, one.fiat_currency, one.payment_method)
+
+
+def _name(row: object) -> object:
+    return row.get("id") if isinstance(row, Mapping) else str(row)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return " ".join(str(error).split())
+
+
+def _networks(facts: Shown) -> Iterator[str]:
+    for row in _rows(facts, "networks"):
+        name, fee = row.get("network"), row.get("network_fee")
+        shipped = reference.NETWORK_FACTS.get(str(name))
+        if shipped is None:
+            yield f"networks: {name} is not in the shipped form"
+            continue
+        if isinstance(fee, Mapping) and (_number(fee.get("amount")), fee.get("currency")) != (
+            shipped.native_fee,
+            shipped.native_asset,
+        ):
+            yield (
+                f"networks: the fee of {name} is {fee.get('amount')} {fee.get('currency')}; "
+                f"the shipped one is {shipped.native_fee} {shipped.native_asset}"
+            )
+        listed = row.get("assets")
+        if isinstance(listed, list) and set(map(str, listed)) != set(reference.NETWORK_ASSETS[str(name)]):
+            yield f"networks: {name} has the assets {', '.join(map(str, listed))}"
+
+
+def _assets(facts: Shown) -> Iterator[str]:
+    seen = set()
+    for row in _rows(facts, "assets"):
+        key = (str(row.get("symbol")), str(row.get("network")).lower())
+        seen.add(key)
+        shipped = reference.LISTINGS.get(key)
+        if shipped is None:
+            yield f"assets: {key[0]} on {key[1]} is not in the shipped form"
+            continue
+        for name in ("decimals", "confirmations", "slippage", "deposit_fees"):
+            given, own = row.get(name), getattr(shipped, name)
+            if name in row and Decimal(own) != (_number(given) or 0):
+                yield f"assets: {name} of {key[0]} on {key[1]} is {given}; the shipped one is {own}"
+    if seen:
+        for symbol, network in sorted(reference.LISTINGS.keys() - seen):
+            yield f"assets: the service does not list {symbol} on {network}"
+
+
+def _currencies(facts: Shown) -> Iterator[str]:
+    given = facts.get("currencies")
+    for code, row in given.items() if isinstance(given, Mapping) else ():
+        shipped = reference.FIAT_FACTS.get(code)
+        methods = row.get("methods") if isinstance(row, Mapping) else None
+        methods = [str(one) for one in methods] if isinstance(methods, list) else None
+        if shipped is None:
+            yield f"currencies: {code} is not in the shipped form"
+        elif methods is not None and set(methods) != set(shipped.methods):
+            yield f"currencies: {code} has {', '.join(methods) or 'no method'}; shipped: {', '.join(shipped.methods)}"
+
+
+def _prefixes(facts: Shown) -> Iterator[str]:
+    given = facts.get("id_prefixes")
+    for name, prefix in given.items() if isinstance(given, Mapping) else ():
+        if name in ID_PREFIXES and prefix != ID_PREFIXES[name]:
+            yield f"id_prefixes: {name} has {prefix}; the shipped one is {ID_PREFIXES[name]}"

@@ -1,0 +1,137 @@
+"""`@pytest.mark.against("simulator", "target")`: one test on the simulator and on the service.
+
+The clients of both sides record their exchanges, and the run reports the differences except for ids, times and amounts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NoReturn, TypeAlias
+
+import httpx
+import pytest
+
+from simulator.testing.errors import SimulatorError
+from simulator.testing.links.clients import Keys, SignIn, make_client
+from simulator.testing.worlds import World
+
+Exchanges: TypeAlias = list[dict[str, Any]]
+"""The calls of one side, each with method, path, status and body."""
+
+SIDES = ("simulator", "target")
+VARIABLES = ("SIMULATOR_TARGET_URL", "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY")
+"""The base URL of the service, which ends with /v1, and the keys of a test account."""
+
+
+class TargetWorld:
+    """The service, in place of the fixture `world`: it has `client`, `keys`, `base_url` and `token()` only."""
+
+    id = "target"
+
+    def __init__(self, base_url: str, public_key: str, secret_key: str) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.keys = Keys(public_key, secret_key, "", self.base_url)
+        self._transport = httpx.HTTPTransport(trust_env=False)
+
+    @cached_property
+    def client(self) -> httpx.Client:
+        """An API client for `base_url` that authenticates automatically."""
+        return make_client(self, self.keys, SignIn(self.keys))
+
+    def transport(self) -> httpx.BaseTransport:
+        return self._transport
+
+    def close(self) -> None:
+        self.client.close()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise SimulatorError(
+            f"`world.{name}` is not available at the target, which is not a simulator. "
+            'Test `world.id == "target"`, or use `world.client` only.'
+        )
+
+
+def side_of(item: pytest.Item) -> str:
+    """Return the side on which a test runs, or "" for a test without the marker."""
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.params.get("rampsim_side", "")) if callspec is not None else ""
+
+
+def target_world(item: pytest.Item) -> TargetWorld:
+    """Return the service that the variables name, for a test. Without them, the test is skipped."""
+    missing = [name for name in VARIABLES if not os.environ.get(name)]
+    if missing:
+        pytest.skip(f"the target needs {', '.join(missing)}")
+    url, public_key, secret_key = (os.environ[name] for name in VARIABLES)
+    if not url.startswith(("http://", "https://")) or not url.rstrip("/").endswith("/v1"):
+        pytest.fail(f"SIMULATOR_TARGET_URL: {url!r} is not a base URL that ends with /v1", pytrace=False)
+    world = TargetWorld(url, public_key, secret_key)
+    item.addfinalizer(world.close)
+    return world
+
+
+def record(world: World | TargetWorld) -> Exchanges:
+    """Return a list to which the client of a world adds its exchanges."""
+    exchanges: Exchanges = []
+
+    def add(response: httpx.Response) -> None:
+        response.read()
+        base = httpx.URL(world.base_url).path
+        try:
+            body = json.loads(response.content)
+        except ValueError:
+            body = None
+        path = response.request.url.path.removeprefix(base)
+        if path != "/auth/token":
+            exchanges.append(
+                {"method": response.request.method, "path": path, "status": response.status_code, "body": body}
+            )
+
+    world.client.event_hooks["response"].append(add)
+    return exchanges
+
+
+def differences(sides: Mapping[str, Exchanges]) -> Iterator[str]:
+    """Yield one line for each difference between the exchanges of two sides."""
+    from simulator.compare.differences import compare_answers
+    from simulator.evidence.corpus.known import known
+
+    def name_of(call: Mapping[str, Any]) -> str:
+        return known().operation(call["method"], call["path"])[0] or f"{call['method']} {call['path']}"
+
+    first, second = (sides[name] for name in SIDES)
+    for number, (ours, theirs) in enumerate(zip(first, second, strict=False), 1):
+        name = name_of(ours)
+        if name != name_of(theirs):
+            yield f"call {number}: the simulator got {name}, the target {name_of(theirs)}"
+            return
+        if ours["status"] != theirs["status"]:
+            yield f"call {number}, {name}: status: simulator {_status(ours)}, target {_status(theirs)}"
+            continue
+        for kind, pointer, there, here in compare_answers(theirs["body"], ours["body"]):
+            yield f"call {number}, {name}: {kind} at {pointer}: simulator {here!r}, target {there!r}"
+    if len(first) != len(second):
+        yield f"the simulator got {len(first)} calls, the target {len(second)}"
+
+
+def _status(call: Mapping[str, Any]) -> str:
+    error = call["body"].get("error") if isinstance(call["body"], dict) else None
+    return f"{call['status']} {error.get('code')}" if isinstance(error, dict) else str(call["status"])
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Run a test with the marker once for each side."""
+    marker = metafunc.definition.get_closest_marker("against")
+    if marker is None:
+        return
+    sides: Sequence[str] = marker.args or SIDES
+    if marker.kwargs or set(sides) != set(SIDES):
+        pytest.fail('@pytest.mark.against takes "simulator" and "target".', pytrace=False)
+    metafunc.fixturenames.append("rampsim_side")
+    metafunc.parametrize("rampsim_side", list(dict.fromkeys(sides)), indirect=True)

@@ -1,0 +1,184 @@
+"""`rampsim probe` against targets that are not the service, or that fail in the middle."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from simulator.cli.tools.probing import probe
+from tests.tools.evidence.hidden import hidden_service, judged
+from tests.tools.evidence.liar import Answer, liar
+
+KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
+ASSUMED = {"H4": "answers_422", "M7": "fee_comes_on_top"}
+ENVELOPE = {"error": {"code": "forbidden", "message": "no"}}
+
+pytestmark = pytest.mark.xdist_group("evidence")
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[str]:
+    with hidden_service(ASSUMED) as found:
+        yield found
+
+
+def run(target: str, *more: str) -> Result:
+    return CliRunner().invoke(probe, ["--target", target, *KEYS, "--control", "none", *more])
+
+
+def report_of(origin: str, tmp_path: Path, *more: str) -> tuple[Result, Any]:
+    file = tmp_path / "report.json"
+    done = run(f"{origin}/v1", "--json", str(file), *more)
+    assert file.exists(), done.output
+    return done, json.loads(file.read_text())
+
+
+def assert_one_line(done: Result, part: str) -> None:
+    assert done.exit_code == 3, done.output
+    assert len(done.output.strip().splitlines()) == 1, done.output
+    assert part in done.output
+
+
+def test_silent_address_exits_with_3() -> None:
+    assert_one_line(run("http://127.0.0.1:9/v1"), "127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, b"<html>hello</html>"),
+        Answer(404, {"error": {"code": "not_found"}}),
+        Answer(404, b"not here"),
+        Answer(503, {}),
+        Answer(200, []),
+        Answer(200, "x"),
+        Answer(200, {"token": "abc"}),
+        Answer(200, {"access_token": 7}),
+        Answer(200, b'{"access_token": "half', cut=True),
+        Answer(200, b"[" * 100_000),
+        Answer(302, b"", {"Location": "https://elsewhere.example/"}),
+    ],
+)
+def test_another_service_exits_with_one_line(answer: Answer) -> None:
+    with liar(lambda *_: answer) as (origin, _):
+        assert_one_line(run(f"{origin}/v1"), origin)
+
+
+def test_wrong_keys_exit_with_one_line(upstream: str) -> None:
+    done = CliRunner().invoke(
+        probe, ["--target", f"{upstream}/v1", "--public-key", "pk_test_x", "--secret-key", "sk_test_x"]
+    )
+    assert_one_line(done, "401")
+
+
+def test_large_answer_is_read_only_in_part() -> None:
+    with liar(lambda *_: Answer(200, b" " * 1_000_000, repeated=64)) as (origin, sent):
+        assert_one_line(run(f"{origin}/v1"), "4 MB")
+    assert sum(sent) < 16_000_000
+
+
+def test_plain_http_behind_https_exits_with_one_line() -> None:
+    with liar(lambda *_: Answer(200, {})) as (origin, _):
+        assert_one_line(run(origin.replace("http:", "https:") + "/v1"), "SSL")
+
+
+def test_unknown_certificate_exits_with_one_line(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl")
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with liar(lambda *_: Answer(200, {}), tls=context) as (origin, _):
+        assert_one_line(run(origin.replace("http:", "https:") + "/v1"), "certificate")
+
+
+FAILURES = {
+    "envelope": Answer(500, {"error": {"code": "internal_error"}}),
+    "html": Answer(502, b"<html>bad gateway</html>"),
+    "cut": Answer(200, b'{"id": "qt_1234567890"}', cut=True),
+    "large": Answer(200, b" " * 1_000_000, repeated=64),
+    "empty": Answer(200, b""),
+    "numbers": Answer(200, b'{"amount": NaN, "rate": 1e999, "data": [[[[]]]]}'),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failure_in_the_middle_keeps_what_was_decided(upstream: str, tmp_path: Path, name: str) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return FAILURES[name] if number > 14 else None
+
+    out = tmp_path / "observed.yaml"
+    with liar(lie, upstream) as (origin, _):
+        done, report = report_of(origin, tmp_path, "--out", str(out), "--skip", "L6")
+    verdicts = {row["id"]: row for row in report["assumptions"]}
+    decided = {one for one, row in verdicts.items() if row["verdict"] in ("holds", "differs")}
+    assert decided
+    _, wrong = judged({"assumptions": [verdicts[one] for one in decided]}, ASSUMED)
+    assert wrong == []
+    if name in ("envelope", "html", "cut", "large"):
+        assert {row["verdict"] for row in verdicts.values()} <= {"holds", "differs", "undecided"}
+        assert "unreachable" in {row["reason"] for row in verdicts.values()}
+    assert done.exit_code in (0, 1)
+    assert set(yaml.safe_load(out.read_text())["assumptions"]) >= decided
+
+
+def test_keys_without_permission_decide_nothing_wrongly(upstream: str, tmp_path: Path) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return Answer(403, ENVELOPE) if method == "POST" and path != "/v1/auth/token" else None
+
+    with liar(lie, upstream) as (origin, _):
+        _, report = report_of(origin, tmp_path, "--spend", "sandbox")
+    counts, wrong = judged(report, ASSUMED)
+    assert wrong == []
+    assert counts["needs-permission"] > 10
+    assert counts["decided"] > 3
+
+
+@pytest.mark.parametrize("status", [401, 429])
+def test_refusal_of_all_calls_ends_in_time(upstream: str, tmp_path: Path, status: int) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return None if path == "/v1/auth/token" else Answer(status, ENVELOPE, {"Retry-After": "0"})
+
+    with liar(lie, upstream) as (origin, _):
+        _, report = report_of(origin, tmp_path)
+    assert {row["verdict"] for row in report["assumptions"] if row["id"] != "H17"} <= {"undecided", "neither", "holds"}
+    assert judged(report, ASSUMED)[1] == [] or status == 429
+
+
+def test_pause_that_is_too_long_ends_the_run(upstream: str, tmp_path: Path) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return Answer(429, ENVELOPE, {"Retry-After": "86400"}) if number > 9 else None
+
+    with liar(lie, upstream) as (origin, _):
+        done, report = report_of(origin, tmp_path)
+    assert "86400 s" in done.output
+    assert "budget" in {row["reason"] for row in report["assumptions"]}
+
+
+def test_clock_of_the_target_may_differ(upstream: str, tmp_path: Path) -> None:
+    """The target's clock is months behind, and a schedule that starts `today` needs its date."""
+    _, report = report_of(upstream, tmp_path, "--spend", "sandbox", "--only", "S20")
+    assert [row["verdict"] for row in report["assumptions"]] == ["holds"]
+
+
+def test_other_behaviour_is_neither(upstream: str, tmp_path: Path) -> None:
+    def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
+        return Answer(418, ENVELOPE) if (method, path) == ("DELETE", "/v1/quotes") else None
+
+    with liar(lie, upstream) as (origin, _):
+        done, report = report_of(origin, tmp_path, "--only", "H3")
+    assert [row["verdict"] for row in report["assumptions"]] == ["neither"]
+    assert "418" in report["assumptions"][0]["seen"]
+    assert done.exit_code == 1

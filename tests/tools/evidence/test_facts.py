@@ -1,0 +1,160 @@
+"""Facts: reading reference data from a service, and worlds that have it instead of the shipped data."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from simulator.engine.server.config import Config
+from simulator.engine.text.json import JsonObject
+from simulator.engine.worlds.observations import read_observed
+from simulator.evidence.local import LocalWorld, Simulators
+from simulator.service import TOOLING
+
+PROBING = TOOLING.probing()
+
+pytestmark = pytest.mark.xdist_group("evidence")
+
+
+@pytest.fixture(scope="module")
+def simulators() -> Iterator[Simulators]:
+    made = Simulators()
+    yield made
+    made.close()
+
+
+def with_facts(facts: JsonObject) -> Simulators:
+    document = {"version": 1, "observed_at": "2026-11-23", "facts": facts}
+    return Simulators(Config(observed=(read_observed(document, TOOLING.alternatives(), "test"),)))
+
+
+def facts_of(world: LocalWorld) -> JsonObject:
+    def read(path: str) -> Any:
+        reply = world.call("GET", path, None, {})
+        return reply.body if reply.status < 400 else None
+
+    return dict(PROBING.read_facts(read, lambda path, body: world.call("POST", path, body, {}).body))
+
+
+def other_facts(simulators: Simulators) -> JsonObject:
+    world = simulators.world({})
+    for change in PROBING.other_data:
+        world.change_data(change)
+    world.act("set_rate", "", {"asset": "XLM", "fiat_currency": "ZAR", "rate": "4.4"})
+    return facts_of(world)
+
+
+def test_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None:
+    facts = facts_of(simulators.world({}))
+    assert {"fee_products", "limits", "assets", "networks", "rates", "spread", "currencies"} <= facts.keys()
+    assert PROBING.fit_facts(facts) == ({}, [])
+
+
+def test_world_with_facts_has_the_reference_data_of_the_service(simulators: Simulators) -> None:
+    facts = other_facts(simulators)
+    _, unfit = PROBING.fit_facts(facts)
+    assert unfit == []
+    assert facts_of(simulators.world({})) != facts
+    other = with_facts(facts)
+    try:
+        world = other.world({})
+        assert facts_of(world) == facts
+        quote = {"type": "onramp", "network": "stellar", "asset": "XLM", "fiat_currency": "ZAR", "amount": "500",
+                 "amount_currency": "ZAR", "method": "bank_transfer"}  # fmt: skip
+        assert world.call("POST", "/quotes", quote, {}).body["rate"] == "4.4"
+        document = world.control("GET", "/state", None).body
+        assert document["blueprint"]["observed"][0]["facts"] == facts
+        assert world.control("POST", "/reset", {}).status == 200
+        assert facts_of(world) == facts
+    finally:
+        other.close()
+
+
+def test_document_has_no_facts_without_an_observed_file(simulators: Simulators) -> None:
+    assert "observed" not in simulators.world({}).control("GET", "/state", None).body["blueprint"]
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "line"),
+    [
+        ("rates", lambda rows: rows[0].update(rate="many"), "rates: onramp:XLM:KES is 'many'"),
+        ("rates", lambda rows: rows[0].update(fiat_currency="GHS"), "no pair onramp:XLM:GHS"),
+        ("assets", lambda rows: rows[0].update(decimals=9), "decimals of"),
+        ("assets", lambda rows: rows.pop(), "does not list"),
+        ("networks", lambda rows: rows[0].update(network="solana"), "solana"),
+        ("networks", lambda rows: rows[0]["network_fee"].update(amount="3"), "the fee of stellar is 3 XLM"),
+        ("currencies", lambda rows: rows["KES"].update(methods=["mobile_money"]), "KES has mobile_money"),
+        ("limits", lambda row: row.update(currency="GHS"), "limits: the currency is 'GHS'"),
+        ("limits", lambda row: row.update(daily="1.001"), "limits: daily"),
+        ("fee_products", lambda rows: rows[0].update(percentage="lots"), "fee_onramp_stellar_kes"),
+        ("fee_products", lambda rows: rows.append("x"), "fee_products: x"),
+        ("fee_products", lambda rows: [rows.remove(row) for row in rows[:] if row["product"] == "deposit"], "deposit"),
+    ],
+)  # fmt: skip
+def test_facts_that_do_not_fit_are_listed(simulators: Simulators, part: str, change: Any, line: str) -> None:
+    facts = copy.deepcopy(facts_of(simulators.world({})))
+    change(facts[part])
+    _, unfit = PROBING.fit_facts(facts)
+    assert line in "\n".join(unfit)
+    with_facts(facts).close()
+
+
+def test_fee_products_of_the_service_are_added_and_others_end(simulators: Simulators) -> None:
+    facts = copy.deepcopy(facts_of(simulators.world({})))
+    rows = facts["fee_products"]
+    rows[0]["id"] = "fee_other"
+    rows.append({**rows[0], "id": "fee_new", "asset": "XLM", "percentage": "3.00"})
+    gone = rows.pop(3)["id"]
+    fitted, unfit = PROBING.fit_facts(facts)
+    assert unfit == []
+    assert set(fitted["fee_products"]) == {"fee_new", gone}
+    other = with_facts(facts)
+    try:
+        world = other.world({})
+        assert world.call("GET", "/fees/fee_new", None, {}).body["percentage"] == "3.00"
+        assert world.call("GET", f"/fees/{gone}", None, {}).body["status"] == "inactive"
+        document = world.control("GET", "/state", None).body
+        assert world.control("PUT", "/state", document).status == 200
+    finally:
+        other.close()
+
+
+JUNK: list[Any] = [None, True, 0, -1, "x", "", [], {}, [1], {"a": 1}, "1e400", "NaN", float("nan"), "9" * 50, ["KES"]]
+
+
+def mutated(value: Any, chance: random.Random) -> Any:
+    """Return JSON in which something is junk or missing."""
+    if chance.random() < 0.15 or not isinstance(value, dict | list) or not value:
+        return copy.deepcopy(chance.choice(JUNK))
+    value = copy.copy(value)
+    key = chance.choice(list(value)) if isinstance(value, dict) else chance.randrange(len(value))
+    if chance.random() < 0.15:
+        del value[key]
+    else:
+        value[key] = mutated(value[key], chance)
+    return value
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> None:
+    """A file may be edited by hand, and a target may return anything."""
+    chance = random.Random(seed)
+    world = simulators.world({})
+    facts = facts_of(world)
+    for _ in range(100):
+        broken = mutated(mutated(facts, chance), chance)
+        if isinstance(broken, dict):
+            PROBING.fit_facts(broken)
+    strange = dict(
+        PROBING.read_facts(
+            lambda path: mutated(world.read(path), chance) if chance.random() < 0.3 else world.read(path),
+            lambda path, body: mutated({"id": "qt_1"}, chance),
+        )
+    )
+    fitted = with_facts(strange)
+    fitted.world({})
+    fitted.close()
