@@ -49,4 +49,9 @@ EVERYTHING: Document = {
     "transactions": [transaction("onramp"), transaction("offramp"), transaction("buy")],
     "standing": [],
     "timeline": [],
+    "app": True,
+    "lines": [
+        {"scene": scene, "what": f"shop.py:7 in {scene}", "within": scene, "file": "shop.py", "line": 7, "visit": 1}
+        for scene in ("handler", "call")
+    ],
 }

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from textwrap import fill
 
+from simulator.certification.exhaustive import report as exhaustive
+from simulator.certification.exhaustive.running import FlowReport
 from simulator.certification.rules import Rule
 from simulator.certification.session import Broken, Exchange, Verdict
 from simulator.engine.text.citations import links_of, read_by
@@ -112,10 +114,19 @@ class Report:
     keys: Mapping[str, str]
     results: list[Result] = field(default_factory=list)
     seconds: float = 0.0
+    flows: Sequence[FlowReport] | None = None
+    """The results of an exhaustive run, or None if there was none."""
+    has_job: bool = False
+    """Whether a settle job ran."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all rules pass and each search is complete, 4 if a search was cut off without a finding, otherwise 1."""
+        return 1 if self.found("fail") else exhaustive.exit_code(self.flows or ())
 
     @property
     def certified(self) -> bool:
-        return not self.found("fail")
+        return not self.exit_code
 
     def found(self, verdict: Verdict) -> list[Result]:
         return [one for one in self.results if one.verdict == verdict]
@@ -137,7 +148,9 @@ class Report:
         lines: list[str] = []
         for one in self.found("fail"):
             lines += ["", f"{one.rule.name}: {one.rule.title}", *(_row(name, text) for name, text in one.rows)]
-        return "\n".join([*lines, "", self._verdict(), ""])
+        if self.flows is not None:
+            lines.append(exhaustive.readable(self.flows, has_job=self.has_job))
+        return "\n".join([*lines, "", self._verdict(), ""] if self.results else [*lines, ""])
 
     def _verdict(self) -> str:
         counts = Counter(one.verdict for one in self.results)
@@ -156,12 +169,14 @@ class Report:
                 "simulator": self.simulator,
                 "seconds": round(self.seconds, 1),
                 "rules": [one.document() for one in self.results],
+                **({} if self.flows is None else {"exhaustive": [exhaustive.document(one) for one in self.flows]}),
             }
         )
 
     def junit(self) -> str:
-        """Return a JUnit report with a test case for each rule."""
-        return junit(Suite("rampsim certify", [one.case() for one in self.results], self.seconds))
+        """Return a JUnit report with a test case for each rule and each flow."""
+        cases = [*(one.case() for one in self.results), *exhaustive.cases(self.flows or (), has_job=self.has_job)]
+        return junit(Suite("rampsim certify", cases, self.seconds))
 
 
 def _request(result: Result) -> list[tuple[str, str]]:

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import field
 
 from simulator.certification.books import is_beyond, wrong_with
+from simulator.certification.exhaustive.report import write_scenarios
+from simulator.certification.exhaustive.running import Bound, run
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.session import QUICK_SECONDS, Broken, Claim, Session
@@ -56,6 +58,8 @@ class Settings:
     """How long to wait for the records to become correct."""
     outage_seconds: float = 0.5
     service: Service = field(default_factory=Service)
+    exhaustive: Bound | None = None
+    """The bounds of an exhaustive run. Rules are then checked only if `only` names them."""
 
 
 class _Run:
@@ -190,7 +194,13 @@ async def certify(settings: Settings, listener: ProgressListener[Result] = SILEN
         listener.noted(report.head())
         limits = settings.patience_seconds, settings.quick_seconds, settings.outage_seconds
         session = Session(settings.url, stage, post, *limits)
-        await asyncio.to_thread(lambda: _Run(settings, session, report, listener).run())
+        report.has_job = settings.settle is not None
+        if settings.exhaustive is None or settings.only:
+            await asyncio.to_thread(lambda: _Run(settings, session, report, listener).run())
+        if settings.exhaustive is not None:
+            bound = settings.exhaustive
+            report.flows = await asyncio.to_thread(lambda: run(bound, stage, settings.url, post, listener.running))
+            write_scenarios(report.flows, stage.service.playbook.retry_delays_ms)
         report.seconds = time.monotonic() - started
     return report
 

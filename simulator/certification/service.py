@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -21,6 +23,42 @@ class Step:
     """The event that reports the step."""
     action: str = ""
     """The action that causes the step, if any."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """An order from creation to its end, whose deliveries an exhaustive run permutes."""
+
+    name: str
+    kind: str
+    """The kind of order."""
+    calls: tuple[tuple[str, str, JsonObject], ...]
+    """The POST calls that create the order: name, path and body.
+
+    `${reference}` is replaced by the order's reference, and `${name.field}` by a field of an earlier response. The
+    last call creates the order.
+    """
+    steps: tuple[Step, ...]
+    """The steps from creation to the end. The first ones are caused by the last call."""
+
+    @property
+    def path(self) -> str:
+        """The path of the last call, as a glob."""
+        return re.sub(r"\$\{.*?\}", "*", self.calls[-1][1])
+
+    def order(self, ask: Ask, reference: str) -> JsonObject:
+        """Create the order with a reference."""
+        known: dict[str, str] = {"reference": reference}
+        answer: JsonObject = {}
+        for name, path, body in self.calls:
+            answer = ask("POST", filled(path, known), json.loads(filled(json.dumps(body), known)))
+            known |= {f"{name}.{member}": str(value) for member, value in answer.items()}
+        return answer
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a string in which values replace placeholders such as `${quote.id}`."""
+    return re.sub(r"\$\{([\w.]+)\}", lambda found: values.get(found[1], found[0]), text)
 
 
 @dataclass(frozen=True)
@@ -60,3 +98,14 @@ class Playbook:
     refund: tuple[Step, ...] = ()
     """Steps that refund an order before its last step. The last of these steps is also possible after completion."""
     standing: Standing | None = None
+    flows: tuple[Flow, ...] = ()
+    """The flows of exhaustive runs."""
+    retry_delays_ms: tuple[int, ...] = (60_000,)
+    """The time between the attempts to deliver an event, in milliseconds."""
+    room: tuple[str, JsonObject] | None = None
+    """The action, with its parameters, that makes thousands of orders possible."""
+
+    @property
+    def unknown_event(self) -> str:
+        """An event type that the service may add. Receivers do not know it."""
+        return f"{self.history[-1].event.rpartition('.')[0]}.held_for_review"

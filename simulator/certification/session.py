@@ -219,11 +219,16 @@ class Session:
         made = [_exchange(sent, headers, body, future.result()) for sent, headers, body, future in under_way]
         if not self.answered:
             first = made[0]
-            if first.status is None and any(words in str(first.error) for words in _UNREACHABLE):
-                raise NothingAnswers(str(first.error))
+            refuse_unreachable(first.status, first.error)
             self.answered = True
         self.exchanges += made
         return made
+
+
+def refuse_unreachable(status: int | None, error: str | None) -> None:
+    """Raise `NothingAnswers` if there is no response because there is no receiver."""
+    if status is None and any(words in str(error) for words in _UNREACHABLE):
+        raise NothingAnswers(str(error))
 
 
 def _other_key(signature: Signature, key: str) -> str:

@@ -153,6 +153,23 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
         printed("--settle", source, variables)
 
 
+def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
+    """Return True if the application says that its queue is empty: a URL by 2xx, a command by its exit code 0."""
+    if source.startswith(("http://", "https://")):
+        parts = urlsplit(source)
+        client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the application is the integrator's
+        path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        try:
+            return 200 <= client.request("GET", path, timeout_seconds=_READ_SECONDS)[0] < 300
+        except (NoResponse, ValueError):
+            return False
+    try:
+        printed("--quiesce", source, variables)
+    except Unusable:
+        return False
+    return True
+
+
 def parsed(text: str) -> list[Line]:
     """Parse JSON lines, a JSON array, or CSV with a header. Raise `Unusable` if the input has none of these forms."""
     text = text.removeprefix("\ufeff").strip()

@@ -16,7 +16,7 @@ from dataclasses import field
 from decimal import Decimal
 from urllib.parse import urlsplit
 
-from simulator.certification.service import Playbook, Step
+from simulator.certification.service import Flow, Playbook, Step
 from simulator.certification.sources import Unusable, printed
 from simulator.engine.clients.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.engine.clients.control import CallRefused, ControlClient, Unreachable, segment
@@ -154,27 +154,31 @@ class Stage:
             "SIMULATOR_WEBHOOK_KEY": self.key,
         }
 
-    def order(self, rule: str) -> Order:
-        """Create an order.
+    def order(self, rule: str, flow: Flow | None = None) -> Order:
+        """Create an order, by default of the playbook's kind.
 
         Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
         """
         playbook, reference = self.service.playbook, f"certify-{self.run}-{rule}"
-        made = self._ordered() if self.ordering else playbook.order(self.call, reference)
-        delivers = self.service.delivered(playbook.kind, made)
+        kind = playbook.kind if flow is None else flow.kind
+        if self.ordering:
+            made = self._ordered(kind)
+        else:
+            made = (playbook.order if flow is None else flow.order)(self.call, reference)
+        delivers = self.service.delivered(kind, made)
         return Order(self, made.get("reference") or made["id"], made["id"], *delivers)
 
-    def _ordered(self) -> JsonObject:
+    def _ordered(self, name: str) -> JsonObject:
         """Return the order that the application has just created."""
-        text = printed("--order", str(self.ordering), self.variables)
-        kind = collected(self.service.provider).kinds[self.service.playbook.kind]
+        text = printed("--order", str(self.ordering), {**self.variables, "SIMULATOR_ORDER_KIND": name})
+        kind = collected(self.service.provider).kinds[name]
         ids = re.findall(rf"\b{kind.prefix}[a-z0-9]+", text)
         if not ids:
             words = f"the id of a new {kind.name}, such as {kind.prefix}sdc0hwa5vkk922a0bb95"
             raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, not {words}")
         made = self.call("GET", f"{self.service.playbook.path}{ids[-1]}")
         if (made["type"], made["status"]) != (kind.name, kind.machine.initial[0].target):
-            words = f"print the id of an {kind.name} that awaits its payment"
+            words = f"print the id of an {kind.name} that awaits its payment (see SIMULATOR_ORDER_KIND)"
             raise Unusable(f"--order: {made['id']} is an {made['type']} with status {made['status']}; {words}")
         return made
 

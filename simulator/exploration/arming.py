@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from simulator.exploration.runs.tasks import Document
@@ -27,10 +28,12 @@ class Site:
     number: int
     facts: Document
     cause: str = ""
+    variant: str = ""
+    """The form of the fault at this site, for classes with several forms, such as `3 times`."""
 
     @property
     def name(self) -> str:
-        return f"{self.what} #{self.number}"
+        return f"{self.what} #{self.number}{f', {self.variant}' if self.variant else ''}"
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,22 @@ class Arming:
 
     faults: tuple[Document, ...] = ()
     counted: int = 0
+    parts: tuple[tuple[int, int], ...] = ()
+    """The ranges of faults of which each must happen, if there are several. Two faults at once have two."""
     rules: tuple[Document, ...] = ()
     instead: Mapping[str, tuple[Step, ...]] | None = None
     target: str | None = None
     mend: tuple[Step, ...] = ()
+    stays: bool = False
+    """True if the fault stays in force after the test, while the simulated days pass."""
+    clock: str = ""
+    """The time at which the test's worlds begin, or "" for their own."""
+    orders: Document | None = None
+    """The events that are delivered after the test, in order: the number of the object and of each of its events."""
+    kills: bool = False
+    """True if the application that explore has started is killed when the fault is hit."""
+    crash: Document | None = None
+    """The place where the application dies: the file, the line, and the number of the visit to that line."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,25 @@ class FaultClass:
     strikes: bool = True
     seconds: float = 0.0
     """The number of real seconds that the fault adds to a run."""
+    variants: Callable[[Site], Sequence[str]] | None = None
+    """The forms of the fault at a site. Each one is a run of its own, with a site that names it."""
+    rare: bool = False
+    """True if the class has many sites, so that the plan `pair` uses each place only once, as `quick` does."""
+
+    @property
+    def is_planned_once(self) -> bool:
+        """Return True if the plan `pair` treats the class as `quick` does, unless it is selected by name."""
+        return self.rare or bool(self.seconds) or self.variants is not None
+
+    def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:
+        """Return the sites that the class matches, each form by itself, and how to arm it there."""
+        each = (
+            replace(site, variant=variant)
+            for site in sites
+            if site.kind == self.kind
+            for variant in (self.variants(site) if self.variants is not None else ("",))
+        )
+        return [(site, arming) for site in each if (arming := self.arm(site)) is not None]
 
 
 def match(site: Site) -> Document:

@@ -47,6 +47,32 @@ def _first_per_key(site: Site) -> Arming | None:
     return Arming(({"match": match(site), "first_per_key": 2, "respond": UNAVAILABLE},))
 
 
+FAILURES = 6
+"""The largest number of times that `fails-n` makes the same call fail."""
+_GIVES_UP_AFTER = 50
+
+
+def _times(site: Site) -> list[str]:
+    return [f"{n} time{'s' * (n > 1)}" for n in range(1, FAILURES + 1)]
+
+
+def _fails_n(site: Site) -> Arming | None:
+    """The response of the call is lost after the work, then the next calls of the operation are refused."""
+    if site.facts["method"] == "GET" or not site.facts["token"]:
+        return None
+    here = {"match": match(site), "skip": site.facts["skip"]}
+    more = int(site.variant.split()[0]) - 1
+    refused = ({**here, "respond": UNAVAILABLE, "times": more},) if more else ()
+    return Arming(({**here, "after_commit": True, "drop": True, "times": 1}, *refused))
+
+
+def _fails_until_given_up(site: Site) -> Arming | None:
+    if site.facts["method"] == "GET" or not site.facts["token"]:
+        return None
+    limits = {"skip": site.facts["skip"], "times": _GIVES_UP_AFTER, "lasts": "1h"}
+    return Arming(({"match": match(site), "respond": UNAVAILABLE, **limits},))
+
+
 def _key_forgotten(site: Site) -> Arming | None:
     if not site.facts["keyed"] or site.number > 1:
         return None
@@ -81,12 +107,46 @@ def _before_answer(site: Site) -> Arming | None:
     return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": skip, "times": 1},))
 
 
+def _lost_for_good(site: Site) -> Arming | None:
+    """This delivery and all later ones are lost, those of the days after the test included."""
+    faults = [
+        {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
+        for event, skip in site.facts["from_here"].items()
+    ]
+    return Arming(tuple(faults), stays=True)
+
+
 def _after_final(site: Site) -> Arming | None:
     if not site.facts["has_later_end"]:
         return None
     return Arming(
         ({"webhook": {"event": site.what}, "deliver": {"hold": "terminal"}, "skip": site.facts["skip"], "times": 1},)
     )
+
+
+# --- deaths of the application --------------------------------------------------------------------------------------
+
+
+def _dies(scene: str) -> Callable[[Site], Arming | None]:
+    def arm(site: Site) -> Arming | None:
+        if site.facts["scene"] != scene:
+            return None
+        return Arming(crash={name: site.facts[name] for name in ("within", "file", "line", "visit")})
+
+    return arm
+
+
+HELD_SECONDS = 4.0
+"""How long a response or a delivery is held while the application starts again."""
+
+
+def _killed(site: Site) -> Arming | None:
+    """The application is killed while it waits for a response, or before a delivery reaches it."""
+    once = {"skip": site.facts["skip"], "times": 1}
+    held = f"{HELD_SECONDS:g}s"
+    if site.facts["kind"] == "delivery":
+        return Arming(({"webhook": {"event": site.what}, "deliver": {"slow": held}, **once},), kills=True)
+    return Arming(({"match": match(site), "answer_delay": held, **once},), kills=True)
 
 
 ALL = (
@@ -106,11 +166,14 @@ ALL = (
     FaultClass("answer-extra-field", "call", _surprising(extra_field=True)),
     FaultClass("first-n-fail-per-key", "call", _first_per_key),
     FaultClass("key-forgotten", "call", _key_forgotten),
+    FaultClass("fails-n", "call", _fails_n, variants=_times),
+    FaultClass("fails-until-given-up", "call", _fails_until_given_up),
     FaultClass("webhook-doubled", "delivery", _on_delivery(copies=3)),
     FaultClass("webhook-late", "delivery", _on_delivery(delay="6h")),
     FaultClass("webhook-after-final", "delivery", _after_final),
     FaultClass("webhook-reordered", "delivery", _on_delivery(reorder=True)),
     FaultClass("webhook-lost", "delivery", _on_delivery(drop=True)),
+    FaultClass("webhook-lost-for-good", "delivery", _lost_for_good),
     FaultClass("webhook-acknowledgement-lost", "delivery", _on_delivery(acknowledgement_lost=True)),
     FaultClass("webhook-two-at-once", "delivery", _on_delivery(two_at_once=True)),
     FaultClass("webhook-before-answer", "delivery", _before_answer),
@@ -118,7 +181,26 @@ ALL = (
     FaultClass("webhook-stale", "delivery", _on_delivery(stale_timestamp=True)),
     FaultClass("webhook-unknown-type", "delivery", _on_deliveries(unknown_type=True)),
     FaultClass("webhook-unknown-enum", "delivery", _on_deliveries(unknown_enum=True)),
+    FaultClass("crash-in-handler", "line", _dies("handler"), rare=True),
+    FaultClass("crash-in-call", "line", _dies("call"), rare=True),
+    FaultClass("crash-of-process", "process", _killed, seconds=HELD_SECONDS),
     *TOOLING.faults(),
 )
 
 CLASSES: Mapping[str, FaultClass] = {one.name: one for one in ALL}
+
+ORDERS = FaultClass("orders", "delivery", lambda site: None)
+"""The class of runs under the plan `orders`, whose events arrive in a given order."""
+
+
+def class_of(fault: str) -> FaultClass:
+    """Return the class of a run's fault. Two faults at once, joined by `+`, are like the milder one."""
+    if fault == ORDERS.name:
+        return ORDERS
+    first, _, second = fault.partition("+")
+    made = CLASSES[first]
+    if not second:
+        return made
+    other = CLASSES[second]
+    strikes, seconds = made.strikes and other.strikes, made.seconds + other.seconds
+    return FaultClass(fault, made.kind, made.arm, strikes=strikes, seconds=seconds)

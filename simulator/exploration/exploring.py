@@ -10,18 +10,13 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from simulator.engine.text.progress import SILENT, ProgressListener
-from simulator.exploration import plans
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration import orders, pairs, plans
+from simulator.exploration.baselines import Baseline, baselines_of, notes_on, says_something, with_lines
+from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.judgement.causes import Cause, Judged, causes_of
 from simulator.exploration.judgement.judging import (
     VERDICTS,
-    Orders,
-    Problem,
-    books_disagree,
-    judge,
-    judge_baseline,
 )
-from simulator.exploration.judgement.masking import Masks, Names, masks_of
 from simulator.exploration.plans import Run
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.commands import CommandRunner, Stage, start_stage
@@ -34,15 +29,17 @@ from simulator.exploration.runs.running import (
     is_pytest,
 )
 from simulator.exploration.runs.tasks import Document, Result, Task
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import every_site
+from simulator.exploration.verdicts import NOTHING, own_faults, verdict_on
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.servers.server import Server, serve
 
 NO_TESTS = "no tests were collected: name their files or directory in the command, as for pytest"
-_LIMIT_SECONDS = 15.0
-"""The minimum time after which a test counts as hung."""
-_SLOWER = 5.0
-"""A test counts as hung when it takes this many times as long as without faults."""
+NOTHING_TRIED = (
+    "nothing was tried: no test called the simulator, had an order or received an event, so no fault was possible. The"
+    "  command finds the simulator by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and "
+    "SIMULATOR_WEBHOOK_KEY, or through the fixtures of the pytest plugin"
+)
 
 
 class Hosts(NamedTuple):
@@ -74,25 +71,8 @@ class Settings:
     replay: Run | None = None
     limit: float | None = None
     hosts: Hosts = Hosts()
-
-
-class Baseline(NamedTuple):
-    """A test without faults. `difference`: the first difference between the two runs, or "" if they are equal.
-
-    `limit`: the number of seconds after which the test counts as hung.
-    """
-
-    evidence: Document
-    difference: str
-    seconds: float
-    limit: float = _LIMIT_SECONDS
-    masks: Masks = Masks()
-    """The random values in the test."""
-
-    @property
-    def by_reference(self) -> bool:
-        """Return True if the references of a test's orders are the same in every run."""
-        return self.masks.references is None
+    copies: int = 2
+    """The largest number of copies of a delivery under the plan `orders`."""
 
 
 class Explored(NamedTuple):
@@ -119,6 +99,9 @@ class Explored(NamedTuple):
         return causes_of(self.findings)
 
 
+IN_PROCESS = tuple(name for name, one in CLASSES.items() if one.kind == "line")
+"""The classes that need the places where an application in the tests' process can die."""
+
 Listener: TypeAlias = ProgressListener[Judged]
 
 
@@ -134,38 +117,68 @@ def explore(settings: Settings, listener: Listener = SILENT) -> Explored:
         baselines = baselines_of(wanted, crew, name, settings.limit)
         for note in (*crew.notes, *notes_on(wanted, baselines)):
             listener.noted(note)
+        if settings.replay is None and not any(map(says_something, baselines.values())):
+            raise StopExploring(NOTHING_TRIED)
+        if _needs_lines(settings):
+            baselines = with_lines(baselines, crew, name)
+        judged = own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
+        budget = None if settings.budget is None else settings.budget - (time.monotonic() - begun)
         if settings.replay is not None:
             chosen, left_out = [_placed(settings.replay, baselines)], 0
+        elif settings.plan == plans.ORDERS:
+            chosen, more, left_out = orders.search(baselines, crew, name, settings.copies, budget)
+            judged += more
         else:
-            planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
-            for note in _without_place(settings.faults, {run.fault for run in planned}):
-                listener.noted(note)
-            seconds = {test: one.seconds for test, one in baselines.items()}
-            spent = time.monotonic() - begun
-            budget = None if settings.budget is None else settings.budget - spent
-            chosen = plans.within(planned, seconds, crew.size, budget)
-            left_out = len(planned) - len(chosen)
-            if left_out and not chosen:
-                raise StopExploring(
-                    f"--budget: the tests took {spent:.0f} s without faults, and no run fits the rest of "
-                    f"{settings.budget:g} s: give it more"
-                )
-            listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
-        judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
+            chosen, left_out = _chosen(settings, baselines, crew.size, budget, listener)
         for one in judged:
             listener.ended(one)
         faulty = [one for one in chosen if one.fault != plans.NONE]
-        judged += _runs(faulty, baselines, crew, name, listener, told=settings.replay is not None)
-        return Explored(settings, baselines, judged, left_out)
+        told = settings.replay is not None
+        found = _runs(faulty, baselines, crew, name, listener, told=told)
+        if settings.plan == plans.PAIRS and not told:
+            alone = pairs.parts_of([one.run for one in found if one.verdict.is_finding], _evidence(baselines))
+            found = pairs.attributed(found, _runs(alone, baselines, crew, f"{name}-p", listener, told=False))
+        return Explored(settings, baselines, judged + found, left_out)
+
+
+def _needs_lines(settings: Settings) -> bool:
+    """Return True if a run needs to know where an application in the tests' process can die."""
+    if settings.replay is not None:
+        return settings.replay.fault in IN_PROCESS and not settings.replay.plan
+    return settings.plan not in (plans.ORDERS, plans.PAIRS) and bool({*settings.faults} & {*IN_PROCESS})
+
+
+def _chosen(
+    settings: Settings, baselines: Mapping[str, Baseline], workers: int, budget: float | None, listener: Listener
+) -> tuple[list[Run], int]:
+    """Return the planned runs that fit into the budget in seconds, and the number of runs that do not."""
+    evidence = _evidence(baselines)
+    if settings.plan == plans.PAIRS:
+        planned = pairs.runs_of(evidence, settings.faults)
+    else:
+        planned = plans.runs_of(evidence, settings.plan, settings.faults)
+        for note in _without_place(settings.faults, {run.fault for run in planned}):
+            listener.noted(note)
+    seconds = {test: one.seconds for test, one in baselines.items()}
+    chosen = plans.within(planned, seconds, workers, budget)
+    left_out = len(planned) - len(chosen)
+    if left_out and not chosen:
+        assert settings.budget is not None
+        assert budget is not None
+        raise StopExploring(
+            f"--budget: the tests took {settings.budget - budget:.0f} s without faults, and no run fits the rest of "
+            f"{settings.budget:g} s: give it more"
+        )
+    listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, workers), left_out)
+    return chosen, left_out
 
 
 def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
     """Return a run with its `Arming`. If only the site is known, arm the fault class at that site again."""
     if run.plan or run.fault == plans.NONE or run.test not in baselines:
         return run
-    made = CLASSES[run.fault]
-    for site in sites_of(baselines[run.test].evidence):
-        if (site.kind, site.name) == (made.kind, run.site) and (arming := made.arm(site)) is not None:
+    for site, arming in CLASSES[run.fault].placed(every_site(baselines[run.test].evidence)):
+        if site.name == run.site:
             return plans.run_at(run.test, run.fault, site, arming)
     raise StopExploring(f"--replay: without faults, {run.test} has no {run.site} where {run.fault} can happen")
 
@@ -198,47 +211,6 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
         yield crew, workers[0].tests
 
 
-def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | None) -> dict[str, Baseline]:
-    """Run each test twice without faults. Raises SuiteBroken if tests fail. Skipped tests are omitted."""
-    tasks = [
-        Task(test, f"{name}-b{number}-{half}", None, limit or 4 * _LIMIT_SECONDS, story=True)
-        for number, test in enumerate(tests)
-        for half in (1, 2)
-    ]
-    results = crew.run(tasks)
-    failed = [
-        f"{task.test}: {_hung(task) if result['hung'] else result.get('said') or result['failure']}"
-        for task, result in zip(tasks, results, strict=True)
-        if result["outcome"] == "failed" or (result["outcome"] == "passed" and result["evidence"] is None)
-    ]
-    if failed:
-        raise SuiteBroken("\n".join(["the tests fail without any fault; fix them first", *dict.fromkeys(failed)]))
-    found: dict[str, Baseline] = {}
-    for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
-        if "passed" in (first["outcome"], second["outcome"]):
-            found[test] = _baseline(first, second, limit)
-    if not found:
-        raise SuiteBroken("all tests are skipped; nothing to explore")
-    return found
-
-
-def _hung(task: Task) -> str:
-    return f"the test did not end within {task.limit:g} s, without any fault; --limit allows more"
-
-
-def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Return notes for the suite's author: which tests cannot reveal anything, and why."""
-    skipped = [test for test in tests if test not in baselines]
-    if skipped:
-        yield f"{_named(skipped, tests)} skipped, so explore says nothing about them"
-    silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
-    if silent:
-        yield (
-            f"{_named(silent, tests)} without calls to this simulator, so no fault can reach them. "
-            "Tests find it through SIMULATOR_URL; a server that a test starts itself is a different one"
-        )
-
-
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
     """Yield a note that lists the fault classes that match no site in any test, if there are any."""
     left = [name for name in classes if name not in planned]
@@ -247,64 +219,8 @@ def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator
         yield f"{len(left)} {find} no site in these tests and were not tried: {', '.join(left)}"
 
 
-def _named(some: Sequence[str], tests: Sequence[str]) -> str:
-    names = ", ".join(some[:3]) + (", …" if len(some) > 3 else "")
-    return f"{len(some)} of {len(tests)} tests ({names}) {'is' if len(some) == 1 else 'are'}"
-
-
-def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
-    if first["outcome"] != second["outcome"]:
-        passed = first if first["outcome"] == "passed" else second
-        difference = f"the first time it {first['outcome']}, the second time it {second['outcome']}"
-        return _baseline(passed, passed, limit)._replace(difference=difference.replace("skipped", "was skipped"))
-    one, other = first["evidence"], second["evidence"]
-    seconds = min(first["seconds"], second["seconds"])
-    masks = masks_of(one, other)
-    shown = {**one, "timeline": masks.names(one).rows(one.get("timeline", ()))}
-    if one.get("effects") != other.get("effects"):
-        shown["effects"] = ""  # they differ anyway, so they cannot show whether a fault had an effect
-    limit = limit or _LIMIT_SECONDS + _SLOWER * seconds
-    return Baseline(shown, _difference(one, other), seconds, limit, masks)
-
-
-_COMPARED = {
-    "calls": ("method", "operation", "status"),
-    "deliveries": ("type",),
-    "transactions": ("type", "status", "amount", "currency"),
-}
-
-
-def _difference(one: Document, other: Document) -> str:
-    """Return the first difference between two runs without faults."""
-    for sort, names in _COMPARED.items():
-        rows, others = ([" ".join(str(row[name]) for name in names) for row in each[sort]] for each in (one, other))
-        for number, (row, another) in enumerate(zip(rows, others, strict=False), 1):
-            if row != another:
-                return f"{sort} #{number}: {row}, the second time {another}"
-        if len(rows) != len(others):
-            return f"{len(rows)} {sort}, the second time {len(others)}"
-    return ""
-
-
 def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
     return {test: one.evidence for test, one in baselines.items()}
-
-
-def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
-    """Return the errors in the integrator's records that occur without any fault."""
-    found = []
-    for test, one in baselines.items():
-        verdict = judge_baseline(one.evidence)
-        if verdict is not None:
-            names = one.masks.names(one.evidence)
-            books = _masked(books_disagree(Orders(one.evidence)), names)
-            verdict = replace(verdict, note=names.masked(verdict.note))
-            found.append(Judged(plans.without_fault(test), verdict, "passed", one.evidence["timeline"], books))
-    return found
-
-
-def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
-    return [one._replace(order=names.masked(one.order), note=names.masked(one.note)) for one in books]
 
 
 def _runs(
@@ -316,9 +232,9 @@ def _runs(
             run.test,
             f"{name}-r{number}",
             run.plan,
-            baselines[run.test].limit + CLASSES[run.fault].seconds,
-            waits=bool(CLASSES[run.fault].seconds),
-            effects=not CLASSES[run.fault].strikes,
+            baselines[run.test].limit + class_of(run.fault).seconds,
+            waits=bool(class_of(run.fault).seconds),
+            effects=not class_of(run.fault).strikes,
         )
         for number, run in enumerate(runs)
     ]
@@ -326,47 +242,14 @@ def _runs(
 
     def tell(number: int, result: Result) -> None:
         run = runs[number]
-        judged[number] = _judged(run, result, baselines[run.test])
+        judged[number] = verdict_on(run, result, baselines[run.test])
         listener.ended(judged[number])
 
     crew.run(tasks, tell)
     found = [number for number in sorted(judged) if told or judged[number].verdict.is_finding]
     again = [replace(tasks[number], world=f"{tasks[number].world}-again", story=True) for number in found]
     for number, result in zip(found, crew.run(again), strict=True):
-        evidence = result["evidence"] or _NOTHING
+        evidence = result["evidence"] or NOTHING
         names = baselines[runs[number].test].masks.names(evidence)
         judged[number] = judged[number]._replace(timeline=names.rows(evidence["timeline"]))
     return [judged[number] for number in sorted(judged)]
-
-
-_NOTHING: Document = {
-    "transactions": [],
-    "standing": [],
-    "switched_off": [],
-    "books": None,
-    "not_genuine": [],
-    "timeline": [],
-}
-"""The result of a run whose process crashed."""
-
-
-def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
-    evidence = result["evidence"] or {**_NOTHING, "hits": int(result["hung"])}
-    verdict = judge(
-        baseline.evidence,
-        {**evidence, "failure": result["failure"]},
-        passed=result["outcome"] != "failed",
-        hung=result["hung"],
-        strikes=CLASSES[run.fault].strikes,
-        by_reference=baseline.by_reference,
-    )
-    if verdict.is_finding and baseline.difference:
-        verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
-    names = baseline.masks.names(evidence)
-    books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
-    return Judged(run, replace(verdict, note=names.masked(verdict.note)), result["outcome"], books=books)
-
-
-def sites_in(baseline: Baseline) -> list[str]:
-    """Return the names of all sites of a test."""
-    return [site.name for site in sites_of(baseline.evidence)]

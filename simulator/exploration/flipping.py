@@ -18,7 +18,8 @@ from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.engine.worlds.alternatives import Observation, Switch, chosen
 from simulator.engine.worlds.observations import observations
 from simulator.evidence.observed import BadObserved, read_files
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
+from simulator.exploration.baselines import Baseline, baselines_of, sites_in
+from simulator.exploration.exploring import Settings, crew_of
 from simulator.exploration.runs.running import Crew, StopExploring
 from simulator.exploration.runs.tasks import Result, Task
 from simulator.kernel.dataclass import dataclass

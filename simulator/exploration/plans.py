@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from simulator.exploration.arming import Arming, Site
-from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.catalogue import CLASSES, class_of
 from simulator.exploration.runs.tasks import Document
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import every_site
 from simulator.kernel.dataclass import dataclass
 
-PLANS = ("quick", "pair", "full")
+ORDERS, PAIRS = "orders", "pairs-of-faults"
+PLANS = ("quick", "pair", "full", ORDERS, PAIRS)
 
 
 @dataclass(frozen=True)
@@ -32,27 +33,29 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
     `quick`: run each class once for each operation, event type or transaction type, in the first test that contains
     it. `pair`: in each test, use the first and the last occurrence. Calls are counted separately for each event that
     they react to, because the read after the final event matters more often than the first one. `full`: use every
-    occurrence. In a `pair` plan, a class that takes real time is planned as in `quick`, unless classes are specified.
+    occurrence. In a `pair` plan, a class that takes real time or has many sites or forms is planned as in `quick`,
+    unless classes are specified.
     """
     found: list[Run] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, ...]] = set()
     all_classes = set(classes) == set(CLASSES)
     for test, evidence in baselines.items():
-        sites = sites_of(evidence)
+        sites = every_site(evidence)
         for name in classes:
             made = CLASSES[name]
-            fitting = [(site, made.arm(site)) for site in sites if site.kind == made.kind]
-            armed = [(site, arming) for site, arming in fitting if arming is not None]
-            if plan == "quick" or (plan == "pair" and all_classes and made.seconds):
+            armed = made.placed(sites)
+            if plan == "quick" or (plan == "pair" and all_classes and made.is_planned_once):
                 firsts = {
-                    site.what: (site, arming) for site, arming in reversed(armed) if (name, site.what) not in seen
+                    (site.what, site.variant): (site, arming)
+                    for site, arming in reversed(armed)
+                    if (name, site.what, site.variant) not in seen
                 }
-                seen.update((name, what) for what in firsts)
+                seen.update((name, *what) for what in firsts)
                 armed = [one for one in armed if one in firsts.values()]
             elif plan == "pair":
-                ends: dict[tuple[str, str], list[str]] = {}
+                ends: dict[tuple[str, ...], list[str]] = {}
                 for site, _ in armed:
-                    ends.setdefault((site.what, site.cause), []).append(site.name)
+                    ends.setdefault((site.what, site.cause, site.variant), []).append(site.name)
                 chosen = {name for names in ends.values() for name in (names[0], names[-1])}
                 armed = [(site, arming) for site, arming in armed if site.name in chosen]
             found += (run_at(test, name, site, arming) for site, arming in armed)
@@ -61,10 +64,10 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
 def run_at(test: str, fault: str, site: Site, arming: Arming) -> Run:
     """Return the run that injects a fault class at a site in a test."""
-    return Run(_id(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
+    return Run(id_of(test, fault, site.name), test, fault, site.name, {**asdict(arming), "world": site.facts["world"]})
 
 
-def _id(*parts: str) -> str:
+def id_of(*parts: str) -> str:
     """Return an id for a run that depends only on the test, the fault and the site."""
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
@@ -72,7 +75,7 @@ def _id(*parts: str) -> str:
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
     """Estimate how long runs take, based on how long their tests take without faults. Waiting runs are concurrent."""
     works = sum(seconds[run.test] for run in runs)
-    return _lasting(works, sum(CLASSES[run.fault].seconds for run in runs), workers)
+    return _lasting(works, sum(class_of(run.fault).seconds for run in runs), workers)
 
 
 def _lasting(works: float, waits: float, workers: int) -> float:
@@ -95,7 +98,7 @@ NONE = "none"
 
 
 def without_fault(test: str) -> Run:
-    return Run(_id(test, NONE, ""), test, NONE, "", {})
+    return Run(id_of(test, NONE, ""), test, NONE, "", {})
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
@@ -117,7 +120,7 @@ def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budg
     works = waits = 0.0
     for _, number in sorted(ranked):
         run = runs[number]
-        more_works, more_waits = works + seconds[run.test], waits + CLASSES[run.fault].seconds
+        more_works, more_waits = works + seconds[run.test], waits + class_of(run.fault).seconds
         if _lasting(more_works, more_waits, workers) <= budget:
             works, waits = more_works, more_waits
             chosen.append(number)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from simulator.exploration.arming import Site
@@ -15,6 +16,34 @@ from simulator.host import vocabulary
 def sites_of(evidence: Document) -> list[Site]:
     """Return all sites of a test: calls, then deliveries, then transactions."""
     return [*_calls(evidence["calls"]), *_deliveries(evidence["deliveries"]), *_transactions(evidence["transactions"])]
+
+
+def every_site(evidence: Document) -> list[Site]:
+    """Return all sites of a test, its beginning and the lines at which an application may die included."""
+    sites = sites_of(evidence)
+    processes = _processes(sites) if evidence.get("app") else ()
+    return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
+
+
+def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
+    """Yield the beginning of a test that uses the service."""
+    if sites:
+        yield Site("start", "start", 1, {"world": "", "orders": [row["shown"] for row in evidence["transactions"]]})
+
+
+def _processes(sites: list[Site]) -> Iterator[Site]:
+    """Yield the calls and deliveries at which an application that explore has started can be killed."""
+    for site in sites:
+        if site.kind in ("call", "delivery"):
+            yield replace(site, kind="process", facts={**site.facts, "kind": site.kind})
+
+
+def _lines(lines: Sequence[Document]) -> Iterator[Site]:
+    """Yield the places where an application may die, recorded as `runs.crashing` describes."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts[line["what"]] += 1
+        yield Site("line", line["what"], counts[line["what"]], {**line, "world": ""})
 
 
 def _calls(calls: list[Document]) -> Iterator[Site]:
@@ -47,10 +76,13 @@ def _deliveries(deliveries: list[Document]) -> Iterator[Site]:
     counts: Counter[str] = Counter()
     there: Counter[tuple[str, str]] = Counter()
     early: Counter[tuple[str, str]] = Counter()
-    for delivery in deliveries:
+    for place, delivery in enumerate(deliveries):
         what = delivery["type"]
         here = (delivery["world"], what)
-        yield Site("delivery", what, counts[what] + 1, {**delivery, "skip": there[here], "skip_early": early[here]})
+        later = sorted({row["type"] for row in deliveries[place:] if row["world"] == delivery["world"]})
+        from_here = {event: there[delivery["world"], event] for event in later}
+        facts = {**delivery, "skip": there[here], "skip_early": early[here], "from_here": from_here}
+        yield Site("delivery", what, counts[what] + 1, facts)
         counts[what] += 1
         there[here] += 1
         early[here] += bool(delivery["by_call"])

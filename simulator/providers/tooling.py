@@ -72,6 +72,8 @@ class Tooling:
     """The changes that `rampsim conform` applies to generated requests."""
     faults: Callable[[], tuple[FaultClass, ...]]
     """The fault classes about money, for `rampsim explore`."""
+    pairs: Callable[[], Sequence[tuple[str, str]]]
+    """The pairs of fault classes that `rampsim explore` tries first under the plan `pairs-of-faults`."""
     playbook: Callable[[], Playbook]
     """The orders that `rampsim certify` sends to receivers."""
     compared: Callable[[], Compared]

@@ -11,6 +11,15 @@ _BASE_OF_A_WORLD = re.compile(r"https?://[^/]+/_worlds/(?P<id>[^/]+)/?")
 _made: Counter[str] = Counter()
 
 
+class Died(BaseException):
+    """An application in the process of its tests dies here, as if it were killed. Only explore raises it."""
+
+
+def has_died(error: BaseException) -> bool:
+    """Return True for `Died`, including one in a group of exceptions."""
+    return isinstance(error, Died) or (isinstance(error, BaseExceptionGroup) and any(map(has_died, error.exceptions)))
+
+
 def own_world() -> str:
     """Return the id of the world in SIMULATOR_URL (`http://HOST:PORT/_worlds/ID`), or "" if the URL does not contain
     one.

@@ -6,10 +6,9 @@ what certify plays to its receivers.
 
 from __future__ import annotations
 
-from simulator.certification.service import Ask, Playbook, Step
+from simulator.certification.service import Flow, Playbook, Step
 from simulator.engine import webhooks
 from simulator.engine.rows.provider import Provider
-from simulator.engine.text.json import JsonObject
 from tests.toy.desk import IDENTITY, ROOM
 from tests.toy.lending import BOOKS, LOANS, RETURNED
 from tests.toy.seal import SIGNING
@@ -23,17 +22,16 @@ PROVIDER = Provider(
 )
 
 
-def _order(call: Ask, reference: str) -> JsonObject:
-    return call("POST", "/loans", {"book_id": call("POST", "/books", {"title": reference})["id"]})
-
-
+LENT = (("book", "/books", {"title": "${reference}"}), ("loan", "/loans", {"book_id": "${book.id}"}))
+LENDING = Flow("lending", "loan", LENT, (Step(RETURNED.name, "bring_back"),))
 PLAYBOOK = Playbook(
     kind="loan",
     path="/loans/",
     sign_in=lambda call, keys: keys["secret_key"],
-    order=_order,
+    order=LENDING.order,
     needed="a loan",
-    history=(Step(RETURNED.name, "bring_back"),),
+    history=LENDING.steps,
     forged={"status": "returned"},
     altered="book_id",
+    flows=(LENDING,),
 )

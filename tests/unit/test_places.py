@@ -179,8 +179,9 @@ def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch
     for module in (host, ramp_faults):
         monkeypatch.setattr(module, "PROVIDER", provider)
     asked = call("hang_lamp", "/lamps", spends={"symbol": "USDC", "network": "CELO"})
-    runs = runs_of({"test": {**EVERYTHING, "calls": [asked], "deliveries": [], "transactions": []}}, "full")
-    assert {run.site for run in runs} == {"POST /lamps #1"}
+    nothing: dict[str, list[object]] = {"deliveries": [], "transactions": [], "lines": []}
+    runs = runs_of({"test": {**EVERYTHING, "calls": [asked], **nothing}}, "full")
+    assert {run.site.partition(",")[0] for run in runs} == {"POST /lamps #1", "start #1"}
     assert {run.fault for run in runs} >= {
         *("balance-drained", "network-down", "limit-reached", "kyc-withdrawn", "key-revoked", "rate-moves")
     }
@@ -228,7 +229,7 @@ def files_naming() -> Mapping[str, set[str]]:
 
 MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name in model.model_fields}
 COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
-COMMON |= {"times", "probability", "skip", "act"}
+COMMON |= {"times", "probability", "skip", "act", "copies"}
 """Members whose names are words that stand for other things in other files too."""
 EXAMPLES = ("engine/scenario/language/schema.py", "engine/faults/presets.py")
 """Scenario files read durations in their own way, and presets are examples; a new member needs neither."""

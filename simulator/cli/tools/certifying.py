@@ -36,11 +36,26 @@ BOOKS = (
 @click.option("--books", metavar="SOURCE", help=f"The books of the receiver's application. {BOOKS}")
 @click.option("--order", metavar="COMMAND",
               help="A command that makes the application create an onramp and prints its transaction id. Needed if the "
-              "books contain only the application's own orders.")  # fmt: skip
+              "books contain only the application's own orders. An exhaustive run passes the kind in "
+              "SIMULATOR_ORDER_KIND.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
               help="Reconciliation job to run before the books are read.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
+@click.option("--exhaustive", is_flag=True,
+              help="Deliver the events of whole flows in every order and compare the books at the end of each. Needs "
+              "--books. Rules are then tested only if --only names them.")  # fmt: skip
+@click.option("--flow", metavar="FLOW", default="all", show_default=True,
+              help="An order from creation to its end, or all of them. A wrong name lists them.")  # fmt: skip
+@click.option("--events", metavar="N", type=click.IntRange(1, 9), default=5, show_default=True,
+              help="The number of events of a flow. One more than the flow has adds an unknown type.")  # fmt: skip
+@click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,
+              help="How often each event may come.")  # fmt: skip
+@click.option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")
+@click.option("--restore", metavar="COMMAND", help="A command that restores the application's state from $SNAPSHOT.")
+@click.option("--state", metavar="FILE", type=_FILE,
+              help="The application's SQLite file, to save and restore its state without commands.")  # fmt: skip
+@click.option("--budget", metavar="TIME", default="5m", show_default=True, help="Time limit of an exhaustive run.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
               help="A running simulator from which the receiver fetches objects.  [default: the simulator "
                    "at the default "
@@ -54,7 +69,9 @@ BOOKS = (
 )
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
-    settle: str | None, as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
+    settle: str | None, as_json: Path | None, junit: Path | None, exhaustive: bool, flow: str, events: int, copies: int,
+    snapshot: str | None, restore: str | None, state: Path | None, budget: str, simulator: str | None,
+    control_token: str | None,
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
@@ -67,10 +84,15 @@ def certify(
     With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
     `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
-    Exit codes: 0 all rules pass, 1 a rule fails, 2 wrong usage, 3 the receiver does not respond.
+    With --exhaustive, the events of each flow come in every order, up to --copies times each, late or never. Without a
+    way to save the application's state, each delivery needs an order of its own.
+
+    Exit codes: 0 all rules pass and every order was covered, 1 a rule fails or an order is wrong, 2 wrong usage, 3 the
+    receiver does not respond, 4 an exhaustive run without findings is not complete.
     """
     import asyncio
 
+    from simulator.certification.exhaustive.running import Bound
     from simulator.certification.running import Settings
     from simulator.certification.running import certify as examine
     from simulator.certification.session import NothingAnswers
@@ -78,6 +100,13 @@ def certify(
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
+    bound = None
+    if not exhaustive:
+        _refuse_without_exhaustive()
+    else:
+        _refuse_exhaustive_usage(flow, books, snapshot, restore, state)
+        seconds = seconds_of("--budget", budget)
+        bound = Bound(str(books), flow, events, copies, settle, snapshot, restore, state, seconds)
     usual = listening(os.environ)
     settings = Settings(
         url,
@@ -90,6 +119,7 @@ def certify(
         books=books,
         order=order,
         settle=settle,
+        exhaustive=bound,
     )
     line = Line()
     try:
@@ -106,8 +136,8 @@ def certify(
         if path is not None:
             path.write_text(content, encoding="utf-8")
     say(report.readable(), nl=False)
-    if not report.certified:
-        raise SystemExit(EXIT_REFUSED)
+    if report.exit_code:
+        raise SystemExit(report.exit_code)
 
 
 class _Progress(ProgressListener["Result"]):
@@ -124,6 +154,45 @@ class _Progress(ProgressListener["Result"]):
 
     def ended(self, result: Result) -> None:
         self._line.above(result.line)
+
+
+def seconds_of(option: str, given: str) -> float:
+    """Return the number of seconds in a duration such as 10m, used here and in explore."""
+    from simulator.kernel.clock import parse_duration
+
+    try:
+        seconds = parse_duration(given) / 1000
+    except ValueError as error:
+        fail([f"{option}: {error}"], EXIT_USAGE)
+    if seconds <= 0:
+        fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
+    return seconds
+
+
+def _refuse_without_exhaustive() -> None:
+    context = click.get_current_context()
+    for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
+
+
+def _refuse_exhaustive_usage(
+    flow: str, books: str | None, snapshot: str | None, restore: str | None, state: Path | None
+) -> None:
+    from simulator.engine.text.strict import did_you_mean
+    from simulator.service import TOOLING
+
+    flows = (*(one.name for one in TOOLING.playbook().flows), "all")
+    if flow not in flows:
+        fail([f"--flow: unknown flow `{flow}`{did_you_mean(flow, flows)} ({', '.join(flows)})"], EXIT_USAGE)
+    if books is None:
+        fail(["--exhaustive compares your books with the ledger: name them with --books"], EXIT_USAGE)
+    if (snapshot is None) != (restore is None):
+        fail(["--snapshot and --restore need each other"], EXIT_USAGE)
+    if state is not None and snapshot is not None:
+        fail(["--state replaces --snapshot and --restore: give one or the other"], EXIT_USAGE)
+    if state is not None and not state.is_file():
+        fail([f"--state: {state} does not exist"], EXIT_USAGE)
 
 
 def _refuse_usage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,12 +12,13 @@ import click
 
 from simulator.cli.output import EXIT_REFUSED, EXIT_USAGE, fail, say
 from simulator.cli.progress import Progress
-from simulator.cli.tools.certifying import BOOKS
+from simulator.cli.tools.certifying import BOOKS, seconds_of
 from simulator.engine.text.progress import ProgressListener
 from simulator.engine.text.reports import counted
 
 if TYPE_CHECKING:
     from simulator.exploration.judgement.causes import Judged
+    from simulator.exploration.runs.aftermath import Hooks
 
 EXIT_SUITE_FAILS = 4
 EXIT_BY_SIGNAL = 128
@@ -25,16 +27,44 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
-@click.option("--plan", type=click.Choice(["quick", "pair", "full"]), default="pair", show_default=True,
-              help="quick: each class once per operation, event type and transaction type. pair: the same in each "
-              "test, at the first and last occurrence. full: at every occurrence.")  # fmt: skip
+@click.option(
+    "--plan",
+    type=click.Choice(["quick", "pair", "full", "orders", "pairs-of-faults"]),
+    default="pair",
+    show_default=True,
+    help="quick: each class once per operation, event type and transaction type. pair: the same in each test, at the "
+    "first and last occurrence. full: at every occurrence. orders: deliveries in every order and multiplicity. "
+    "pairs-of-faults: two faults that meet the same order.",
+)
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
+@click.option("--copies", type=click.IntRange(1, 5), default=2, show_default=True,
+              help="With `--plan orders`: the largest number of copies of a delivery.")  # fmt: skip
 @click.option("--budget", metavar="TIME", help="Time limit, such as 10m. The runs with the most coverage come first.")
 @click.option("--books", metavar="SOURCE", help=f"Your books. {BOOKS}")
 @click.option(
     "--settle",
+    "settles",
+    metavar="COMMAND|none|before|after",
+    multiple=True,
+    help="Your reconciliation job: a command, or a function MODULE:FUNCTION. May be given twice, the second time with "
+    "`none` (the job never runs), `before` (judge before and after it) or `after` (the default).",
+)
+@click.option(
+    "--quiesce",
+    metavar="COMMAND|URL",
+    help="Says whether your application's own queue is empty: a command by exit code 0, a URL by 2xx. Explore asks "
+    "before it reads your books.",
+)
+@click.option(
+    "--app",
     metavar="COMMAND",
-    help="Your reconciliation job: a command, or a function MODULE:FUNCTION.",
+    help="Starts your application for each run. It listens on the port in PORT. The class crash-of-process kills it.",
+)
+@click.option("--during", is_flag=True, help="Read the books also during the test, whenever an order's state changes.")
+@click.option(
+    "--tolerate",
+    metavar="DURATION",
+    help="With --during: the simulated time for which books may disagree, such as 5m.  [default: 0]",
 )
 @click.option("--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option(
@@ -67,8 +97,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
-    plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
-    workers: int | None, limit: str | None,
+    plan: str, copies: int, faults: str | None, budget: str | None, books: str | None, settles: tuple[str, ...],
+    quiesce: str | None, app: str | None, during: bool, tolerate: str | None,
+    seed: int, workers: int | None, limit: str | None,
     out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
@@ -89,7 +120,6 @@ def explore(
     from simulator.exploration.exploring import explore as run
     from simulator.exploration.proving import prove as try_out
     from simulator.exploration.reports import questions, report
-    from simulator.exploration.runs.aftermath import Hooks
     from simulator.exploration.runs.running import StopExploring, SuiteBroken
 
     if assumptions:
@@ -106,12 +136,13 @@ def explore(
         plan,
         _classes(faults, tuple(CLASSES)),
         _seconds("--budget", budget),
-        Hooks(settle, books),
+        replace(_hooks(settles, books, quiesce), app=app, tolerated_ms=_tolerated(during, tolerate, command)),
         seed,
         workers or os.cpu_count() or 1,
         found,
         _seconds("--limit", limit),
         click.get_current_context().find_object(Hosts) or Hosts(),  # callers from Python may pass their own
+        copies,
     )
     progress = Progress()
     signal.signal(signal.SIGTERM, _terminated)
@@ -203,7 +234,7 @@ class _FlipProgress(ProgressListener[None]):
 
 
 _OF_FINDINGS = ("faults", "baseline", "replay", "prove")
-_OF_FAULTS = ("plan", "books", "settle")
+_OF_FAULTS = ("plan", "books", "settles")
 
 
 def _nothing_about_faults() -> None:
@@ -220,7 +251,38 @@ def _nothing_about_faults() -> None:
                  EXIT_USAGE)  # fmt: skip
     for name in given:
         if name in _OF_FAULTS:
-            say(f"--{name} has no effect with --assumptions.", err=True)
+            option = "settle" if name == "settles" else name
+            say(f"--{option} has no effect with --assumptions.", err=True)
+
+
+def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> Hooks:
+    """Return the integrator's hooks. A value of `--settle` is a mode if it is the name of one, or the job."""
+    from simulator.exploration.runs.aftermath import MODES, Hooks
+
+    modes = [one for one in settles if one in MODES]
+    jobs = [one for one in settles if one not in MODES]
+    for name, given in (("modes", modes), ("commands", jobs)):
+        if len(given) > 1:
+            said = f"--settle has two {name}, {given[0]!r} and {given[1]!r}"
+            fail([f"{said}: give one command and one of {', '.join(MODES)}"], EXIT_USAGE)
+    return Hooks(jobs[0] if jobs else None, books, mode=modes[0] if modes else Hooks.mode, quiesce=quiesce)
+
+
+def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
+    """Return how long books may disagree during a test in simulated milliseconds, or None without `--during`."""
+    from simulator.exploration.runs.running import executable, is_pytest
+
+    if not during:
+        if tolerate is not None:
+            fail(["--tolerate says how long books may disagree during a test: use it with --during"], EXIT_USAGE)
+        return None
+    if not is_pytest(executable(command)):
+        fail(
+            [f"--during needs pytest as the command, not {command[0]!r}: only then explore sees the clock"], EXIT_USAGE
+        )
+    if tolerate in (None, "0", "0s"):
+        return 0
+    return round(1000 * (_seconds("--tolerate", tolerate) or 0))
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -241,14 +303,4 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
 
 def _seconds(option: str, given: str | None) -> float | None:
     """Return the number of seconds in a duration such as 10m, or None if there is no duration."""
-    from simulator.kernel.clock import parse_duration
-
-    if given is None:
-        return None
-    try:
-        seconds = parse_duration(given) / 1000
-    except ValueError as error:
-        fail([f"{option}: {error}"], EXIT_USAGE)
-    if seconds <= 0:
-        fail([f"{option}: {given!r} is not a positive duration such as 10m"], EXIT_USAGE)
-    return seconds
+    return None if given is None else seconds_of(option, given)

@@ -85,7 +85,7 @@ UNDER_KEYS = TableKey("faults.keys", int)
 """Fault counters.
 
 `<fault>|<environment>:<key>` counts hits per Idempotency-Key, and `<fault>|skipped` counts the matches that the fault
-let through first.
+let through first. `<fault>|since` is the simulated time of its first match, in milliseconds.
 """
 
 
@@ -166,6 +166,15 @@ def _lets_through(world: World, fault_id: str, most: int) -> bool:
     return count < most
 
 
+def _is_over(world: World, fault_id: str, span_ms: int) -> bool:
+    """Return True if a fault's first match was at least `span_ms` simulated milliseconds ago. Record a first match."""
+    counted, place = world.store[UNDER_KEYS], f"{fault_id}|since"
+    since = counted.get(place)
+    if since is None:
+        counted.put(place, world.now_ms)
+    return since is not None and world.now_ms - since >= span_ms
+
+
 FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
@@ -189,6 +198,9 @@ def first_hit(
         if sort not in row or left == 0 or not fits(row["id"], fault := model().model_validate(row)):
             continue
         if fault.skip and _lets_through(world, row["id"], fault.skip):
+            continue
+        lasts = getattr(fault, "lasts", None)
+        if lasts is not None and _is_over(world, row["id"], parse_duration(lasts)):
             continue
         if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
             continue

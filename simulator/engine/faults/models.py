@@ -131,6 +131,10 @@ class CallMembers(BodyMutations):
     """The number of matching calls to let through first. With 2, the fault applies from the third call on."""
     times: Annotated[int, Field(ge=1)] | None = None
     """The number of calls to which the fault applies. There is no limit by default."""
+    lasts: Text | float | None = None
+    """How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of
+    seconds.
+    """
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed."""
 
@@ -142,7 +146,7 @@ class InterfaceFault(CallMembers):
     """The calls to which the fault applies. All given fields must match."""
 
 
-_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "probability")
+_MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "lasts", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
 """The fields that describe the effect of a request fault. It needs at least one of them."""
 
@@ -237,6 +241,7 @@ def wrongs_of_fault(fault: Fault, vocabulary: Vocabulary | None) -> Iterator[Wro
     wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
     wrong_delay += _wrong_latency(fault.latency)
     yield from wrong_delay
+    yield from _wrong_delay(fault.lasts, "lasts")
     delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
     others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
     if not delays and not wrong_delay and not any(others):

@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from simulator.engine.text.json import loads
-from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.judgement.fixes import ADVICE
+from simulator.exploration.catalogue import CLASSES, ORDERS
+from simulator.exploration.judgement.fixes import advice_of
 from simulator.exploration.judgement.judging import Problem, Verdict
 from simulator.exploration.plans import Run
 
@@ -54,8 +54,12 @@ def key_of(one: Judged) -> tuple[str, str, str]:
     """
     fault, verdict = one.run.fault, one.verdict.verdict
     family = _FAMILY_OF.get(fault, fault)
+    if fault == ORDERS.name:
+        return family, one.run.site.partition(": ")[0], verdict
     if fault in _REFUSED_FIRST and verdict != "forged-accepted":
         family = _FAMILY_OF["webhook-late"]  # it was refused, rightly, and the genuine delivery came later
+    if fault in CLASSES and CLASSES[fault].kind == "line":
+        return family, one.run.site.partition(" #")[0].partition(" at ")[0], verdict  # whatever the event is
     is_delivery = fault in CLASSES and CLASSES[fault].kind == "delivery"
     return family, "" if is_delivery else one.run.site.partition(" #")[0], verdict
 
@@ -74,5 +78,5 @@ def _id(key: tuple[str, str, str]) -> str:
 
 
 def _text(family: str, place: str, verdict: str) -> str:
-    says = FAMILIES[family][0] if family in FAMILIES else ADVICE[family].means
+    says = FAMILIES[family][0] if family in FAMILIES else advice_of(family).means
     return f"{place}: {says}" if place else says

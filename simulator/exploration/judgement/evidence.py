@@ -70,10 +70,28 @@ def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
         delivered = _delivered_at(world.deliveries()[: mark.deliveries])
         found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls], delivered))
         found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, mark.deliveries))
+        calls = {row["id"]: row for row in world.requests()}
         found["timeline"] += [
-            [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
+            [row["at"], row["what"], row["text"] + _details(calls.get(row["id"]))]
+            for row in world.control("GET", "/timeline")["data"]
         ]
     return found
+
+
+CALLER = "x-rampsim-caller"
+"""The header of a call with the line that makes it. See `runs.callers`."""
+
+
+def _details(call: Document | None) -> str:
+    """Return the amount of a call that sends one, and the line that makes the call, for the timeline."""
+    if call is None:
+        return ""
+    body = call["body"] if isinstance(call["body"], dict) else {}
+    currency = body.get("amount_currency") or body.get("symbol") or ""
+    shown = [f"{body['amount']} {currency}".strip()] if body.get("amount") else []
+    line = call["headers"].get(CALLER)
+    shown += [f"by {line}"] if line else []
+    return f" ({', '.join(shown)})" if shown else ""
 
 
 def effects_of(armed: Sequence[ArmedWorld]) -> str:
@@ -153,8 +171,21 @@ def _call(row: Document) -> Found:
         "keyed": bool(key),
         "of_kit": key.startswith(_KIT_KEY) and row["operation"] == "create_webhook",
         "network": str(network or answer.get("network") or "").lower() or None,
+        "names": sorted({*(part for part in path.split("/") if "_" in part), *_named_in(body), *_named_in(answer)}),
         "spends": {"symbol": symbol, "network": network} if symbol and network else None,
     }
+
+
+def _named_in(value: object) -> Iterator[str]:
+    """Yield the ids and references in a body."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if (name == "id" or name.endswith("_id") or name == "reference") and isinstance(inner, str):
+                yield inner
+            yield from _named_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named_in(inner)
 
 
 def _deliveries(world: World, most: int) -> Iterator[Found]:
@@ -166,6 +197,7 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
         if row["attempt"] == 1 and row["event_type"] != "webhook.test":
             yield {
                 "type": row["event_type"],
+                "object": told[place][0],
                 "by_call": row["event_id"] in caused,
                 "has_later_end": any((told[place][0], end) in told[place:] for end in _ends_after(row["event_type"])),
             }

@@ -22,3 +22,9 @@ VERDICTS: Mapping[str, str] = _READ["verdicts"]
 """The meaning of each verdict, in one sentence."""
 ADVICE: Mapping[str, Advice] = {name: Advice(*texts) for name, texts in _READ["classes"].items()}
 """Advice for each fault class. `none` is for defects that occur without a fault."""
+
+
+def advice_of(fault: str) -> Advice:
+    """Return the advice for a run's fault, which may be two faults joined by `+`."""
+    parts = [ADVICE[name] for name in fault.split("+")]
+    return Advice(*(" ".join(dict.fromkeys(texts)) for texts in zip(*parts, strict=True)))

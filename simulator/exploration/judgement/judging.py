@@ -12,11 +12,13 @@ from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)
 SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly"
+HIDDEN_BY_SETTLE, ORDER_DEPENDENT, LATE = "hidden-by-settle", "order-dependent", "late"
 VERDICTS = (
-    "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
+    "doubled", "lost", "forged-accepted", "disagrees", ORDER_DEPENDENT, "stuck", "hung", LATE, HIDDEN_BY_SETTLE,
+    FAILED_LOUDLY, SURVIVED, NOT_REACHED,
 )  # fmt: skip
 """Ordered by severity, most severe first."""
-NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
+NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY, HIDDEN_BY_SETTLE)
 _DELIVERED = "completed"
 
 
@@ -44,6 +46,8 @@ class Verdict:
     actual: Decimal
     currency: str
     note: str
+    before: str = ""
+    """The verdict before the integrator's job ran, or "" if it was not determined."""
 
     @property
     def is_finding(self) -> bool:
@@ -152,6 +156,7 @@ def judge(
         *_wrong_with(before, after, passed=passed, strikes=strikes),
         *_switched_off(baseline, run),
         *_newly_wrong(before, after, by_reference=by_reference),
+        *_late(baseline, run, by_reference=by_reference),
     ]
     if found:
         worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
@@ -174,9 +179,22 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
             yield one
 
 
+def _late(baseline: Document, run: Document, *, by_reference: bool) -> Iterator[Problem]:
+    """Return the orders whose records differed for too long, except those that do without the fault."""
+    known = {by_reference and row["order"] for row in baseline.get("late", ())}
+    for row in run.get("late", ()):
+        if (by_reference and row["order"]) not in known:
+            yield _of_row(row)
+
+
+def _of_row(row: Document) -> Problem:
+    amounts = {name: Decimal(row[name]) for name in ("expected", "actual")}
+    return Problem(**{**row, **amounts})
+
+
 def judge_baseline(baseline: Document) -> Verdict | None:
     """Return the errors in the integrator's records that occur without a fault, or None if there are no errors."""
-    found = books_disagree(Orders(baseline))
+    found = [*books_disagree(Orders(baseline)), *map(_of_row, baseline.get("late", ()))]
     if not found:
         return None
     worst = min(found, key=lambda one: VERDICTS.index(one.verdict))

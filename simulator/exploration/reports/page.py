@@ -10,13 +10,12 @@ from itertools import zip_longest
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
 from simulator.exploration.judgement.causes import Cause
-from simulator.exploration.judgement.fixes import ADVICE
 from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.fixes import advice_of
 from simulator.exploration.judgement.judging import VERDICTS
 from simulator.exploration.reports.receipt import with_commit
 from simulator.exploration.runs.armed import SCENARIO
@@ -27,22 +26,12 @@ Row = Sequence[str]
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("simulator.exploration.reports"),
         autoescape=select_autoescape(),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-    )
-    environment.filters["code"] = _with_code
-    return environment
-
-
-def _with_code(text: str) -> Markup:
-    """Return a string as HTML, with text in backticks formatted as code."""
-    pieces = [escape(piece) for piece in text.split("`")]
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
     )
 
 
@@ -87,7 +76,7 @@ def _story(explored: Explored, cause: Cause, replay: str) -> JsonObject:
         "note": verdict.note,
         "money": f"expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"
         * bool(verdict.currency),
-        "advice": ADVICE[one.run.fault],
+        "advice": advice_of(one.run.fault),
         "replay": replay,
         "books": [
             {**line._asdict(), "expected": f"{line.expected:f}", "actual": f"{line.actual:f}"} for line in one.books
@@ -154,5 +143,6 @@ def _flat(receipt: JsonObject) -> Iterator[tuple[str, str]]:
     for name in ("settle", "books"):
         if receipt[name]:
             yield name.capitalize(), receipt[name]
+    yield "Settle mode", receipt["settle_mode"]
     yield "Verdicts", ", ".join(f"{name} {count}" for name, count in receipt["verdicts"].items())
     yield "Digest of the report", receipt["digest"]

@@ -33,6 +33,7 @@ def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
         "faults": list(settings.faults),
         "suite": {"command": list(settings.command)},
         "settle": settings.hooks.settle,
+        "settle_mode": settings.hooks.mode,
         "books": settings.hooks.books,
         "verdicts": verdicts(explored),
         "digest": f"sha256:{hashlib.sha256(written.encode()).hexdigest()}",

@@ -12,18 +12,25 @@ from typing import NamedTuple
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.reports import Case, Failure, Suite, counted, json_report, junit, readable
 from simulator.engine.text.yaml import yaml_text
+from simulator.exploration.baselines import sites_in
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.exploring import Explored, Settings, sites_in
+from simulator.exploration.exploring import Explored, Settings
 from simulator.exploration.judgement.causes import Cause, Judged
-from simulator.exploration.judgement.fixes import ADVICE
-from simulator.exploration.judgement.judging import VERDICTS, Problem
+from simulator.exploration.judgement.fixes import VERDICTS as MEANINGS
+from simulator.exploration.judgement.fixes import advice_of
+from simulator.exploration.judgement.judging import FAILED_LOUDLY, HIDDEN_BY_SETTLE, SURVIVED, VERDICTS, Problem
 from simulator.exploration.plans import Run, without_fault
 from simulator.exploration.reports.page import page
 from simulator.exploration.reports.receipt import receipt, verdicts, with_commit
+from simulator.exploration.runs.aftermath import Hooks
 from simulator.version import __version__
 
 _HEAD = "# explore: "
 """The start of the first line in a finding's file. JSON data for a replay follows."""
+
+
+_MOST_WARNINGS = 5
+"""The maximum number of warnings on the terminal. The report contains all of them."""
 
 
 class NoFinding(Exception):
@@ -78,8 +85,16 @@ def _row(one: Judged) -> JsonObject:
         "test_outcome": one.outcome,
         "money": {"expected": f"{verdict.expected:f}", "actual": f"{verdict.actual:f}", "currency": verdict.currency},
         "note": verdict.note,
+        **({"stages": {"before": verdict.before, "after": _after(one)}} if verdict.before else {}),
         **({"books": [_book(line) for line in one.books]} if one.books else {}),
     }
+
+
+def _after(one: Judged) -> str:
+    """Return the verdict after the integrator's job."""
+    if one.verdict.verdict != HIDDEN_BY_SETTLE:
+        return one.verdict.verdict
+    return FAILED_LOUDLY if one.outcome == "failed" else SURVIVED
 
 
 def _book(line: Problem) -> JsonObject:
@@ -127,8 +142,18 @@ def replay_line(settings: Settings, name: str, directory: Path) -> str:
     """Return the command that repeats the run for a finding."""
     words = ["rampsim", "explore", "--replay"]
     words.append(name if directory == DIRECTORY else str(directory / "findings" / f"{name}.yaml"))
-    for option, value in (("--settle", settings.hooks.settle), ("--books", settings.hooks.books)):
+    mode = settings.hooks.mode if settings.hooks.mode != Hooks.mode else None
+    for option, value in (
+        ("--settle", settings.hooks.settle),
+        ("--settle", mode),
+        ("--books", settings.hooks.books),
+        ("--quiesce", settings.hooks.quiesce),
+        ("--app", settings.hooks.app),
+    ):
         words += [option, str(value)] if value else []
+    tolerated = settings.hooks.tolerated_ms
+    if tolerated is not None:
+        words += ["--during", *(["--tolerate", f"{tolerated}ms"] if tolerated else [])]
     words += ["--seed", str(settings.seed)] if settings.seed != 1 else []
     return shlex.join([*words, "--", *settings.command])
 
@@ -239,6 +264,11 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
             lines.append(f"flaky: {test} differs from itself without faults. {baseline.difference}")
     for cause in explored.causes:
         lines += ["", *_cause_lines(explored, cause, out, known)]
+    hidden = [one for one in explored.judged if one.verdict.verdict == HIDDEN_BY_SETTLE]
+    if hidden:
+        lines += ["", f"warning: in {counted(len(hidden), 'run')}, only your job made the books right"]
+        lines += [f"  {one.run.id}  {_occurrence(one)}: {one.verdict.note}" for one in hidden[:_MOST_WARNINGS]]
+        lines += [f"  and {len(hidden) - _MOST_WARNINGS} more, in the report"] * (len(hidden) > _MOST_WARNINGS)
     if explored.settings.replay is not None and not explored.findings:
         for one in explored.judged:
             lines += ["", *_run_lines(one), *(f"  {at[5:19].replace('T', ' ')} {text}" for at, _, text in one.timeline)]
@@ -252,7 +282,7 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
 def _cause_lines(explored: Explored, cause: Cause, out: Path, known: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines for a finding: the first run that reveals it, then the others."""
     one, *others = cause.findings
-    verdict, advice = one.verdict, ADVICE[one.run.fault]
+    verdict, advice = one.verdict, advice_of(one.run.fault)
     yield f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{_known(one, known)})"
     yield f"  under   {one.run.fault} at {one.run.site}" if one.run.site else "  under   no fault"
     yield f"  means   {advice.means}"
@@ -301,10 +331,17 @@ def _table(explored: Explored) -> Iterator[str]:
     for one in explored.judged:
         rows.setdefault(one.run.fault, Counter())[one.verdict.verdict] += 1
     shown = [verdict for verdict in VERDICTS if any(verdict in row for row in rows.values())]
+    width = max((len(fault) + 2 for fault in rows), default=0)
+    width = max(width, 30)
     if rows:
-        yield "fault".ljust(30) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
+        yield "fault".ljust(width) + "".join(verdict.rjust(len(verdict) + 2) for verdict in shown)
     for fault, row in rows.items():
-        yield fault.ljust(30) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
+        yield (
+            fault.ljust(width) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
+        ).rstrip()
+    if rows:
+        yield ""
+    yield from (f"{verdict.ljust(17)} {MEANINGS[verdict]}" for verdict in shown)
 
 
 def summed(explored: Explored) -> str:
@@ -351,7 +388,7 @@ def junit_report(explored: Explored, directory: Path, new: Collection[str]) -> s
 
 def _details(explored: Explored, one: Judged, cause: Cause, directory: Path) -> Iterator[str]:
     """Yield the lines for a finding: what happened, the fix, other runs that reveal it, the timeline with the fault."""
-    advice = ADVICE[one.run.fault]
+    advice = advice_of(one.run.fault)
     yield from (one.verdict.note, *(line.note for line in one.books if line.note != one.verdict.note))
     yield from ("", advice.means, f"{advice.mend} ({advice.clause})", "")
     others = [each for each in cause.findings if each is not one]

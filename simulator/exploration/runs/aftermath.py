@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from simulator.certification.sources import (
@@ -13,6 +15,7 @@ from simulator.certification.sources import (
     describe_error,
     function,
     is_function,
+    is_quiet,
     read_books,
     returned,
     settle,
@@ -20,14 +23,24 @@ from simulator.certification.sources import (
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
+from simulator.exploration.runs.ordering import play
 from simulator.host import vocabulary
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
+from simulator.testing.quiescence import wait_until_quiet
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 _DAYS = "4d"
+
+
+MODES = {
+    "none": "The job never runs.",
+    "before": "The money and the books are also read before the job runs, and the days pass twice.",
+    "after": "The money and the books are read after the job. The default.",
+}
+"""The values of `--settle` that are not commands."""
 
 
 class HookFailed(Exception):
@@ -38,12 +51,19 @@ class HookFailed(Exception):
 class Hooks:
     """The integrator's hooks: the values of `--settle` and `--books`, or functions.
 
-    `here`: a function runs in this process, which also runs the tests.
+    `here`: a function runs in this process, which also runs the tests. `mode`: one of `MODES`.
     """
 
     settle: str | Callable[[], object] | None = None
     books: str | Callable[[], object] | None = None
     here: bool = False
+    mode: str = "after"
+    quiesce: str | Callable[[], object] | None = None
+    """Says whether the application's own queue is empty."""
+    app: str | None = None
+    """The command that starts the application for each run."""
+    tolerated_ms: int | None = None
+    """How long books may disagree during a test, in simulated milliseconds, or None if they are not read then."""
 
 
 def follow(
@@ -71,22 +91,46 @@ def follow(
     for one in armed:
         one.lift()
         one.world.settle()
-    _settle(hooks, environments, must_work=faultless)
+    _wait(hooks, environments, must_work=faultless)
+    ordered = [
+        play(one, lambda: books_of(hooks, environments, must_work=False)) for one in armed if one.plan.get("orders")
+    ]
+    if hooks.mode == "none":
+        hooks = replace(hooks, settle=None)
+    if hooks.mode != "before":
+        _settle(hooks, environments, must_work=faultless)
     paid = [name for one in armed if _learns(one.world, hooks) for name in _paid(one)]
-    for world in worlds:
-        world.advance(_DAYS, wait=True)
-        if _finish(world):
-            world.advance("1h", wait=True)
+    before: JsonObject = {}
+    _pass_days(worlds)
+    _wait(hooks, environments, must_work=faultless)
+    if hooks.mode == "before":
+        before = evidence.evidence_of(armed, paid) | books_of(hooks, environments, must_work=faultless)
+        _settle(hooks, environments, must_work=faultless)
+        _pass_days(worlds)
+        _wait(hooks, environments, must_work=faultless)
     _settle(hooks, environments, must_work=faultless)
+    _wait(hooks, environments, must_work=faultless)
     found = evidence.evidence_of(armed, paid)
+    if before:
+        found["before"] = before
     if story:
         found |= evidence.history_of(armed, marks)
     if story or effects:
         found["effects"] = evidence.effects_of(armed)
-    found |= _books(hooks, environments, must_work=faultless)
+    found |= books_of(hooks, environments, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
+    if ordered:
+        found |= {"hits": 1, "ordered": ordered[0], "settles": hooks.settle is not None}
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
+
+
+def _pass_days(worlds: Sequence[World]) -> None:
+    """Let four simulated days pass, deliveries included, and complete what a test left unfinished."""
+    for world in worlds:
+        world.advance(_DAYS, wait=True)
+        if _finish(world):
+            world.advance("1h", wait=True)
 
 
 def _forges(armed: Sequence[ArmedWorld]) -> bool:
@@ -157,7 +201,24 @@ def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_wor
             raise HookFailed(said) from None
 
 
-def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
+def _wait(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
+    """Wait until the application's own queue is empty."""
+    given = hooks.quiesce
+    if given is None:
+        return
+    for environment in environments:
+        quiet = given if callable(given) else partial(is_quiet, given, environment)
+        try:
+            if wait_until_quiet(quiet) or not must_work:
+                continue
+        except Exception as error:
+            if not must_work:
+                continue
+            raise HookFailed(f"the quiesce hook raised {describe_error(error)}") from None
+        raise HookFailed("--quiesce: the application's queue is not empty after ten seconds, without any fault")
+
+
+def books_of(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
     """Return the integrator's records (`order`, `state`, `amount`, `currency` of each line), or None.
 
     If several environments return equal records, they are counted once. `unread` is the reason why records cannot be

@@ -30,6 +30,8 @@ class ArmedWorld:
         self.plan = {key: value for key, value in (plan or {}).items() if is_meant or key == "assumptions"}
         self._faults: list[str] = []
         self._hits = 0
+        self._missing = False
+        """True if one of two faults at once did not happen."""
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
@@ -71,9 +73,19 @@ class ArmedWorld:
     @property
     def hits(self) -> int:
         """Return how often the fault happened. The number is complete only after `lift`."""
+        if self.plan.get("clock"):
+            return int(any(not row["path"].startswith("/_simulator") for row in self.world.requests()))
+        if self._missing:
+            return 0
         if not self.plan.get("rules"):
             return self._hits
-        return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
+        if self.plan.get("parts") and not self._swapped and not self._fired:
+            return 0
+        return self._hits + self._swapped + self._fired
+
+    @property
+    def _fired(self) -> int:
+        return len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
         """Remove the fault and repair effects that an integrator cannot repair.
@@ -81,8 +93,11 @@ class ArmedWorld:
         Actions of payers and banks are not undone.
         """
         rows = self.world.control("GET", "/faults")["data"]
-        self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
-        if rows:
+        hits = {row["id"]: int(row["hits"]) for row in rows}
+        self._hits += sum(hits.get(name, 0) for name in self._faults)
+        parts = self.plan.get("parts", ())
+        self._missing = any(not any(hits.get(name) for name in self._faults[begin:end]) for begin, end in parts)
+        if rows and not self.plan.get("stays"):
             self.world.control("DELETE", "/faults")
         for step in (*self.plan.get("mend", ()), *self._refill()):
             with suppress(SimulatorError):
@@ -113,9 +128,17 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved."""
-    flipped = (plan or {}).get("assumptions")
-    if not flipped or "from_snapshot" in body:  # a snapshot has it already
+    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved.
+
+    A fault can begin the world at another time. The mode of the clock remains.
+    """
+    flipped, begins = (plan or {}).get("assumptions"), (plan or {}).get("clock")
+    if "from_snapshot" in body:  # a snapshot has both already
+        return dict(body)
+    if begins:
+        clock = body.get("clock")
+        body = {**body, "clock": {"mode": "manual", **(clock if isinstance(clock, dict) else {}), "now": begins}}
+    if not flipped:
         return dict(body)
     settings = body.get("settings") or {}
     return {**body, "settings": {**settings, "assumptions": {**flipped, **settings.get("assumptions", {})}}}

@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import ArmedWorld, assumed, beginning, variables
-from simulator.exploration.runs.running import StopExploring, interrupt, kill
+from simulator.exploration.runs.running import StopExploring, interrupt, kill, last_lines
 from simulator.exploration.runs.tasks import NOT_IN_TIME, RUN, Played, Result, Task
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.http_link import HttpLink
@@ -70,19 +71,24 @@ class CommandRunner:
             body = beginning(task.plan, {"id": task.world, "scenarios": [], "clock": _CLOCK})
             own = World(link, link.control("POST", "/worlds", body))
             environment = {**variables(own), **assumed(task.plan)}
-            result = self._told(task, environment)
             try:
-                result["evidence"] = self._follow(link, task, own)
-            except HookFailed as error:
+                with running(self._hooks.app, environment, own, task.plan) as more:
+                    result = self._told(task, {**environment, **more})
+                    try:
+                        result["evidence"] = self._follow(link, task, own, more)
+                    except SimulatorError as error:
+                        result["failure"] = f"its world cannot be judged: {error}"
+            except (HookFailed, NotReady) as error:
                 raise StopExploring(str(error)) from None
-            except SimulatorError as error:
-                result["failure"] = f"its world cannot be judged: {error}"
         finally:
             link.control("DELETE", RUN)
         return {**result, "seconds": time.monotonic() - begun}
 
-    def _follow(self, link: HttpLink, task: Task, own: World) -> JsonObject:
-        """Collect the evidence from all worlds that received calls, or from the run's own world if none did."""
+    def _follow(self, link: HttpLink, task: Task, own: World, more: Mapping[str, str]) -> JsonObject:
+        """Collect the evidence from all worlds that received calls, or from the run's own world if none did.
+
+        `more`: further variables for the integrator's commands.
+        """
         armed: list[ArmedWorld] = []
         played: list[Played] = link.control("GET", RUN)["worlds"]
         for row in played:
@@ -91,8 +97,11 @@ class CommandRunner:
             one.has_been_armed(row["faults"], row["hits"], row["swapped"])
             armed.append(one)
         used = [one for one in armed if one.world.requests()] or [one for one in armed if one.world.id == own.id]
-        environments = [{**variables(one.world), **assumed(task.plan)} for one in used]
-        return follow(used, self._hooks, environments, story=task.story, effects=task.effects)
+        environments = [{**variables(one.world), **assumed(task.plan), **more} for one in used]
+        found = follow(used, self._hooks, environments, story=task.story, effects=task.effects)
+        if self._hooks.app is not None:
+            found["app"] = True
+        return found
 
     def _told(self, task: Task, environment: Mapping[str, str]) -> Result:
         with tempfile.NamedTemporaryFile("w") as plan:
@@ -126,7 +135,7 @@ class CommandRunner:
                 output.seek(0)
                 said = output.read().decode("utf-8", "replace").strip()
                 result |= {"outcome": "failed", "failure": _failure(process.returncode, said)}
-                result["said"] = f"it {_how(process.returncode)}. Its output:\n{said[-_SAID:] or '(nothing)'}"
+                result["said"] = f"it {_how(process.returncode)}. Its output:\n{last_lines(said)}"
         return result
 
     def interrupt(self) -> None:
@@ -151,6 +160,4 @@ def _failure(code: int, said: str) -> str:
     return f"it {_how(code)}. Its last output: {lines[-1][:300] if lines else 'nothing'}"
 
 
-_SAID = 3000
-"""The maximum number of characters of command output in reports."""
 _CLOCK = {"mode": "manual", "now": START}

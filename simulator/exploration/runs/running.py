@@ -79,7 +79,15 @@ class PytestRunner:
             "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
         ]  # fmt: skip
         self._server = Server(HttpLink(url))
-        self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books}
+        self._given = {
+            "seed": seed,
+            "settle": hooks.settle,
+            "books": hooks.books,
+            "mode": hooks.mode,
+            "quiesce": hooks.quiesce,
+            "tolerated_ms": hooks.tolerated_ms,
+            "app": hooks.app,
+        }
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self.tests: list[str] = []
@@ -135,7 +143,7 @@ class PytestRunner:
 
     def _said(self) -> str:
         self._output.seek(0)
-        return self._output.read().decode("utf-8", "replace").strip()[-3000:]
+        return last_lines(self._output.read().decode("utf-8", "replace"))
 
     def _end(self) -> None:
         """Stop the process and its children."""
@@ -158,6 +166,19 @@ class PytestRunner:
         self._end()
         self._server.stop()
         self._output.close()
+
+
+_SAID = 3000
+"""The maximum number of characters of a command's output in reports."""
+
+
+def last_lines(said: str) -> str:
+    """Return the end of a command's output, in whole lines."""
+    said = said.strip()
+    if len(said) <= _SAID:
+        return said or "(nothing)"
+    end = said[-_SAID:]
+    return "[...]\n" + (end if said[-_SAID - 1] == "\n" else end.partition("\n")[2] or end)
 
 
 class _Lines:

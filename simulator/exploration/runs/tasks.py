@@ -34,6 +34,8 @@ class Task:
     story: bool = False
     waits: bool = False
     effects: bool = False
+    records: bool = False
+    """Record the places where the application can die."""
 
 
 class Played(TypedDict):

@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial, wraps
 from math import inf
 from types import FrameType
@@ -22,16 +22,23 @@ from typing import IO, Any, SupportsIndex
 
 import pytest
 
+from simulator.certification.sources import is_quiet
 from simulator.engine.text.json import JsonObject
-from simulator.exploration.runs.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.runs import callers, crashing
+from simulator.exploration.runs.aftermath import HookFailed, Hooks, books_of, follow
+from simulator.exploration.runs.applications import NotReady, running
 from simulator.exploration.runs.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
+from simulator.exploration.runs.crashing import Tracer
+from simulator.exploration.runs.during import Watch
 from simulator.exploration.runs.importing import Reading
 from simulator.exploration.runs.tasks import NOT_IN_TIME, PIPES, Document
 from simulator.testing.errors import ActionRefused, SimulatorError
+from simulator.testing.explored import has_died
 from simulator.testing.links.http_link import HttpLink
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.run import WORLDS, Run
+from simulator.testing.quiescence import waiter
 from simulator.testing.receiving.receivers import Receiver
 from simulator.testing.servers import shared
 from simulator.testing.servers.server import Server
@@ -84,11 +91,17 @@ class _Link(HttpLink):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.armed: dict[str, ArmedWorld] = {}
+        self.watches: dict[str, Watch] = {}
+        """The worlds whose books are read during the test."""
         self.plan: Document | None = None
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
         if (method, path) == ("POST", "/worlds"):
             return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
+        watch = self.watches.get(world or "")
+        if watch is not None and (method, path) == ("POST", "/clock/advance"):
+            once = super().control
+            return watch.advance(lambda given: once(method, path, given, world=world, **more), body or {})
         armed = self.armed.get(world or "")
         if armed is not None and isinstance(body, Mapping):
             if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
@@ -133,6 +146,8 @@ class _ExploringRun(Run):
         self._first: World | None = None
         """The world of the test's fixtures."""
         self._item: pytest.Item | None = None
+        self.tracer: Tracer | None = None
+        """Follows the application's lines if it dies in this run, or if the places are recorded."""
 
     def server(self) -> Server:
         if self._found is None:
@@ -146,6 +161,9 @@ class _ExploringRun(Run):
     def prepare(self, item: pytest.Item, task: Document) -> World:
         """Create a test's world as its markers specify."""
         self.armed, self.task, self._item = [], task, item
+        crash = (task["plan"] or {}).get("crash")
+        own = getattr(getattr(item, "function", None), "__code__", None)
+        self.tracer = Tracer(crash, own) if crash or task["records"] else None
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
@@ -158,7 +176,16 @@ class _ExploringRun(Run):
         if world is None:
             return super().new_world(item, server)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
+        self.wait_for_application(item, world)
         return world
+
+    def wait_for_application(self, item: pytest.Item, world: World) -> None:
+        """Let `advance` wait as in other runs, or as the option `--quiesce` says."""
+        given: str | None = self.task["quiesce"]
+        if given is None:
+            super().wait_for_application(item, world)
+        else:
+            world.on_advance.append(waiter(lambda: is_quiet(given, os.environ)))
 
     def _begin(self, world: World) -> None:
         super()._begin(world)
@@ -168,21 +195,54 @@ class _ExploringRun(Run):
         self.armed.append(one)
         assert self._link is not None
         self._link.armed[world.id] = one
+        tolerated: int | None = self.task.get("tolerated_ms")
+        if tolerated is not None:
+            self._link.watches[world.id] = Watch(one, self._books_now, tolerated)
 
     def _sections(self, item: pytest.Item) -> Any:
         return iter(())
 
+    def _books_now(self) -> list[Document] | None:
+        """Return the books during the test, or None if they cannot be read yet."""
+        rows: list[Document] | None = books_of(self._hooks(), [variables(self._one)], must_work=False).get("books")
+        return rows
+
+    @property
+    def _one(self) -> World:
+        assert self._first is not None
+        return self._first
+
+    def _hooks(self) -> Hooks:
+        settle, books, quiesce = (self._hook(name, self._one) for name in ("settle", "books", "quiesce"))
+        return Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
+
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
         """Collect the evidence from those worlds of a test that still exist."""
         assert self._link is not None
+        for watch in self._link.watches.values():
+            watch.look()
+        late = [row for watch in self._link.watches.values() for row in watch.rows()]
+        self._link.watches.clear()
         self._link.armed.clear()
         living = self.armed
         if len(living) > 1:  # some that the test has made itself may have ended with it
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
-        assert self._first is not None
-        hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
-        return follow(living, hooks, [environment], story=self.task["story"], effects=self.task["effects"])
+        more = {"story": self.task["story"], "effects": self.task["effects"]}
+        found = follow(living, self._hooks(), [environment], **more)
+        if late:
+            found["late"] = late
+        if self.task["app"]:
+            found["app"] = True
+        if self.tracer is not None:
+            found |= {"hits": found["hits"] + self.tracer.deaths, "lines": self.tracer.places}
+        return found
+
+    def after_death(self) -> None:
+        """Undo what an application that has died has not committed, and let the suite build it again."""
+        if self.tracer is not None and self._item is not None:
+            self.tracer.bury()
+            self._item.ihook.pytest_rampsim_restart(item=self._item)
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
         """Return the hook from an option or from a conftest.py."""
@@ -191,7 +251,8 @@ class _ExploringRun(Run):
             return given
         assert self._item is not None
         hook = getattr(self._item.ihook, f"pytest_rampsim_{name}")
-        return partial(hook, item=self._item, world=world) if hook.get_hookimpls() else None
+        given_to = {"item": self._item} if name == "quiesce" else {"item": self._item, "world": world}
+        return partial(hook, **given_to) if hook.get_hookimpls() else None
 
     def end(self) -> None:
         for one in self.armed:
@@ -214,6 +275,8 @@ class _Worker:
         # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
+        Receiver.before_handling = staticmethod(partial(crashing.begin, crashing.HANDLER))
+        Receiver.after_death = staticmethod(self._run.after_death)
         self._begun = False
         self._result: JsonObject = {}
         self._environment: dict[str, str] = {}
@@ -249,7 +312,13 @@ class _Worker:
             os.environ.update(self._environment)
             self._watch()
             # If there is no next test, all fixtures end with this test, regardless of scope.
-            self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            calls = callers.named() if task["story"] else nullcontext()
+            follows = self._run.tracer.following() if self._run.tracer is not None else nullcontext()
+            with running(task["app"], self._environment, world, task["plan"]) as more, follows, calls:
+                os.environ.update(more)
+                self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except NotReady as error:
+            self._result["error"] = str(error)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
             self._result |= {"outcome": "failed", "failure": str(error)}
         finally:
@@ -277,6 +346,19 @@ class _Worker:
     def _ring(self, number: int, frame: FrameType | None) -> None:
         self._result["hung"] = True
         raise Hung(NOT_IN_TIME)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Let the application's work for the test begin and end with the test function."""
+        crashing.begin(crashing.CALL)
+        try:
+            return (yield)
+        except BaseException as error:
+            if has_died(error):
+                self._run.after_death()
+            raise
+        finally:
+            crashing.end()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -202,6 +203,32 @@ def _runs_fail(site: Site) -> Arming | None:
     return Arming(({"match": match(site), "act": drained, "skip": site.facts["skip"], "times": 1},))
 
 
+_ZONES: Mapping[str, tuple[str, int]] = {
+    "KES": ("Nairobi", 3), "TZS": ("Dar es Salaam", 3), "NGN": ("Lagos", 1), "ZAR": ("Johannesburg", 2),
+    "ZMW": ("Lusaka", 2),
+}  # fmt: skip
+"""A city in the country of each fiat currency, and its hours ahead of UTC. Clocks do not change in any of them."""
+_MIDNIGHT = datetime(2026, 1, 6, tzinfo=UTC)
+_MOMENTS: Mapping[str, datetime] = {
+    "before midnight UTC": _MIDNIGHT - timedelta(seconds=30),
+    "on the 31st": datetime(2026, 1, 31, 8, tzinfo=UTC),
+    "before a clock change": datetime(2026, 3, 29, 0, 59, 30, tzinfo=UTC),
+    **{f"before midnight in {city}": _MIDNIGHT - timedelta(hours=ahead, seconds=30) for city, ahead in _ZONES.values()},
+}
+"""Times at which a world can begin. In Europe, clocks change on 29 March 2026 at 01:00 UTC."""
+
+
+def _moments(site: Site) -> list[str]:
+    """Return the names of the times that matter to a test. Local times depend on the currencies of its orders."""
+    values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
+    foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
+    return [name for name in _MOMENTS if name not in foreign]
+
+
+def _starts_at(site: Site) -> Arming:
+    return Arming(clock=f"{_MOMENTS[site.variant]:%Y-%m-%dT%H:%M:%SZ}")
+
+
 FAULTS: tuple[FaultClass, ...] = (
     FaultClass("webhook-untrue", "transaction", _untrue, strikes=False),
     FaultClass("payment-declined", "transaction", _declined, strikes=False),
@@ -242,4 +269,12 @@ FAULTS: tuple[FaultClass, ...] = (
     ),
     FaultClass("key-revoked", "call", _key_revoked, strikes=False),
     FaultClass("runs-fail", "call", _runs_fail, strikes=False),
+    FaultClass("starts-at", "start", _starts_at, strikes=False, variants=_moments),
 )
+
+PAIRS = (
+    ("answer-lost-after-commit", "webhook-lost"),
+    ("quote-expires", "rate-moves"),
+    ("answer-lost-after-commit", "key-revoked"),
+)
+"""Pairs of classes that together find defects that neither finds alone."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.certification.service import Ask, Playbook, Standing, Step
+from simulator.certification.service import Ask, Flow, Playbook, Standing, Step
 from simulator.engine.clients.control import ControlClient
-from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
+from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 
 _QUOTE = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
@@ -16,7 +16,27 @@ _QUOTE = {
 }  # fmt: skip
 _PAYER = {
     "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "payer": {"phone_number": "+254712345678"},
+    "reference": "${reference}",
 }  # fmt: skip
+_ONRAMP_CALLS = (("quote", "/quotes", _QUOTE), ("transaction", "/quotes/${quote.id}/confirm", _PAYER))
+_OFFRAMP_CALLS = (
+    ("beneficiary", "/beneficiaries", {
+        "type": "phone_number", "name": "Wanjiru Otieno", "country": "KE", "fiat_currency": "KES",
+        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
+    }),
+    ("quote", "/quotes", {**_QUOTE, "type": "offramp", "amount": "30", "amount_currency": "USDC"}),
+    ("transaction", "/quotes/${quote.id}/confirm", {
+        "beneficiary_id": "${beneficiary.id}", "refund_address": _PAYER["wallet_address"],
+        "reference": "${reference}",
+    }),
+)  # fmt: skip
+_COMPLETED = (
+    Step("transaction.created"),
+    Step("transaction.awaiting_payment"),
+    Step("transaction.processing", "payment_arrives"),
+    Step("transaction.completed", "complete"),
+)
+_REFUNDED = Step("transaction.refunded", "refund")
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
 """The recipient of the recurring payment. A transfer inside the service completes immediately and needs no action."""
@@ -24,11 +44,6 @@ _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.t
 
 def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
     return str(call("POST", "/auth/token", {name: keys[name] for name in ("public_key", "secret_key")})["access_token"])
-
-
-def _order(call: Ask, reference: str) -> JsonObject:
-    quote = call("POST", "/quotes", _QUOTE)
-    return call("POST", f"/quotes/{quote['id']}/confirm", {**_PAYER, "reference": reference})
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
@@ -69,25 +84,41 @@ def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
     call("GET", f"{path}/review", None)
 
 
+_ONRAMP = Flow("onramp", "onramp", _ONRAMP_CALLS, _COMPLETED)
+_FLOWS = (
+    _ONRAMP,
+    Flow(
+        "offramp-refunded",
+        "offramp",
+        _OFFRAMP_CALLS,
+        (
+            Step("transaction.created"),
+            Step("transaction.awaiting_deposit"),
+            Step("transaction.processing", "deposit_arrives"),
+            Step("transaction.failed", "fail"),
+            _REFUNDED,
+        ),
+    ),
+    Flow("completed-refunded", "onramp", _ONRAMP_CALLS, (*_COMPLETED, _REFUNDED)),
+)
+
 PLAYBOOK = Playbook(
     kind="onramp",
     path="/transactions/",
     sign_in=_sign_in,
-    order=_order,
+    order=_ONRAMP.order,
     needed="an onramp of 5000 KES and a recurring send of 1 XLM",
-    history=(
-        Step("transaction.created"),
-        Step("transaction.awaiting_payment"),
-        Step("transaction.processing", "payment_arrives"),
-        Step("transaction.completed", "complete"),
-    ),
+    history=_COMPLETED,
     forged={"status": "completed", "tx_hash": f"0x{'0' * 64}"},
     altered="destination_amount",
-    refund=(Step("transaction.failed", "fail"), Step("transaction.refunded", "refund")),
+    refund=(Step("transaction.failed", "fail"), _REFUNDED),
     standing=Standing(
         "recurring payment",
         _run_twice,
         "recurring_payment.run_succeeded",
         lambda shown: str(shown["run"]["transaction_id"]),
     ),
+    flows=_FLOWS,
+    retry_delays_ms=RETRY_DELAYS_MS,
+    room=("set_limits", {"daily": "1000000000", "monthly": "10000000000"}),
 )

@@ -15,6 +15,7 @@ TOOLING = Tooling(
     rulebook=lambda: laws.RULEBOOK,
     request_hooks=lambda: laws.REQUEST_HOOKS,
     faults=lambda: faults.FAULTS,
+    pairs=lambda: faults.PAIRS,
     playbook=lambda: playbook.PLAYBOOK,
     compared=lambda: samples.COMPARED,
     samples=lambda: samples.SAMPLES,

@@ -48,6 +48,8 @@ class Keeper(NamedTuple):
         world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), *_raised(world), "", f"Repeat the calls:          {repeat}"]
+        if not repeat.startswith(_NOT_POSSIBLE):
+            lines.append("  It passes if the simulator answers as before: your assertions are not part of it.")
         if self.keeps:
             look = self.look(test, world)
             lines.append(f"Look at its world:         {look}")

@@ -8,7 +8,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from simulator.testing.plugin import markers as plugin_markers
 from simulator.testing.plugin.options import chosen, directory_of, observed_files
 from simulator.testing.plugin.report import Keeper
 from simulator.testing.plugin.summary import Notes, attach
+from simulator.testing.quiescence import waiter
 from simulator.testing.servers import run_server
 from simulator.testing.servers.run_server import RunServer
 from simulator.testing.servers.server import Process, Server
@@ -116,7 +117,14 @@ class Run:
         if world.id not in self._open:  # it is in a server that the tests have started themselves
             self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
+        self.wait_for_application(item, world)
         return world
+
+    def wait_for_application(self, item: pytest.Item, world: World) -> None:
+        """Let `advance` wait until the application's queue is empty, if the suite can say when it is."""
+        hook = item.ihook.pytest_rampsim_quiesce
+        if hook.get_hookimpls():
+            world.on_advance.append(waiter(partial(hook, item=item)))
 
     def world_of_side(self, item: pytest.Item, server: Server) -> World:
         """Return the world or the service on which a test with the marker `against` runs."""

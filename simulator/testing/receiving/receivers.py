@@ -56,6 +56,10 @@ class Receiver:
     A test that replaces its application has not specified how the application responds. Set in a run of `rampsim
     explore`.
     """
+    before_handling: Callable[[str], None] = staticmethod(lambda event: None)
+    """Called with the type of each event, in the context that handles it. Set in a run of `rampsim explore`."""
+    after_death: Callable[[], None] = staticmethod(lambda: None)
+    """Called in a thread when the application has died while it handled a delivery, before the next delivery."""
     patience_seconds = 2.0
     """The time for which `received` and `close` wait for deliveries in flight."""
 
@@ -278,6 +282,7 @@ class Receiver:
         for one in waiting:
             one.delivery = delivery
             one.came.set()
+        self.before_handling(str(delivery.get("type", "")))
         try:
             answer = await answerer.answer(delivery, request)
         except Exception as error:
@@ -287,7 +292,10 @@ class Receiver:
             task = asyncio.current_task()
             if task is not None and task.cancelling():  # the receiver is closed meanwhile
                 raise
-            delivery.error = error
+            if explored.has_died(error):
+                await in_thread(self.after_death)
+            else:
+                delivery.error = error
             answer = Answer(0, cut=True)
         self._finish(delivery, None if answer.cut else answer)
         return answer

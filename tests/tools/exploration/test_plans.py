@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.exploration.baselines import Baseline
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.exploring import Baseline, Explored, Settings
+from simulator.exploration.exploring import Explored, Settings
 from simulator.exploration.judgement.causes import Judged
 from simulator.exploration.judgement.judging import Verdict
 from simulator.exploration.plans import Run, expected_seconds, runs_of, within, without_fault

@@ -402,9 +402,10 @@ def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
     assert "flaky: test_unsteady.py::test_that_sends_another_amount_each_time" in explored.said
 
 
-def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:
+def test_a_command_that_never_calls_is_refused(tmp_path: Path) -> None:
     explored = explore_apart(tmp_path, "--faults", "refused-503", command=("true",))
-    assert (explored.code, explored.report["runs"]) == (0, [])
+    assert explored.code == 2, explored.said
+    assert "rampsim: nothing was tried: no test called the simulator" in explored.said
     assert "Note: 1 of 1 tests (true) is without calls to this simulator" in explored.said
 
 

@@ -1,0 +1,130 @@
+"""The bounds of an exhaustive run: its events, its copies, its moves, and the number of sequences. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from math import comb
+
+from simulator.kernel.dataclass import dataclass
+
+DELIVER, AGAIN, LOST = "deliver", "again", "lost"
+BEFORE_ANSWER, AFTER_NEXT, AFTER_FINAL = "late-before-answer", "late-after-next", "late-after-final"
+BEYOND_AGE, ACKNOWLEDGEMENT_LOST, SETTLE = "late-beyond-age", "acknowledgement-lost", "settle"
+MOVES = (
+    DELIVER, AGAIN, LOST, BEFORE_ANSWER, AFTER_NEXT, AFTER_FINAL, BEYOND_AGE, ACKNOWLEDGEMENT_LOST, SETTLE,
+)  # fmt: skip
+"""The names of all moves."""
+
+Counts = tuple[int, ...]
+"""The number of deliveries of each event so far."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """One move. `event` is the index of the delivered event, or None for `settle`."""
+
+    name: str
+    event: int | None = None
+
+    def shown(self, events: Sequence[str]) -> str:
+        return self.name if self.event is None else f"{self.name} {events[self.event]}"
+
+
+Path = tuple[Move, ...]
+"""The deliveries of a sequence, in order. `lost` and `settle` follow from its end."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The events of a flow in the order in which the service creates them, and the most copies of each."""
+
+    events: tuple[str, ...]
+    copies: int
+    final: int
+    """The index of the event that ends the flow. Later events are in no order with it."""
+    by_call: tuple[int, ...] = ()
+    """The events that a call causes, so that they can arrive before its response."""
+
+    @property
+    def nothing(self) -> Counts:
+        return (0,) * len(self.events)
+
+    def counts(self, path: Path) -> Counts:
+        """Return the number of deliveries of each event on a path."""
+        found = list(self.nothing)
+        for move in path:
+            if move.event is not None:
+                found[move.event] += 1
+        return tuple(found)
+
+    def name_of(self, counts: Counts, event: int) -> str:
+        """Return the name of the move that delivers an event after these deliveries."""
+        if counts[event]:
+            return AGAIN
+        if event < self.final and counts[self.final]:
+            return AFTER_FINAL
+        return AFTER_NEXT if any(counts[event + 1 :]) else DELIVER
+
+    def moves(self, counts: Counts) -> Iterator[Move]:
+        """Yield the moves after these deliveries.
+
+        While no event has come twice, each first delivery is also possible beyond the age of a signature and with a
+        lost acknowledgement. For the receiver these are deliveries like others, so they lead to the same states.
+        """
+        for event, count in enumerate(counts):
+            if count < self.copies:
+                yield Move(self.name_of(counts, event), event)
+                if max(counts) <= 1 and not count:
+                    yield Move(BEYOND_AGE, event)
+                    yield Move(ACKNOWLEDGEMENT_LOST, event)
+
+    def before_answer(self, length: int) -> Iterator[Path]:
+        """Yield every order of a number of events that arrive before the response to the call."""
+        for order in permutations(self.by_call, length):
+            yield tuple(Move(BEFORE_ANSWER, event) for event in order)
+
+    def required(self) -> tuple[str, ...]:
+        """Return the moves that are possible within the bounds. A complete run has played each of them."""
+        impossible = set()
+        if self.copies < 2:
+            impossible.add(AGAIN)
+        if not self.by_call:
+            impossible.add(BEFORE_ANSWER)
+        if not self.final:
+            impossible.add(AFTER_FINAL)
+        if not any(later != self.final for later in range(1, len(self.events))):
+            impossible.add(AFTER_NEXT)
+        return tuple(move for move in MOVES if move not in impossible)
+
+    @property
+    def longest(self) -> int:
+        """The largest number of deliveries."""
+        return len(self.events) * self.copies
+
+    def sequences(self, longest: int | None = None) -> int:
+        """Return the exact number of different sequences of deliveries, including the empty one.
+
+        `longest`: count only sequences with at most this number of deliveries.
+        """
+        by_length = [1]
+        for _ in self.events:
+            by_length = [
+                sum(
+                    by_length[length - copies] * comb(length, copies)
+                    for copies in range(min(self.copies, length) + 1)
+                    if length - copies < len(by_length)
+                )
+                for length in range(len(by_length) + self.copies)
+            ]
+        return sum(by_length if longest is None else by_length[: longest + 1])
+
+    @property
+    def delivery_states(self) -> int:
+        """The number of different multisets of deliveries."""
+        return int((self.copies + 1) ** len(self.events))
+
+    @property
+    def delivery_edges(self) -> int:
+        """The number of deliveries that lead from one multiset to another."""
+        return int(len(self.events) * self.copies * (self.copies + 1) ** (len(self.events) - 1))

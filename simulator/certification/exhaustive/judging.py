@@ -1,0 +1,71 @@
+"""The records of single orders: their canonical form, and the verdicts on them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from simulator.certification.sources import Line, read_books, settle
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.judgement.judging import Orders, books_disagree
+from simulator.kernel.dataclass import dataclass
+
+APART_SECONDS = 0.2
+"""The records are final if two reads with this time between them are equal. Background work has finished by then."""
+Names = tuple[str, ...]
+"""The names of an order in the records: its reference and its id."""
+
+
+@dataclass
+class Books:
+    """The application's records and its reconciliation job."""
+
+    source: str
+    job: str | None
+    variables: Mapping[str, str]
+    seconds: float
+    """How long to wait for the records to stop changing."""
+    is_prompt: bool = False
+    """Whether the application has finished its work when it responds, so that one read is enough."""
+
+    def read(self) -> list[Line]:
+        return read_books(self.source, self.variables)
+
+    def calm(self) -> list[Line]:
+        """Return the records when they no longer change."""
+        found = self.read()
+        if self.is_prompt:
+            return found
+        deadline = time.monotonic() + self.seconds
+        while time.monotonic() < deadline:
+            time.sleep(APART_SECONDS)
+            before, found = found, self.read()
+            if found == before:
+                break
+        return found
+
+    def settle(self) -> None:
+        if self.job:
+            settle(self.job, self.variables)
+
+
+def of_order(lines: Sequence[Line], names: Names) -> list[Line]:
+    """Return the records of an order."""
+    return [line for line in lines if line.order in names]
+
+
+def canonical(lines: Sequence[Line], names: Names) -> str:
+    """Return the records of an order as a string that contains no ids, so that different orders can be compared."""
+    shown = (f"{line.state} {line.amount.normalize():f} {line.currency}".strip() for line in of_order(lines, names))
+    return "; ".join(sorted(shown))
+
+
+def wrong_with(row: JsonObject, lines: Sequence[Line], names: Names) -> list[tuple[str, str]]:
+    """Return the verdicts on the records of an order, as explore reaches them."""
+    name = row["reference"]
+    books = [
+        {"order": name, "state": line.state, "amount": f"{line.amount:f}", "currency": line.currency}
+        for line in of_order(lines, names)
+    ]
+    orders = Orders({"transactions": [row], "standing": [], "books": books})
+    return [(one.verdict, one.note.removeprefix(f"{name}: ")) for one in books_disagree(orders)]

@@ -1,0 +1,101 @@
+"""Paths played from the start, each with an order of its own. The application needs no reset.
+
+All orders of a batch are under way at the same time, so the records are read and settled once for the whole batch.
+This relies on deliveries of different orders not affecting each other, which `unlike` checks for some paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import zip_longest
+from random import Random
+
+from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
+from simulator.certification.exhaustive.judging import Books, Names, canonical, wrong_with
+from simulator.certification.exhaustive.orders import Case, Tracked
+from simulator.certification.exhaustive.search import Outcome
+from simulator.certification.sources import Line
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.dataclass import dataclass
+
+_BATCH = 128
+_CHECKED = 6
+
+
+@dataclass
+class Replaying:
+    """Plays paths by replaying their prefixes."""
+
+    case: Case
+    books: Books
+    workers: int
+    batch: int = _BATCH
+    """The number of paths to play between two looks at the clock."""
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Nothing is saved, because each path has an order of its own."""
+        yield
+
+    def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
+        """Play paths. Raise the same exceptions as `certify`."""
+        early = {path: self._played(path) for path in paths if path and path[0].name == BEFORE_ANSWER}
+        with ThreadPoolExecutor(self.workers) as pool:
+            orders = list(pool.map(lambda path: early.get(path) or self._played(path), paths))
+            before = self.books.calm()
+            list(pool.map(Tracked.end, orders))
+        return self._judged(orders, before)
+
+    def _played(self, path: Path) -> Tracked:
+        order, rest = self.case.early(path)
+        for move in rest:
+            order.deliver(move)
+        return order
+
+    def _judged(self, orders: Sequence[Tracked], before: Sequence[Line]) -> list[Outcome]:
+        self.books.settle()
+        after = self.books.calm()
+        return [judged(order, order.row(), before, after) for order in orders]
+
+    def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
+        """Play some paths again: alone, and with their deliveries alternating with those of another order.
+
+        Return a description of a path whose records differ from its outcome, or "" if there is none.
+        """
+        paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
+        longer = paths[len(paths) // 2 :]
+        chosen = Random(seed).sample(longer, min(_CHECKED, len(longer)))
+        groups = [[path] for path in chosen[: len(chosen) // 2]]
+        groups += [[one, other] for one, other in zip(chosen[::2], chosen[1::2], strict=False)]
+        for group in groups:
+            orders = [self.case.order() for _ in group]
+            for moves in [*zip_longest(*map(reversed, group))][::-1]:  # alternating up to the end
+                for order, move in zip(orders, moves, strict=True):
+                    if move is not None:
+                        order.deliver(move)
+            before = self.books.calm()
+            for order in orders:
+                order.end()
+            for path, outcome in zip(group, self._judged(orders, before), strict=True):
+                found = difference(self.case, path, outcome, known[path])
+                if found:
+                    return f"{found} {'alone' if len(group) == 1 else 'beside another order'}"
+        return ""
+
+
+def difference(case: Case, path: Path, outcome: Outcome, known: Outcome) -> str:
+    """Return how the records after a path differ from a known outcome, or ""."""
+    if (outcome.books, outcome.settled) == (known.books, known.settled):
+        return ""
+    moves = ", ".join(move.shown(case.bounds.events) for move in path)
+    now, then = (f"{one.books or 'nothing'}, then {one.settled or 'nothing'}" for one in (outcome, known))
+    return f"{moves} leaves {then}, but {now}"
+
+
+def judged(order: Tracked, row: JsonObject, before: Sequence[Line], after: Sequence[Line]) -> Outcome:
+    """Return the outcome of a path, given the order and the records before and after settling."""
+    names: Names = (row["reference"], row["id"])
+    problems = dict([*reversed(wrong_with(row, after, names)), *reversed(order.problems)])
+    return Outcome(canonical(before, names), canonical(after, names), order.at_last_delivery, tuple(problems.items()))

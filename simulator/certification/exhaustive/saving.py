@@ -1,0 +1,271 @@
+"""Paths played from saved states, so that each edge costs one delivery.
+
+The states of the application are saved by commands or copied from its SQLite file. The states of the order are
+snapshots of the simulator's world. Everything is restored at the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import field, replace
+from itertools import count
+from pathlib import Path as FilePath
+from random import Random
+from typing import Protocol
+
+from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, Path
+from simulator.certification.exhaustive.judging import Books
+from simulator.certification.exhaustive.orders import Case, Tracked, is_prompt
+from simulator.certification.exhaustive.replaying import difference, judged
+from simulator.certification.exhaustive.search import Outcome
+from simulator.certification.sources import Line, Unusable, printed
+from simulator.engine.clients.control import segment
+from simulator.engine.text.json import JsonObject
+from simulator.kernel.dataclass import dataclass
+
+_CHECKED = 4
+
+
+class Application(Protocol):
+    """A way to save and restore the application's state."""
+
+    def save(self) -> Saved:
+        """Save the state. Raise `Unusable` if that fails."""
+        ...
+
+    def restore(self, saved: Saved) -> None: ...
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A saved state of the application."""
+
+    key: str
+    """Equal states have equal keys."""
+    place: str = ""
+    """The file that a command has written."""
+    copy: sqlite3.Connection | None = None
+
+
+@dataclass
+class SqliteFile:
+    """An application whose whole state is in one SQLite file."""
+
+    file: FilePath
+
+    def save(self) -> Saved:
+        copy = sqlite3.connect(":memory:", check_same_thread=False)
+        with self._opened() as live:
+            live.backup(copy)
+        digest = hashlib.sha256("\n".join(copy.iterdump()).encode())
+        return Saved(digest.hexdigest(), copy=copy)
+
+    def restore(self, saved: Saved) -> None:
+        # A backup takes the locks and updates the counters on which the application's connections rely. Replacing the
+        # file would not.
+        assert saved.copy is not None
+        with self._opened() as live:
+            live.execute("PRAGMA synchronous = OFF")
+            saved.copy.backup(live)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self.file, isolation_level=None, timeout=10)) as live:
+                yield live
+        except sqlite3.Error as error:
+            raise Unusable(f"--state: {self.file} cannot be copied: {error}") from None
+
+
+@dataclass
+class Commands:
+    """An application whose state is saved and restored by commands."""
+
+    snapshot: str
+    undo: str
+    variables: Mapping[str, str]
+    directory: FilePath
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def save(self) -> Saved:
+        place = self.directory / str(next(self._numbers))
+        printed("--snapshot", self.snapshot, {**self.variables, "SNAPSHOT": str(place)})
+        key = hashlib.sha256(place.read_bytes()).hexdigest() if place.is_file() else place.name
+        return Saved(key, str(place))
+
+    def restore(self, saved: Saved) -> None:
+        printed("--restore", self.undo, {**self.variables, "SNAPSHOT": saved.place})
+
+
+@contextmanager
+def opened(
+    file: FilePath | None, snapshot: str | None, restore: str | None, variables: Mapping[str, str]
+) -> Iterator[Application | None]:
+    """Yield the way to save the application's state, or None if no option names one."""
+    if file is not None:
+        yield SqliteFile(file)
+    elif snapshot is not None and restore is not None:
+        with tempfile.TemporaryDirectory() as directory:
+            yield Commands(snapshot, restore, variables, FilePath(directory))
+    else:
+        yield None
+
+
+@dataclass
+class World:
+    """Snapshots of the simulator's world after each step of an order."""
+
+    case: Case
+    _snapshots: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The snapshots by number of the order and step. Ids repeat, because a restored world creates the same ones."""
+    _current: tuple[int, int] | None = None
+
+    def save(self, order: int, phase: int) -> None:
+        self._snapshots[order, phase] = str(self.case.stage.control.post("/snapshots")["id"])
+        self._current = (order, phase)
+
+    def restore(self, order: int, phase: int) -> None:
+        if self._current != (order, phase):
+            self.case.stage.control.post(f"/snapshots/{segment(self._snapshots[order, phase])}/restore")
+            self._current = (order, phase)
+
+    def delete(self) -> None:
+        for snapshot in self._snapshots.values():
+            self.case.stage.control.delete(f"/snapshots/{segment(snapshot)}")
+
+
+@dataclass
+class SavedOrder(Tracked):
+    """An order whose steps are restored from snapshots once they have happened."""
+
+    world: World | None = None
+    number: int = 0
+
+    def live(self, phase: int) -> None:
+        if phase > self.phase:
+            if self.world is not None:
+                self.world.restore(self.number, phase)
+            self.phase = phase
+
+    def branch(self) -> SavedOrder:
+        """Return a copy for the next move."""
+        return replace(self, refused=dict(self.refused), problems=list(self.problems))
+
+
+@dataclass(frozen=True)
+class _Node:
+    order: SavedOrder
+    saved: Saved
+
+
+@dataclass
+class Saving:
+    """Plays paths from the saved states of their prefixes."""
+
+    case: Case
+    books: Books
+    application: Application
+    batch: int = 32
+    _nodes: dict[Path, _Node] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    _read: dict[str, Sequence[Line]] = field(default_factory=dict)
+    """The records by the state of the application."""
+    _ends: dict[tuple[str, int, tuple[int, ...]], tuple[Sequence[Line], JsonObject, list[tuple[str, str]]]] = field(
+        default_factory=dict
+    )
+    """The records after settling, by the state of the application, the order and the events that were refused."""
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Save the state of application and world before the run, and restore it afterwards."""
+        with ExitStack() as stack:
+            self.world = World(self.case)
+            stack.callback(self.world.delete)
+            self.world.save(0, 0)
+            self.start = self.application.save()
+            stack.callback(lambda: self.world.restore(0, 0))
+            stack.callback(lambda: self.application.restore(self.start))
+            self.books.is_prompt = is_prompt(self._fresh(()), self.books)
+            yield
+
+    def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
+        """Play paths. Raise the same exceptions as `certify`."""
+        # Paths that need the same step of the order follow each other, which spares restoring the world.
+        found = {path: self._outcome(path) for path in sorted(paths, key=self._step)}
+        return [found[path] for path in paths]
+
+    def _step(self, path: Path) -> int:
+        return max((self.case.step(move.event or 0) for move in path), default=0)
+
+    def _outcome(self, path: Path) -> Outcome:
+        if path and path[-1].name != BEFORE_ANSWER:
+            node = self._nodes[path[:-1]]
+            self.application.restore(node.saved)
+            order = node.order.branch()
+            # The world may be at a later step, or at one of another order.
+            self.world.restore(order.number, max(order.phase, self.case.step(path[-1].event or 0)))
+            order.deliver(path[-1])
+        else:
+            order = self._fresh(path)
+        if not self.books.is_prompt:
+            self.books.calm()
+        saved = self.application.save()
+        self._nodes[path] = _Node(order, saved)
+        if saved.key not in self._read:
+            self._read[saved.key] = self.books.calm()
+        return self._ended(order.branch(), saved)
+
+    def _ended(self, order: SavedOrder, saved: Saved) -> Outcome:
+        order.at_last_delivery = str(order.phase)
+        key = saved.key, order.number, tuple(sorted(order.refused))
+        if key not in self._ends:
+            known = len(order.problems)
+            order.end()
+            self.books.settle()
+            self._ends[key] = self.books.calm(), order.row(), order.problems[known:]
+            order.problems = order.problems[:known]
+        after, row, problems = self._ends[key]
+        order.problems += problems
+        return judged(order, row, self._read[saved.key], after)
+
+    def _fresh(self, path: Path) -> SavedOrder:
+        """Create an order in the state before the run, and deliver the events of a path before the response."""
+        self.application.restore(self.start)
+        self.world.restore(0, 0)
+        made, _ = self.case.early(path)
+        order = SavedOrder(self.case, made.order, made.phase, "", made.refused, made.problems, made.events, self.world,
+                           next(self._numbers))  # fmt: skip
+        self.world.save(order.number, order.phase)
+        for phase, step in enumerate(self.case.flow.steps):
+            if phase > order.phase:
+                order.order.live(step)
+                self.world.save(order.number, phase)
+        self.world.restore(order.number, order.phase)
+        return order
+
+    def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
+        """Play some paths again without restoring anything in between.
+
+        Return a description of a path whose records differ from its outcome, or "" if there is none.
+        """
+        paths = [path for path in known if path and path[0].name != BEFORE_ANSWER]
+        root = self._nodes[()]
+        for path in Random(seed).sample(paths, min(_CHECKED, len(paths))):
+            self.application.restore(root.saved)
+            order = root.order.branch()
+            self.world.restore(order.number, order.phase)
+            for move in path:
+                order.deliver(move)
+                if not self.books.is_prompt:
+                    self.books.calm()
+            before = self.books.calm()
+            order.end()
+            self.books.settle()
+            found = difference(self.case, path, judged(order, order.row(), before, self.books.calm()), known[path])
+            if found:
+                return f"{found} without restoring in between"
+        return ""

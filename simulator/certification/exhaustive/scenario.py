@@ -1,0 +1,140 @@
+"""A trace as a scenario file that makes a world deliver in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from simulator.certification.exhaustive.bounds import ACKNOWLEDGEMENT_LOST, BEFORE_ANSWER, BEYOND_AGE, Bounds, Path
+from simulator.certification.service import Flow, filled
+from simulator.engine.text.json import JsonObject
+from simulator.engine.text.yaml import yaml_text
+from simulator.kernel.dataclass import dataclass
+
+_SLACK_S = 30
+"""The time between a retry and the next delivery, in seconds."""
+_AHEAD_S = 5
+"""The time between an event and its delivery, in seconds."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A path through a flow, as times of events and deliveries in seconds after the order is created.
+
+    Further copies of an event are retries after a lost acknowledgement, and faults delay them until their time.
+    """
+
+    name: str
+    says: str
+    flow: Flow
+    bounds: Bounds
+    path: Path
+    retries_s: Sequence[int]
+    """The service's delays between the attempts to deliver an event."""
+
+    @property
+    def _gap_s(self) -> int:
+        """The time between two deliveries, which is longer than any delay before a retry on the path."""
+        most = max((self._retries(event) for event in range(len(self.bounds.events))), default=0)
+        return max((*self.retries_s[:most], 0)) + _SLACK_S
+
+    def _retries(self, event: int) -> int:
+        names = [move.name for move in self.path if move.event == event]
+        return max(len(names) - 1 + names.count(BEYOND_AGE), 0)
+
+    def _due_s(self, place: int) -> int:
+        """Return the time of a delivery on the path."""
+        return 0 if self.path[place].name == BEFORE_ANSWER else (place + 1) * self._gap_s
+
+    def _step(self, event: int) -> int:
+        steps = [step.event for step in self.flow.steps]
+        name = self.bounds.events[event]
+        return steps.index(name) if name in steps else 0
+
+    def _happens_s(self) -> list[int]:
+        """Return the time of each step of the flow: when a delivery first needs it, or after the last delivery."""
+        end, times = self._due_s(len(self.path) - 1) + self._gap_s if self.path else _SLACK_S, []
+        for number, step in enumerate(self.flow.steps):
+            needed = [
+                self._due_s(place) for place, move in enumerate(self.path) if self._step(move.event or 0) >= number
+            ]
+            times.append(max(min([*needed, end]) - _AHEAD_S, 0) if step.action else 0)
+        return times
+
+    def _is_unknown(self, event: int) -> bool:
+        return self.bounds.events[event] not in {step.event for step in self.flow.steps}
+
+    def _rule(self) -> JsonObject:
+        """Return the rule that lets the steps happen, and emits the event of an unknown type."""
+        silent = [step.event for step in self.flow.steps if not step.action] or [self.flow.steps[0].event]
+        due: list[tuple[int, JsonObject]] = [
+            (at, {"action": step.action})
+            for at, step in zip(self._happens_s(), self.flow.steps, strict=True)
+            if step.action
+        ]
+        unknown = [place for place, move in enumerate(self.path) if self._is_unknown(move.event or 0)]
+        if unknown:
+            at = self._due_s(unknown[0]) - _AHEAD_S
+            due.append((at, {"action": "emit", "type": self.flow.steps[0].event}))
+        before, steps = 0, []
+        for at, step in sorted(due, key=lambda one: one[0]):
+            steps.append({"after": f"{at - before}s", **step})
+            before = at
+        return {"on": silent[-1], "times": 1, "do": steps}
+
+    def _faults(self) -> Iterator[JsonObject]:
+        """Yield a fault for each delivery attempt that differs from an ordinary one."""
+        happens = self._happens_s()
+        for step in self.flow.steps:
+            if step.event not in self.bounds.events:
+                yield {"webhook": {"event": step.event}, "deliver": {"drop": True}}
+        for event, name in enumerate(self.bounds.events):
+            if self._is_unknown(event):
+                continue
+            places = [place for place, move in enumerate(self.path) if move.event == event]
+            if not places:
+                yield {"webhook": {"event": name}, "deliver": {"drop": True}}
+            attempt, at = 0, happens[self._step(event)]
+            for copy, place in enumerate(places):
+                move, due = self.path[place].name, self._due_s(place)
+                deliver: JsonObject = {"delay": f"{due - at}s"} if due > at else {}
+                if move == BEFORE_ANSWER:
+                    deliver = {"before_answer": True}
+                if move == BEYOND_AGE:  # refused, and sent again with a fresh signature
+                    yield self._fault(name, {**deliver, "stale_timestamp": True})
+                    due += self.retries_s[attempt]
+                    deliver, attempt = {}, attempt + 1
+                if copy + 1 < len(places) or move == ACKNOWLEDGEMENT_LOST:
+                    deliver["acknowledgement_lost"] = True
+                if deliver:
+                    yield self._fault(name, deliver)
+                if move == ACKNOWLEDGEMENT_LOST and copy + 1 == len(places):
+                    yield self._fault(name, {"drop": True})
+                at, attempt = max(due, at) + self.retries_s[min(attempt, len(self.retries_s) - 1)], attempt + 1
+
+    @staticmethod
+    def _fault(name: str, deliver: JsonObject) -> JsonObject:
+        return {"webhook": {"event": name}, "deliver": deliver, "times": 1}
+
+    def document(self) -> JsonObject:
+        """Return the scenario. Its drive makes the order, for a run without the application."""
+        values = {"reference": self.name}
+        drive: list[JsonObject] = [
+            {name: {"post": filled(path, values), "body": {key: _put(value, values) for key, value in body.items()}}}
+            for name, path, body in self.flow.calls
+        ]
+        longest = (len(self.path) + 2) * self._gap_s + _SLACK_S
+        return {
+            "name": self.name,
+            "description": self.says,
+            "rules": [self._rule()],
+            "faults": list(self._faults()),
+            "drive": [*drive, {"advance": f"{longest}s"}],
+            "expect": [{"event": step.event} for step in self.flow.steps],
+        }
+
+    def yaml(self) -> str:
+        return yaml_text(self.document())
+
+
+def _put(value: object, values: dict[str, str]) -> object:
+    return filled(value, values) if isinstance(value, str) else value

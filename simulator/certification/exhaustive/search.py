@@ -1,0 +1,195 @@
+"""The breadth-first search over states of deliveries, books and simulator. No I/O.
+
+The caller plays the deliveries:
+
+    search = Search(bounds)
+    while plays := search.level():
+        search.take([played(play) for play in plays])    # one `Outcome` for each play, in order; fewer end the search
+    result = search.result()
+
+All plays of a level have the same number of deliveries, so the first trace of each finding is a shortest one. A state
+is left once by each move, however many sequences lead to it. The result depends on the outcomes only, so plays of a
+level may run in any order and with any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import field
+
+from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, LOST, MOVES, SETTLE, Bounds, Counts, Move, Path
+from simulator.kernel.dataclass import dataclass
+
+ORDER_DEPENDENT = "order-dependent"
+
+
+@dataclass(frozen=True)
+class State:
+    """One state of the search."""
+
+    counts: Counts
+    books: str
+    """The application's records of the order, without ids."""
+    simulator: str
+    """The order's state in the simulator."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """One path to play from the start. Its last move is the edge that has not been played yet."""
+
+    path: Path
+    origin: State | None
+    """The state before the last move. None for the empty path."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of playing one path."""
+
+    books: str
+    """The records after the last delivery, in canonical form."""
+    settled: str
+    """The records at the end, after settling, in canonical form."""
+    simulator: str = ""
+    """The order's state in the simulator after the last delivery."""
+    problems: tuple[tuple[str, str], ...] = ()
+    """Verdicts on the end of the path, each with an explanation."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict with the shortest path that leads to it."""
+
+    verdict: str
+    path: Path
+    note: str
+    other: Path | None = None
+    """For `order-dependent`: the path with the same deliveries and other books."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of a search."""
+
+    bounds: Bounds
+    states: int
+    edges: int
+    sequences: int
+    """The number of sequences that the covered states represent."""
+    complete: bool
+    depth: int
+    """All sequences with at most this number of deliveries were covered."""
+    is_cut: bool
+    """Whether the search ended before it had covered its bounds."""
+    moves: dict[str, int]
+    missing: tuple[str, ...]
+    """The possible moves that were never played."""
+    findings: tuple[Finding, ...]
+
+    def trace(self, path: Path, verdict: str = "") -> list[str]:
+        """Return the moves of a path as strings, up to `settle`.
+
+        Events that a trace does not name never came. For the verdict `lost`, it names them.
+        """
+        counts, events = self.bounds.counts(path), self.bounds.events
+        lost = [Move(LOST, event) for event, count in enumerate(counts) if not count and verdict == LOST]
+        return [move.shown(events) for move in (*path, *lost, Move(SETTLE))]
+
+
+@dataclass
+class Search:
+    """A breadth-first search. The module's docstring shows its use."""
+
+    bounds: Bounds
+    _plays: list[Play] = field(default_factory=list)
+    _states: dict[State, Path] = field(default_factory=dict)
+    """The states found so far, each with the first path that led to it."""
+    _edges: set[tuple[State, int, State]] = field(default_factory=set)
+    _ends: dict[Counts, tuple[str, Path]] = field(default_factory=dict)
+    """The records after settling, and the first path, for each multiset of deliveries."""
+    _early: dict[Path, State] = field(default_factory=dict)
+    """The states after paths on which every event came before the response."""
+    _findings: dict[str, Finding] = field(default_factory=dict)
+    _moves: Counter[str] = field(default_factory=Counter)
+    _frontier: list[State] = field(default_factory=list)
+    _depth: int = -1
+    _is_cut: bool = False
+
+    def level(self) -> list[Play]:
+        """Return the plays with one more delivery than the last ones. Empty at the end of the search."""
+        if self._is_cut:
+            return []
+        if self._depth < 0:
+            self._plays = [Play((), None)]
+            return list(self._plays)
+        self._plays = [
+            Play((*self._states[state], move), state)
+            for state in self._frontier
+            for move in self.bounds.moves(state.counts)
+        ]
+        for path in self.bounds.before_answer(self._depth + 1):
+            self._plays.append(Play(path, self._early[path[:-1]]))
+        return list(self._plays)
+
+    def take(self, outcomes: Sequence[Outcome]) -> None:
+        """Record the outcomes of the last level, in the order of its plays.
+
+        Fewer outcomes than plays end the search.
+        """
+        found: list[State] = []
+        for play, outcome in zip(self._plays, outcomes, strict=False):
+            if self._take(play, outcome):
+                found.append(self._state(play, outcome))
+        self._is_cut = len(outcomes) < len(self._plays)
+        self._frontier = found
+        if not self._is_cut:
+            self._depth += 1
+
+    def _state(self, play: Play, outcome: Outcome) -> State:
+        return State(self.bounds.counts(play.path), outcome.books, outcome.simulator)
+
+    def _take(self, play: Play, outcome: Outcome) -> bool:
+        """Record one outcome. Return True if its state is new."""
+        state, path = self._state(play, outcome), play.path
+        if path:
+            self._moves[path[-1].name] += 1
+        if not all(state.counts):
+            self._moves[LOST] += 1
+        self._moves[SETTLE] += 1
+        if play.origin is not None and path[-1].event is not None:
+            self._edges.add((play.origin, path[-1].event, state))
+        if all(move.name == BEFORE_ANSWER for move in path):
+            self._early[path] = state
+        for verdict, note in outcome.problems:
+            self._findings.setdefault(verdict, Finding(verdict, path, note))
+        settled, first = self._ends.setdefault(state.counts, (outcome.settled, path))
+        if settled != outcome.settled and ORDER_DEPENDENT not in self._findings:
+            note = f"the same deliveries in another order leave {settled or 'nothing'}, and not {outcome.settled}"
+            self._findings[ORDER_DEPENDENT] = Finding(ORDER_DEPENDENT, path, note, first)
+        if state in self._states:
+            return False
+        self._states[state] = path
+        return True
+
+    def end(self) -> None:
+        """End the search before the next level."""
+        self._is_cut = True
+
+    def result(self) -> Result:
+        """Return the result so far."""
+        depth = max(self._depth if self._is_cut else self.bounds.longest, 0)
+        missing = tuple(move for move in self.bounds.required() if not self._moves[move])
+        return Result(
+            self.bounds,
+            states=len(self._states),
+            edges=len(self._edges),
+            sequences=self.bounds.sequences(depth),
+            complete=not self._is_cut and not missing,
+            depth=depth,
+            is_cut=self._is_cut,
+            moves={name: self._moves[name] for name in MOVES},
+            missing=missing,
+            findings=tuple(self._findings.values()),
+        )

@@ -1,0 +1,176 @@
+"""The plan `pairs-of-faults`: two faults at once that meet the same order.
+
+Some defects need two failures, such as a lost response and a lost event. Two sites meet the same order if both name
+it, or a resource that only this order uses. Pairs are chosen so that they cover every two classes at every operation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import combinations
+from typing import NamedTuple
+
+from simulator.exploration.arming import Arming, Site
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.judgement.causes import Judged
+from simulator.exploration.plans import Run, id_of, run_at
+from simulator.exploration.runs.tasks import Document
+from simulator.exploration.sites import every_site
+from simulator.service import TOOLING
+
+_MOST = 40
+"""The maximum number of pairs in a test."""
+_SITES = 2
+"""How many sites of a class at one operation and order are paired: the first ones."""
+
+
+class _Placed(NamedTuple):
+    """A class of faults at a site."""
+
+    fault: str
+    site: Site
+    arming: Arming
+
+
+def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[Run]:
+    """Return the pairs for all tests, at most 40 for each test. Pairs that no earlier test has come first."""
+    seen: set[tuple[str, ...]] = set()
+    runs: list[Run] = []
+    for test, evidence in baselines.items():
+        pairs = sorted(_pairs(evidence, classes), key=lambda pair: _rank(test, pair))
+        covered: set[tuple[str, ...]] = set()
+        chosen: list[tuple[_Placed, _Placed]] = []
+        for fresh in (True, False):
+            for pair in pairs:
+                what = _covers(pair)
+                if len(chosen) < _MOST and what not in covered and (what not in seen) == fresh:
+                    covered.add(what)
+                    chosen.append(pair)
+        seen |= covered
+        runs += (_run(test, *pair) for pair in chosen)
+    return runs
+
+
+def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed, _Placed]]:
+    """Yield every two faults of different classes that meet the same order and can happen in the same run."""
+    sites = every_site(evidence)
+    placed = [
+        _Placed(name, *one)
+        for name in classes
+        if not CLASSES[name].is_planned_once
+        for one in CLASSES[name].placed(sites)
+    ]
+    found: set[tuple[str, ...]] = set()
+    for order in _orders(evidence):
+        counts: Counter[tuple[str, str]] = Counter()
+        mine = []
+        for one in placed:
+            key = (one.fault, one.site.what)
+            if order & _names(one.site) and counts[key] < _SITES:
+                counts[key] += 1
+                mine.append(one)
+        for first, second in combinations(mine, 2):
+            what = (first.fault, first.site.name, second.fault, second.site.name)
+            if first.fault != second.fault and _fit(first, second) and what not in found:
+                found.add(what)
+                yield first, second
+
+
+def _names(site: Site) -> frozenset[str]:
+    """Return the ids and references that a site is about."""
+    given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
+    return frozenset(name for name in given if name)
+
+
+def _orders(evidence: Document) -> list[frozenset[str]]:
+    """Return the names of each order: its own, and those of resources that no other order uses."""
+    found = []
+    for row in evidence["transactions"]:
+        own = {name for name in (row["id"], row["reference"]) if name}
+        calls = [set(call["names"]) for call in evidence["calls"] if own & set(call.get("names", ()))]
+        found.append(own.union(*calls))
+    shared = Counter(name for names in found for name in names)
+    return [frozenset(name for name in names if shared[name] == 1) for names in found]
+
+
+def _fit(first: _Placed, second: _Placed) -> bool:
+    """Return True if two faults can be injected in one run: in one world, and at one order if both change outcomes."""
+    one, other = first.arming, second.arming
+    both_change = one.instead is not None and other.instead is not None
+    same = {*(one.instead or ())} & {*(other.instead or ())}
+    targets = {target for target in (one.target, other.target) if target is not None}
+    in_one = first.site.facts["world"] == second.site.facts["world"]
+    return in_one and len(targets) <= 1 and not (both_change and same) and not (one.rules and other.rules)
+
+
+def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
+    """Return the rank of a pair: known pairs first, then those of different kinds, in an order without pattern."""
+    first, second = pair
+    known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
+    alike = first.site.kind == second.site.kind
+    text = "|".join((test, first.fault, first.site.name, second.fault, second.site.name))
+    return int(not known), int(alike), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _covers(pair: tuple[_Placed, _Placed]) -> tuple[str, ...]:
+    first, second = pair
+    return first.fault, second.fault, first.site.what, second.site.what
+
+
+def _run(test: str, first: _Placed, second: _Placed) -> Run:
+    fault, site = f"{first.fault}+{second.fault}", f"{first.site.name} + {second.site.name}"
+    plan = {**asdict(_both(first.arming, second.arming)), "world": first.site.facts["world"]}
+    return Run(id_of(test, fault, site), test, fault, site, plan)
+
+
+def _both(one: Arming, other: Arming) -> Arming:
+    """Return two faults as one. Only the first fault that matches a call acts, so the narrower ones come first."""
+    parts = sorted((one, other), key=lambda arming: any(fault.get("match") == {} for fault in arming.faults))
+    faults = tuple(fault for part in parts for fault in part.faults)
+    ends = [len(parts[0].faults), len(faults)]
+    return replace(
+        one,
+        faults=faults,
+        counted=0,
+        parts=tuple(
+            (begin + part.counted, end)
+            for begin, end, part in zip((0, ends[0]), ends, parts, strict=True)
+            if part.faults
+        ),
+        rules=(*one.rules, *other.rules),
+        instead={**(one.instead or {}), **(other.instead or {})} or None,
+        target=one.target or other.target,
+        mend=(*one.mend, *other.mend),
+        stays=one.stays or other.stays,
+    )
+
+
+def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run]:
+    """Return the runs with one fault each of which these pairs consist."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        sites = every_site(baselines[run.test])
+        for fault, name in zip(run.fault.split("+"), run.site.split(" + "), strict=True):
+            for site, arming in CLASSES[fault].placed(sites):
+                if site.name == name:
+                    alone = run_at(run.test, fault, site, arming)
+                    found.setdefault(alone.id, alone)
+    return list(found.values())
+
+
+def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
+    """Return the pairs that find something new, and the findings of single faults that explain the other pairs."""
+    wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
+    kept: list[Judged] = []
+    reasons: dict[str, Judged] = {}
+    for one in pairs:
+        each = zip(one.run.fault.split("+"), one.run.site.split(" + "), strict=True)
+        found = [wrong[key] for fault, site in each if (key := (one.run.test, fault, site)) in wrong]
+        if one.verdict.is_finding and found:
+            reasons |= {each.run.id: each for each in found}
+        else:
+            kept.append(one)
+    return [*kept, *reasons.values()]

@@ -1,0 +1,244 @@
+"""Deaths of an application in the process of its tests: where it can die, and how it is made to.
+
+An application that dies between two of its own statements leaves what it wrote before and nothing of the rest. A
+traced run records the lines at which that matters: the first line of a handler, and the first line after each write.
+Lines after which nothing was written are the same place. A later run raises `Died` at one of these lines.
+
+Code between the line and the receiver or the test is unwound, so `finally`, `with` and `except BaseException` still
+run, unlike in a killed process. Memory is not lost either, unless the suite's hook builds the application again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import sysconfig
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any
+from unittest.mock import patch
+
+import simulator
+from simulator.exploration.runs.tasks import Document
+from simulator.testing.explored import Died
+
+HANDLER, CALL = "handler", "call"
+"""The two kinds of work of an application: it handles an event, or it works for the test."""
+_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix})
+"""Directories of code that is not the integrator's."""
+_SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
+IS_SIMULATOR = "simulator"
+_AFTER_OPENING = 3
+"""How many lines after a file is opened for writing count as places, because writes to it cannot be seen."""
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+@cache
+def own_file(code: CodeType) -> str:
+    """Return the file of the integrator's code, relative to the current directory.
+
+    Return `IS_SIMULATOR` for the simulator's own code, and "" for installed packages and code without a file.
+    """
+    path = os.path.realpath(code.co_filename)
+    if path.startswith(_SIMULATOR):
+        return IS_SIMULATOR
+    return "" if path.startswith(_INSTALLED) or not os.path.isfile(path) else os.path.relpath(path)
+
+
+class Scene:
+    """One piece of the application's work: the handling of a delivery, or the call phase of a test."""
+
+    def __init__(self, kind: str, event: str) -> None:
+        self.kind = kind
+        self.event = event
+        self.wrote = 1 if kind == HANDLER else 0
+        """How many of the next lines are places. A handler that has not begun is one."""
+
+
+_scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
+
+
+def begin(kind: str, event: str = "") -> None:
+    """Begin a piece of work in the current context. `event`: the type of the event that it handles, if any."""
+    _scene.set(Scene(kind, event))
+
+
+def end() -> None:
+    """End the piece of work in the current context."""
+    _scene.set(None)
+
+
+def _written(lines: int = 1) -> None:
+    scene = _scene.get()
+    if scene is not None:
+        scene.wrote = lines
+
+
+class Tracer:
+    """Follows the lines of the application during one run. `plan`: the place where it dies, or None to record places.
+
+    `own`: the code of the test itself, which is not the application's.
+    """
+
+    def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None) -> None:
+        self.places: list[Document] = []
+        self.deaths = 0
+        self._plan = plan
+        self._own = own
+        self._visits: Counter[tuple[str, str, int]] = Counter()
+        self._begins: dict[CodeType, frozenset[int]] = {}
+        self._databases = _Databases()
+        self._active = False
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Follow all threads that start in this block, and the current one."""
+        before = sys.gettrace()
+        self._active = True
+        patches = [patch.object(sqlite3, "connect", self._databases.connect)]
+        if self._plan is None:
+            patches += _sockets()
+            _Opened.tell = lambda: _written(_AFTER_OPENING)
+            _Opened.begin()
+        for one in patches:
+            one.start()
+        threading.settrace(self._calls)
+        sys.settrace(self._calls)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+            threading.settrace(before)
+            for one in patches:
+                one.stop()
+            _Opened.tell = lambda: None
+            self._active = False
+
+    def bury(self) -> None:
+        """Undo the open transactions of an application that has died."""
+        self._databases.roll_back()
+
+    def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        """Return the tracer of a function's lines, or None for functions of others."""
+        if not self._active or not self._name_of(frame.f_code):
+            return None
+        return self._lines
+
+    def _name_of(self, code: CodeType) -> str:
+        """Return the file of the application's code, relative to the current directory, or "" for other code."""
+        name = own_file(code)
+        return "" if code is self._own or name == IS_SIMULATOR else name
+
+    def _lines(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        scene = _scene.get() if event == "line" and self._active else None
+        if scene is not None and self._begins_a_line(frame):
+            name = self._name_of(frame.f_code)
+            key = (scene.event or scene.kind, name, frame.f_lineno)
+            self._visits[key] += 1
+            if self._plan is None:
+                self._record(scene, frame, key)
+            elif not self.deaths and self._is_planned(key):
+                self.deaths += 1
+                raise Died(f"the application dies at {name}:{frame.f_lineno}")
+        return self._lines
+
+    def _begins_a_line(self, frame: FrameType) -> bool:
+        """Return True at the beginning of a line.
+
+        The line of a `with` is visited again to release what it holds, and must not be left without that.
+        """
+        code = frame.f_code
+        begins = self._begins.get(code)
+        if begins is None:
+            firsts: dict[int, int] = {}
+            for start, _, line in code.co_lines():
+                if line is not None:
+                    firsts.setdefault(line, start)
+            begins = self._begins[code] = frozenset(firsts.values())
+        return frame.f_lasti in begins
+
+    def _record(self, scene: Scene, frame: FrameType, key: tuple[str, str, int]) -> None:
+        if self._databases.have_changed():
+            scene.wrote = 1
+        if scene.wrote:
+            scene.wrote -= 1
+            within, name, line = key
+            what = f"{name}:{line} in {frame.f_code.co_name}" + (f" at {scene.event}" if scene.event else "")
+            place = {"what": what, "within": within, "file": name, "line": line, "visit": self._visits[key]}
+            self.places.append({"scene": scene.kind, **place})
+
+    def _is_planned(self, key: tuple[str, str, int]) -> bool:
+        assert self._plan is not None
+        meant = (self._plan["within"], self._plan["file"], self._plan["line"])
+        return key == meant and self._visits[key] == self._plan["visit"]
+
+
+class _Databases:
+    """The SQLite connections of a run. `connect` replaces `sqlite3.connect`."""
+
+    def __init__(self) -> None:
+        self._open: list[sqlite3.Connection] = []
+        self._committed: dict[int, int] = {}
+        self._connect = sqlite3.connect
+
+    def connect(self, *given: Any, **more: Any) -> sqlite3.Connection:
+        made: sqlite3.Connection = self._connect(*given, **more)
+        self._open.append(made)
+        return made
+
+    def have_changed(self) -> bool:
+        """Return True if a transaction was committed since the last time."""
+        changed = False
+        for one in self._open:
+            with suppress(sqlite3.Error):  # it is closed
+                if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
+                    self._committed[id(one)] = one.total_changes
+                    changed = True
+        return changed
+
+    def roll_back(self) -> None:
+        for one in self._open:
+            with suppress(sqlite3.Error):  # it is closed, or of another thread
+                if one.in_transaction:
+                    one.rollback()
+
+
+def _sockets() -> list[Any]:
+    """Return patches that report what is sent by sockets."""
+    import socket
+
+    def reporting(name: str) -> Any:
+        send = getattr(socket.socket, name)
+
+        def sent(self: socket.socket, *given: Any, **more: Any) -> Any:
+            _written()
+            return send(self, *given, **more)
+
+        return patch.object(socket.socket, name, sent)
+
+    return [reporting(name) for name in ("send", "sendall")]
+
+
+class _Opened:
+    """Reports files that are opened for writing. Python cannot remove the hook that does, so there is only one."""
+
+    tell: Callable[[], None] = staticmethod(lambda: None)
+    _is_begun = False
+
+    @classmethod
+    def begin(cls) -> None:
+        if not cls._is_begun:
+            cls._is_begun = True
+            sys.addaudithook(cls._hear)
+
+    @classmethod
+    def _hear(cls, event: str, given: tuple[Any, ...]) -> None:
+        writes = event == "open" and isinstance(given[2], int) and given[2] & _WRITING
+        if (writes and not str(given[0]).startswith(os.devnull)) or event in ("os.rename", "os.remove", "os.link"):
+            cls.tell()

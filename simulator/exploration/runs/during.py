@@ -1,0 +1,101 @@
+"""Books that are read during a test, at each instant at which the service changed the state of an order.
+
+Every advance of the clock is split at these instants. An order whose books disagree with the ledger for longer than
+tolerated is late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.judgement.evidence import evidence_of
+from simulator.exploration.judgement.judging import Orders, Problem, books_disagree
+from simulator.exploration.runs.armed import ArmedWorld
+from simulator.exploration.runs.tasks import Document
+from simulator.kernel.clock import format_timestamp, parse_duration, parse_timestamp
+
+Advance = Callable[[Document], JsonObject]
+"""Advances a world's clock as the body of the control call says, and returns the receipt."""
+
+
+class Watch:
+    """Watches the books of one world. `books` returns them, or None."""
+
+    def __init__(self, one: ArmedWorld, books: Callable[[], list[Document] | None], tolerated_ms: int) -> None:
+        self.late: dict[str, Problem] = {}
+        self._one = one
+        self._books = books
+        self._tolerated_ms = tolerated_ms
+        self._since: dict[str, int] = {}
+        """The time since which an order's books have disagreed, in simulated milliseconds."""
+        self._states: list[object] = []
+
+    def rows(self) -> list[Document]:
+        """Return the orders that were late, as evidence."""
+        each = [one._asdict() for one in self.late.values()]
+        return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
+
+    def advance(self, advance: Advance, body: Document) -> JsonObject:
+        """Advance the clock as a body says, and look at the books at each instant that matters. Return the receipt."""
+        self.look()
+        target = self._target(body)
+        if target is None:
+            receipt = advance(body)
+            self.look()
+            return receipt
+        receipts: list[JsonObject] = []
+        while not receipts or self._now_ms() < target:
+            receipts.append(advance({"to": format_timestamp(min(target, self._next_ms() or target))}))
+            self.look()
+        return _joined(receipts)
+
+    def look(self) -> None:
+        """Compare the books with the ledger if an order has changed, or if one has disagreed for long enough."""
+        resources = self._one.world.control("GET", "/resources")["data"]
+        states: list[object] = [(row["id"], row["status"]) for row in resources if row.get("status")]
+        now = self._now_ms()
+        waiting = [since for order, since in self._since.items() if order not in self.late]
+        is_due = any(now >= since + self._tolerated_ms for since in waiting)
+        if states == self._states and not is_due:
+            return
+        self._states = states
+        found = {one.order: one for one in self._disagreements()}
+        self._since = {order: self._since.get(order, now) for order in found}
+        for order, since in self._since.items():
+            if now - since >= self._tolerated_ms:
+                note = f"{found[order].note}, since {format_timestamp(since)}"
+                self.late.setdefault(order, found[order]._replace(verdict="late", note=note))
+
+    def _disagreements(self) -> list[Problem]:
+        evidence = evidence_of([self._one])
+        return books_disagree(Orders({**evidence, "books": self._books()}))
+
+    def _now_ms(self) -> int:
+        return parse_timestamp(self._one.world.control("GET", "/clock")["now"])
+
+    def _target(self, body: Document) -> int | None:
+        """Return the time at which an advance ends, or None if only the service knows it."""
+        if body.get("by") is not None:
+            return self._now_ms() + parse_duration(body["by"])
+        return None if body.get("to") is None else parse_timestamp(body["to"])
+
+    def _next_ms(self) -> int | None:
+        """Return the next instant that matters: a timer, or the end of a time that is tolerated."""
+        now = self._now_ms()
+        timer = self._one.world.control("GET", "/clock")["next_timer_at"]
+        ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]
+        times = [*([] if timer is None else [parse_timestamp(timer)]), *ends]
+        return min((time for time in times if time > now), default=None)
+
+
+def _joined(receipts: list[JsonObject]) -> JsonObject:
+    """Return the receipts of consecutive advances as one."""
+    joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
+    for name in ("fired", "events", "deliveries"):
+        if isinstance(joined.get(name), list):
+            joined[name] = [item for receipt in receipts for item in receipt[name]]
+        elif isinstance(joined.get(name), int):
+            joined[name] = sum(receipt[name] for receipt in receipts)
+    return joined

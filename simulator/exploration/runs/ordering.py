@@ -1,0 +1,65 @@
+"""Deliveries of one object in a given order, after a test that has got none of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from urllib.parse import quote
+
+from simulator.engine.text.json import JsonObject
+from simulator.exploration.runs.armed import ArmedWorld
+from simulator.exploration.runs.tasks import Document
+
+_MOST_ATTEMPTS = 4
+"""How often an event that is refused is delivered again, as the service does."""
+
+
+def play(one: ArmedWorld, books: Callable[[], JsonObject]) -> Document:
+    """Deliver the events of the plan's object in the plan's order, and those that are refused once more at the end.
+
+    Return the answer to the last delivery (`answer`) and the books after it (`books`, a list or None).
+    """
+    plan = one.plan["orders"]
+    ids = _events(one, plan["object"])
+    refused: list[int] = []
+    answer: int | None = None
+    for number in plan["path"]:
+        if number < len(ids):
+            answer = _deliver(one, ids[number])
+            refused = [*(event for event in refused if event != number), *([] if _is_good(answer) else [number])]
+    found: Document = {"answer": answer, "books": books().get("books")}
+    for number in refused:
+        for _ in range(_MOST_ATTEMPTS):
+            if _is_good(_deliver(one, ids[number])):
+                break
+    return found
+
+
+def _events(one: ArmedWorld, number: int) -> list[str]:
+    """Return the ids of the events of a world's n-th object that are sent to a receiver, oldest first."""
+    attempted = {row["event_id"] for row in one.world.deliveries()}
+    objects: dict[str, list[str]] = {}
+    for event in one.world.events():
+        if event["id"] in attempted and event["type"] != "webhook.test":
+            objects.setdefault(str(event["data"]["object"].get("id", "")), []).append(event["id"])
+    return [*objects.values()][number] if number < len(objects) else []
+
+
+def _deliver(one: ArmedWorld, event: str) -> int | None:
+    """Deliver an event to all its endpoints. Return the status of the answer, or None if there is none."""
+    before = len(one.world.deliveries())
+    one.world.control("POST", f"/events/{quote(event, safe='')}/resend", {}, query={"wait": "true"})
+    rows = one.world.deliveries()[before:]
+    statuses: list[int | None] = [row["response_status"] for row in rows if row["event_id"] == event]
+    return next((status for status in statuses if not _is_good(status)), statuses[-1] if statuses else None)
+
+
+def _is_good(status: int | None) -> bool:
+    return status is not None and 200 <= status < 300
+
+
+def canonical(rows: object) -> str:
+    """Return books as a string in which the order of lines does not matter."""
+    if not isinstance(rows, list):
+        return ""
+    return "; ".join(sorted(json.dumps(row, sort_keys=True) for row in rows))

@@ -1,0 +1,97 @@
+"""The verdict on each run, and on the tests without faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from simulator.exploration import plans
+from simulator.exploration.baselines import Baseline
+from simulator.exploration.catalogue import class_of
+from simulator.exploration.judgement.causes import Judged
+from simulator.exploration.judgement.judging import (
+    HIDDEN_BY_SETTLE,
+    ORDER_DEPENDENT,
+    SURVIVED,
+    Orders,
+    Problem,
+    Verdict,
+    books_disagree,
+    judge,
+    judge_baseline,
+)
+from simulator.exploration.judgement.masking import Names
+from simulator.exploration.plans import Run
+from simulator.exploration.runs.ordering import canonical
+from simulator.exploration.runs.tasks import Document, Result
+
+
+def own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
+    """Return the errors in the integrator's records that occur without any fault."""
+    found = []
+    for test, one in baselines.items():
+        verdict = judge_baseline(one.evidence)
+        early = one.evidence.get("before")
+        first = None if early is None else judge_baseline({**one.evidence, **early})
+        if first is not None:
+            verdict = _of_stages(first, verdict or replace(first, verdict=SURVIVED))
+        if verdict is not None:
+            names = one.masks.names(one.evidence)
+            books = _masked(books_disagree(Orders(one.evidence)), names)
+            verdict = replace(verdict, note=names.masked(verdict.note))
+            found.append(Judged(plans.without_fault(test), verdict, "passed", one.evidence["timeline"], books))
+    return found
+
+
+def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
+    return [one._replace(order=names.masked(one.order), note=names.masked(one.note)) for one in books]
+
+
+NOTHING: Document = {
+    "transactions": [],
+    "standing": [],
+    "switched_off": [],
+    "books": None,
+    "not_genuine": [],
+    "timeline": [],
+}
+"""The result of a run whose process crashed."""
+
+
+def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
+    """Return the verdict on a run. If it was also judged before the integrator's job, return both verdicts."""
+    evidence = result["evidence"] or {**NOTHING, "hits": int(result["hung"])}
+    verdict = _judge(run, result, evidence, baseline, baseline.evidence)
+    if "before" in evidence and "before" in baseline.evidence:
+        early = {**evidence, **evidence["before"]}
+        first = _judge(run, result, early, baseline, {**baseline.evidence, **baseline.evidence["before"]})
+        verdict = _of_stages(first, verdict)
+    wanted = (run.plan.get("orders") or {}).get("wanted")
+    names = baseline.masks.names(evidence)
+    books_now = names.masked(canonical(evidence["books"]))
+    if wanted is not None and not verdict.is_finding and books_now != wanted:
+        note = f"the same deliveries in another order leave {wanted or 'nothing'} in the books, and not {books_now}"
+        verdict = replace(verdict, verdict=ORDER_DEPENDENT, note=note)
+    if verdict.is_finding and baseline.difference:
+        verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
+    books = _masked(books_disagree(Orders(evidence)), names) if verdict.is_finding else ()
+    return Judged(run, replace(verdict, note=names.masked(verdict.note)), result["outcome"], books=books)
+
+
+def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usual: Document) -> Verdict:
+    return judge(
+        usual,
+        {**evidence, "failure": result["failure"]},
+        passed=result["outcome"] != "failed",
+        hung=result["hung"],
+        strikes=class_of(run.fault).strikes,
+        by_reference=baseline.by_reference,
+    )
+
+
+def _of_stages(before: Verdict, after: Verdict) -> Verdict:
+    """Return the verdict after the integrator's job, with the one before it. A job that repairs a finding hides it."""
+    if before.is_finding and not after.is_finding:
+        note = f"before your job ran, the verdict was {before.verdict}: {before.note}"
+        return replace(before, verdict=HIDDEN_BY_SETTLE, note=note, before=before.verdict)
+    return replace(after, before=before.verdict)

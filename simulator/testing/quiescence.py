@@ -1,0 +1,30 @@
+"""Waiting for an application whose work goes on after its response, such as a queue with workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_SECONDS = 10.0
+_POLL_SECONDS = 0.02
+
+
+def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) -> bool:
+    """Ask an application until its queue is empty, for at most this many real seconds. Return True if it is empty.
+
+    Any answer except False means that it is.
+    """
+    for _ in range(max(1, round(seconds / _POLL_SECONDS))):
+        if is_quiet() is not False:
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
+
+
+def waiter(is_quiet: Callable[[], object]) -> Callable[[object], None]:
+    """Return a listener for `on_advance` that waits for an application."""
+
+    def wait(now: object) -> None:
+        wait_until_quiet(is_quiet)
+
+    return wait

@@ -1,0 +1,1 @@
+"""Exhaustive runs of certify, the recommended handler, and popular shortcuts."""

@@ -1,0 +1,142 @@
+"""Shortest counterexamples, as JSON and as sequence diagrams in a page of the documentation.
+
+    python -m tests.tools.certification.exhaustive.counterexamples     # writes the page from counterexamples.json
+
+`test_shortcuts` compares `counterexamples.json` with what runs find; WRITE=1 writes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from simulator.certification.exhaustive.running import FlowReport
+from simulator.docs.library import DIRECTORY
+from tests.tools.certification.exhaustive.shortcuts import SHORTCUTS
+
+HERE = Path(__file__).parent
+FILE = HERE / "counterexamples.json"
+PAGE = DIRECTORY / "explanation" / "delivery-shortcuts.md"
+Example = dict[str, Any]
+CHOSEN = {
+    "has-no-settle-job": ("onramp", "lost"),
+    "settles-open-orders-only": ("completed-refunded", "disagrees"),
+    "deduplicates-by-event-id-only": ("onramp", "doubled"),
+    "acknowledges-before-storing": ("onramp", "order-dependent"),
+    "trusts-the-payload": ("completed-refunded", "order-dependent"),
+    "downgrades-a-final-state": ("onramp", "doubled"),
+    "last-write-wins": ("onramp", "order-dependent"),
+    "expects-the-order-of-events": ("onramp", "stuck"),
+    "answers-unknown-types-with-500": ("onramp", "stuck"),
+    "refuses-copies": ("onramp", "stuck"),
+    "ignores-the-age": ("onramp", "forged-accepted"),
+}
+"""The flow and the verdict that are characteristic of each shortcut."""
+TEXTS = {
+    "lost": "The order was delivered, and the books do not have it.",
+    "disagrees": "The books and the ledger differ.",
+    "doubled": "The books have more than the service delivered.",
+    "order-dependent": "The same deliveries in another order leave other books.",
+    "stuck": "The service gets no acknowledgement, retries for days, and then disables the endpoint.",
+    "forged-accepted": "A request that must be refused was accepted.",
+}
+
+
+def example_of(report: FlowReport, verdict: str) -> Example:
+    """Return the finding with a verdict: its trace, and the books after each delivery."""
+    result = report.result
+    finding = next(one for one in result.findings if one.verdict == verdict)
+    prefixes = [finding.path[:length] for length in range(len(finding.path) + 1)]
+    last = report.outcomes[finding.path]
+    shown: Example = {
+        "flow": report.flow.name,
+        "verdict": verdict,
+        "trace": result.trace(finding.path, verdict),
+        "books": [report.outcomes[prefix].books for prefix in prefixes],
+        "settled": last.settled,
+        "note": finding.note,
+    }
+    if finding.other is not None:
+        shown["other"] = {
+            "trace": result.trace(finding.other),
+            "books": [report.outcomes[finding.other[:length]].books for length in range(len(finding.other) + 1)],
+            "settled": report.outcomes[finding.other].settled,
+        }
+    return shown
+
+
+def diagram(example: Example) -> Iterator[str]:
+    """Yield the lines of a sequence diagram: the service, the handler, and the books after each move."""
+    books = iter(example["books"][1:])
+    width = max(len(move.partition(" ")[2]) for move in example["trace"]) + 7
+    yield f"service{' ' * (width - 8)}handler                 books"
+    yield f"  |{' ' * width}|                    {example['books'][0] or 'nothing'}"
+    for move in example["trace"]:
+        name, _, event = move.partition(" ")
+        if name == "settle":
+            yield f"  |{' ' * width}| settle             {example['settled'] or 'nothing'}"
+        elif name == "lost":
+            yield f"  |{f'-- {event} '.ljust(width - 4, '-')}x    lost"
+        else:
+            yield f"  |{f'-- {event} '.ljust(width - 1, '-')}>| {name:18} {next(books) or 'nothing'}"
+
+
+def page() -> str:
+    """Return the page of the documentation."""
+    examples: dict[str, Example] = json.loads(FILE.read_text("utf-8"))
+    lines = [_INTRODUCTION.format(handler=(HERE / "handler.py").read_text("utf-8").strip())]
+    for name, kind in SHORTCUTS.items():
+        example = examples[name]
+        title = name.replace("-", " ")
+        says = " ".join((inspect.getdoc(kind) or "").split())
+        moves = f"`{example['verdict']}` in the flow `{example['flow']}`, after {len(example['trace'])} moves."
+        lines += [f"## It {title}", "", fill(says, 140), "", f"{moves} {TEXTS[example['verdict']]}", ""]
+        lines += _block(example)
+        if "other" in example:
+            lines += ["", "In another order:", "", *_block(example["other"])]
+        if example["verdict"] in ("doubled", "disagrees"):
+            lines += ["", f"At the end, {example['note']}."]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _block(example: Example) -> Iterator[str]:
+    yield "<!-- not run: a diagram -->"
+    yield "```text"
+    yield from diagram(example)
+    yield "```"
+
+
+_INTRODUCTION = """# Shortcuts, and the deliveries that break them
+
+Webhooks come late, twice, in another order, or never. This page has a handler whose books are right after each of
+these deliveries, and eleven popular shortcuts. Each has its shortest counterexample, found by
+[rampsim certify --exhaustive](../how-to/cover-every-order.md).
+
+## The recommended handler
+
+It does not count events. It reads the order from the API and books the order's state, so copies and late events
+change nothing. Its settle job reads every order, so lost events change nothing either.
+
+<!-- not run: it needs a web server and an API client around it -->
+```python
+{handler}
+```
+
+A diagram shows the moves from top to bottom, and the books after each move. Events that it does not show never came.
+`settle` is the settle job at the end, after the order has reached its end in the simulator.
+"""
+
+
+def main() -> None:
+    PAGE.write_text(page(), "utf-8")
+    sys.stdout.write(f"{PAGE}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Handlers that take one popular shortcut each, and the recommended one.
+
+The docstring of each shortcut is the text of its section in the documentation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from decimal import Decimal
+from typing import Any
+
+from tests.tools.certification.exhaustive.handler import Handler
+
+Document = dict[str, Any]
+UNFINISHED = ("", "awaiting_payment", "awaiting_deposit", "processing")
+KNOWN = ("created", "awaiting_payment", "awaiting_deposit", "processing", "completed", "failed", "refunded")
+
+
+class HasNoSettleJob(Handler):
+    """The service retries for days, so there is no settle job. But an endpoint can be down for longer, or disabled."""
+
+    def settle(self) -> None: ...
+
+
+class SettlesOpenOrdersOnly(Handler):
+    """The settle job skips orders that are finished in the books. But a completed order can be refunded later."""
+
+    def settle(self) -> None:
+        for order in self.api.transactions():
+            if self.column(order, "state") in UNFINISHED:
+                self.settled(order)
+
+    def settled(self, order: Document) -> None:
+        self.book(order)
+
+    def column(self, order: Document, name: str) -> str:
+        """Return a value of an order in the books, or "" if the order is not there."""
+        found = self.db.execute(f"SELECT {name} FROM orders WHERE id = ?", (order["id"],)).fetchone()
+        return str(found[0]) if found else ""
+
+    def overwrite(self, order: Document) -> None:
+        self.db.execute("DELETE FROM orders WHERE id = ?", (order["id"],))
+        self.book(order)
+
+    def is_new(self, event: Document) -> bool:
+        """Return True for the first copy of an event."""
+        self.db.execute("CREATE TABLE IF NOT EXISTS events (id TEXT PRIMARY KEY)")
+        return self.db.execute("INSERT OR IGNORE INTO events VALUES (?)", (event["id"],)).rowcount == 1
+
+    def credit(self, order: Document) -> None:
+        """Book a completed order on top of the amount that is booked already."""
+        had = Decimal(self.column(order, "amount") or 0)
+        self.overwrite(order)
+        amount = had + Decimal(self.column(order, "amount"))
+        self.db.execute("UPDATE orders SET amount = ? WHERE id = ?", (str(amount), order["id"]))
+
+
+class DeduplicatesByEventIdOnly(SettlesOpenOrdersOnly):
+    """Each event id counts once. But two events can both find the order completed, and each of them books it."""
+
+    def take(self, event: Document) -> None:
+        if self.is_new(event):
+            self.credit(self.api.transaction(event["data"]["object"]["id"]))
+
+
+class AcknowledgesBeforeStoring(SettlesOpenOrdersOnly):
+    """The first event creates the order, later ones update it. An update that finds no order is acknowledged, and
+    nothing of it is stored.
+    """
+
+    def take(self, event: Document) -> None:
+        about = event["data"]["object"]
+        if event["type"] == "transaction.created":
+            self.book(about)
+        elif self.column(about, "state"):
+            super().take(event)
+
+    def settle(self) -> None: ...
+
+
+class TrustsThePayload(SettlesOpenOrdersOnly):
+    """A payload is booked without asking the API, once for each event id. A payload that comes late is old news, but it
+    is booked as if it were new.
+    """
+
+    def take(self, event: Document) -> None:
+        about = event["data"]["object"]
+        if self.is_new(event) and about["status"] not in UNFINISHED:
+            self.overwrite(about)
+
+
+class DowngradesAFinalState(SettlesOpenOrdersOnly):
+    """Each event sets the order's state, and the money is booked when the order becomes completed. A late event reopens
+    the order, and the settle job completes it again.
+    """
+
+    def take(self, event: Document) -> None:
+        self.credit(event["data"]["object"])
+
+    def settled(self, order: Document) -> None:
+        self.credit(order)
+
+
+class LastWriteWins(SettlesOpenOrdersOnly):
+    """The last event replaces the order. There is no settle job that would replace it again."""
+
+    def take(self, event: Document) -> None:
+        self.overwrite(event["data"]["object"])
+
+    def settle(self) -> None: ...
+
+
+class ExpectsTheOrderOfEvents(SettlesOpenOrdersOnly):
+    """An event about an unknown order raises an error until the first event has come. If the first event is lost, the
+    error never ends.
+    """
+
+    def take(self, event: Document) -> None:
+        if event["type"] != "transaction.created" and not self.column(event["data"]["object"], "state"):
+            raise LookupError(event["data"]["object"]["id"])
+        super().take(event)
+
+
+class AnswersUnknownTypesWith500(Handler):
+    """A type that was unknown when the handler was written raises an error. The service adds types without notice."""
+
+    def take(self, event: Document) -> None:
+        if event["type"].rpartition(".")[2] not in KNOWN:
+            raise NotImplementedError(event["type"])
+        super().take(event)
+
+
+class RefusesCopies(SettlesOpenOrdersOnly):
+    """A copy of an event raises an error. For the service, that is an event that never arrived."""
+
+    def take(self, event: Document) -> None:
+        if not self.is_new(event):
+            raise ValueError(event["id"])
+        super().take(event)
+
+
+class IgnoresTheAge(Handler):
+    """The signature is checked and the timestamp is not, so a recorded request is accepted for ever."""
+
+    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
+        expected = hmac.new(self.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+        if not hmac.compare_digest(expected.encode(), signature.encode()):
+            return 401
+        self.take(json.loads(body))
+        return 200
+
+
+SHORTCUTS: dict[str, type[Handler]] = {
+    "has-no-settle-job": HasNoSettleJob,
+    "settles-open-orders-only": SettlesOpenOrdersOnly,
+    "deduplicates-by-event-id-only": DeduplicatesByEventIdOnly,
+    "acknowledges-before-storing": AcknowledgesBeforeStoring,
+    "trusts-the-payload": TrustsThePayload,
+    "downgrades-a-final-state": DowngradesAFinalState,
+    "last-write-wins": LastWriteWins,
+    "expects-the-order-of-events": ExpectsTheOrderOfEvents,
+    "answers-unknown-types-with-500": AnswersUnknownTypesWith500,
+    "refuses-copies": RefusesCopies,
+    "ignores-the-age": IgnoresTheAge,
+}
+HANDLERS: dict[str, type[Handler]] = {"recommended": Handler, **SHORTCUTS}
