@@ -255,7 +255,7 @@ def running_stage(url: str, webhook_key: str, token: str | None, service: Servic
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
-        raise NoStage(f"the simulator at {url} does not list its worlds: {refusal}") from None
+        raise NoStage(f"the simulator at {url} could not list its worlds: {refusal}") from None
     except (LookupError, TypeError, AttributeError):
         raise NoStage(f"the server at {url} is not a simulator of this version", unreachable=True) from None
 

@@ -173,7 +173,7 @@ def _plain(value: object, name: str = "") -> object:
 
 
 def number_of(name: str) -> int:
-    """Return the number of the last exchange that a feature is about."""
+    """Return the number of the last exchange that a feature refers to."""
     start = name.rindex("#") + 1
     end = start
     while end < len(name) and name[end].isdecimal():

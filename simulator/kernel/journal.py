@@ -119,7 +119,7 @@ class Journal:
         return len(self._events)
 
     def record_move(self, resource_id: str, step: HistoryEntry) -> None:
-        """Append a transition to the history of a resource. Call this inside a change."""
+        """Append a transition to the history of a resource. Call this inside a transaction."""
         moves = self._histories.get(resource_id) or ()
         if len(moves) < MOVES_A_ROW:
             self._histories.put(resource_id, (*moves, step))

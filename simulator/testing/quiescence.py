@@ -1,4 +1,4 @@
-"""Waiting for an application whose work goes on after its response, such as a queue with workers."""
+"""Waiting for an application whose work continues after its response, such as a queue with workers."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Exchange:
 
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:
-            raise TypeError("an exchange is made by `sanitise`, or read from a corpus")
+            raise TypeError("do not create an Exchange directly: use `sanitise`, or read it from a corpus")
 
     def line(self) -> bytes:
         """Return the exchange as a line of a corpus."""

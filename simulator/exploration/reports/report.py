@@ -189,7 +189,9 @@ def read_run(given: str, directory: Path) -> Run:
     except OSError:
         if not is_file and (run := _reported(given, directory / "report.json")) is not None:
             return run
-        raise NoFinding(f"no finding {given!r} ({path} does not exist), and no such run in the report") from None
+        raise NoFinding(
+            f"no finding {given!r}: {path} does not exist, and the report contains no run with this id"
+        ) from None
     if not head.startswith(_HEAD):
         raise NoFinding(f"{path} is not a finding of explore: its first line does not start with `{_HEAD.strip()}`")
     try:
@@ -253,7 +255,7 @@ def _rank(verdict: str) -> int:
     return VERDICTS.index(verdict) if verdict in VERDICTS else len(VERDICTS)
 
 
-# For people
+# Readable output
 
 
 def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str:

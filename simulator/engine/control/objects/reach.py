@@ -155,7 +155,7 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: Drive) -> Drive:
-        """Run the steps up to the next wait, atomically, and rehearse that wait.
+        """Run the steps up to the next wait, atomically, and check that this wait can end.
 
         Return the wait and all later steps.
         """
