@@ -67,7 +67,7 @@ class Service:
         return f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores one"
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
-        """Return the amount and currency that an order delivers, or 0 and "" if the order does not deliver money."""
+        """Return the amount and currency that an order delivers, or 0 and "" if it does not deliver money."""
         row = self.provider.money.orders.get(kind)
         if row is None:
             return Decimal(0), ""
@@ -87,13 +87,13 @@ class Order:
     currency: str
 
     def live(self, *steps: Step) -> None:
-        """Run the order through steps."""
+        """Take the order through steps."""
         for step in steps:
             if step.action:
                 self.stage.act(step.action, self.id)
 
     def event(self, kind: str) -> JsonObject:
-        """Return the order's latest event with a type."""
+        """Return the order's latest event of a type."""
         rows: list[JsonObject] = self.stage.control.get("/events", type=kind, object_id=self.id)["data"]
         return rows[-1]
 
@@ -334,7 +334,7 @@ def _stage(
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of an address. The address may be a base URL of the API."""
+    """Return the scheme, host and port of an address. The address may be a base URL of the API."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

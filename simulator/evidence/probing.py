@@ -22,7 +22,7 @@ from simulator.kernel.dataclass import dataclass
 _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
 )  # fmt: skip
-"""The verdicts that narrow the sides, in order of priority."""
+"""The reasons for the verdict `undecided`, in order of priority."""
 _MOST_FAILURES = 3
 """The run ends after this number of consecutive flows without a response from the target."""
 

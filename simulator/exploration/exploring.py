@@ -212,7 +212,7 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Yield a note that lists the fault classes that match no site in any test, if there are any."""
+    """Yield a note about the fault classes that match no site in any test, if there are any."""
     left = [name for name in classes if name not in planned]
     if left:
         find = "fault class has" if len(left) == 1 else "fault classes have"

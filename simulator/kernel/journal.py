@@ -18,10 +18,10 @@ from simulator.kernel.texts import Packing, Text
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason for a change. `kind` is request, law (a timer of the service), action, rule or start. `name` is the
-    name of the request, timer, action or rule.
+    """The reason for a transaction.
 
-    `reference` is the request id, or the location of a scenario rule (file and line).
+    `kind`: request, law (a timer of the service), action, rule or start. `name`: the name of the request, timer,
+    action or rule. `reference`: the request id, or the location of a scenario rule (file and line).
     """
 
     kind: str

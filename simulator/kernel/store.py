@@ -2,8 +2,9 @@
 
 A table is declared once, as a `TableKey`, in the module that owns it. `store[KEY]` returns the table.
 
-Rows are frozen records or plain JSON values. A change replaces rows and never edits them. The undo log is therefore a
-list of old rows, a snapshot can share the tables until they are written again, and no reader sees a partial change.
+Rows are frozen records or plain JSON values. A transaction replaces rows and never edits them. The undo log is
+therefore a list of old rows, a snapshot can share the tables until they are written again, and no reader sees a
+partial transaction.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class Store(dict[Any, Any]):
     def change(self) -> AbstractContextManager[None]:
         """Return a context manager for one transaction, which is undone if the block raises an exception.
 
-        Nested changes join the outer change.
+        Nested transactions join the outer transaction.
         """
         return _Change(self) if self._log.writes is None else _JOINED
 
@@ -284,9 +285,9 @@ class Store(dict[Any, Any]):
 
 
 class _Change:
-    """One change to a store.
+    """One transaction in a store.
 
-    It is a class, because every request makes several changes and a generator would take four times as long.
+    It is a class, because every request makes several transactions and a generator would take four times as long.
     """
 
     __slots__ = ("_store",)
@@ -321,4 +322,4 @@ class _Attempt:
 
 
 _JOINED = nullcontext()
-"""The context manager for a nested change. The outer change commits or undoes its writes."""
+"""The context manager for a nested transaction. The outer transaction commits or undoes its writes."""

@@ -75,7 +75,7 @@ class Wiring:
 
 
 class Origin:
-    """Additional data about a transaction besides its cause. The kernel only passes it on. Subclasses define the fields."""
+    """Additional data about a transaction besides its cause. The kernel ignores it. Subclasses define the fields."""
 
     __slots__ = ()
 
@@ -192,7 +192,7 @@ class World:
 
 
 class _CausedChange:
-    """A change to a world's store with a cause and an origin.
+    """A transaction in a world's store with a cause and an origin.
 
     When it ends, the previous cause and origin are restored.
     """

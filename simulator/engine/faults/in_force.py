@@ -127,7 +127,7 @@ class DeliveryPlan(Effects):
 
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Activate a validated fault for a scenario or a request, and return its table row. Call this inside a transaction."""
+    """Activate a validated fault for a scenario or request. Return its table row. Call this inside a transaction."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
         **given,

@@ -73,11 +73,11 @@ def test_replaced_row_keeps_its_position_and_recreated_row_does_not() -> None:
 
 def test_writing_outside_of_a_change_is_refused_and_changes_nothing() -> None:
     store, table = filled("a")
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.put("b", 1)
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.put("a", 1)
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.delete("a")
     assert listed(store) == {"things": [("a", "row a")]}
 

@@ -125,7 +125,7 @@ class _Collector:
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """Return the number of the call that caused a change, or -1 if there is none.
+        """Return the number of the call that caused a transaction, or -1 if there is none.
 
         `least` is the call number of the resource's previous change.
         """

@@ -167,7 +167,7 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
 
 
 def _fields(row: object) -> JsonObject:
-    """Return the fields that worlds accept from a row. Raise `LookupError` if another field than a nullable one is missing."""
+    """Return the fields that worlds accept from a row. Raise `LookupError` if a required one is missing."""
     if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
         raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
     return {**{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
