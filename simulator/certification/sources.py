@@ -238,7 +238,7 @@ def _fetched(url: str) -> str:
         if status == 200:
             return content.decode()
     except (NoResponse, ValueError) as error:
-        raise Unusable(f"--books: {url} does not answer ({error})") from None
+        raise Unusable(f"--books: {url} does not respond ({error})") from None
     raise Unusable(f"--books: {url} answers {status}")
 
 

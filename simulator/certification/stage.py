@@ -237,7 +237,7 @@ class Stage:
             client = SyncClient(self.keys["base_url"], any_host=True, live_keys=LIVE_KEYS)
             status, _, received = client.request(method, path, content, sent, _CALL_SECONDS)
         except NoResponse as error:
-            raise NoStage(f"the simulator broke off at {url} ({error})", unreachable=True) from None
+            raise NoStage(f"lost the connection to the simulator at {url} ({error})", unreachable=True) from None
         if not 200 <= status < 300:
             said = received.decode(errors="replace")
             raise NoStage(f"the simulator refused {method} {url}: {status} {said}\n{self.service.needed_world}")
@@ -265,12 +265,12 @@ def _running_stage(url: str, webhook_key: str, token: str | None, service: Servi
     for world in listed:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
-            where = f"{url}, which was running, world {world['id']}"
+            where = f"{url}, already running, world {world['id']}"
             return _stage(url, world, environment, webhook_key, token, where, service)
     default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
-        raise NoStage(f"no world of the simulator at {url} has the receiver's webhook key. Check --webhook-key")
-    where = f"{url}, which was running, world {DEFAULT_WORLD}"
+        raise NoStage(f"no world in the simulator at {url} has the receiver's webhook key. Check --webhook-key")
+    where = f"{url}, already running, world {DEFAULT_WORLD}"
     return _stage(url, default, _usual_environment(service), webhook_key, token, where, service)
 
 

@@ -83,7 +83,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
     """Return notes for the suite's author: which tests cannot reveal anything, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
-        yield f"{_named(skipped, tests)} skipped, so explore says nothing about them"
+        yield f"{_named(skipped, tests)} skipped, so explore does not check them"
     silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
     if silent:
         yield (

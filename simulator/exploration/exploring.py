@@ -167,7 +167,7 @@ def _chosen(
         assert budget is not None
         raise StopExploring(
             f"--budget: the tests took {settings.budget - budget:.0f} s without faults, and no run fits the rest of "
-            f"{settings.budget:g} s: give it more"
+            f"{settings.budget:g} s: increase it"
         )
     listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, workers), left_out)
     return chosen, left_out

@@ -81,7 +81,7 @@ class Case:
             tracked = self._early(early, seconds)
             if tracked is not None:
                 return tracked, path[len(early) :]
-        raise NoStage(f"the receiver does not answer within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
+        raise NoStage(f"the receiver did not respond within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
         """Create an order, and deliver events before its response. Return None if the response was faster."""
@@ -162,7 +162,7 @@ class Tracked:
             stamp = stage.now_ms() - signature.tolerance_ms - SLACK_MS
             outcome = self.case.send(signed_headers(signature, stage.key, stamp, body), body)
             if outcome.succeeded:
-                note = f"a copy of {self.name(event)} with a signature beyond its age was answered {outcome.status}"
+                note = f"a copy of {self.name(event)} with an expired signature got the response {outcome.status}"
                 self.problems.append(("forged-accepted", note))
         # Each attempt has its own signature time, so a late copy is as genuine as the first one.
         outcome = self.case.send(signed_headers(signature, stage.key, stage.now_ms(), body), body)

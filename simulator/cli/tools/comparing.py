@@ -114,7 +114,10 @@ def _corpus(
     if not result.replayed:
         fail([f"{directory}: nothing was compared"], EXIT_REFUSED)
     if result.unused:
-        fail([f"{one.place}: excuses no difference ({one.reason}). Delete it" for one in result.unused], EXIT_REFUSED)
+        fail(
+            [f"{one.place}: no difference matches this entry ({one.reason}). Delete it" for one in result.unused],
+            EXIT_REFUSED,
+        )
     sys.exit(EXIT_REFUSED if result.differences else 0)
 
 

@@ -79,7 +79,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if not inference.replayed:
-        fail([f"{directory}: no call of the recording could be replayed, so it decides nothing"], EXIT_REFUSED)
+        fail([f"{directory}: no call in the recording could be replayed, so no assumption was decided"], EXIT_REFUSED)
     if any(one.verdict in ("differs", "neither") for one in verdicts):
         raise SystemExit(EXIT_REFUSED)
 

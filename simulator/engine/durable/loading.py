@@ -91,7 +91,7 @@ class WorldLoader:
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
         if base.dropped:  # the whole world is written again, so that the unreadable rows are removed and counted once
             journals = ", ".join(base.dropped)
-            _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
+            _log.warning("the world %s lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True
             self._note(world.id)
 

@@ -56,14 +56,14 @@ class FileLock:
         except OSError:
             holder = os.pread(beside, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or name another file"
+                f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or use another file"
             ) from None
         database = self._open(path, real)
         try:
             _lock_byte(database)
         except OSError:
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or name another file"
+                f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or use another file"
             ) from None
         os.ftruncate(beside, 0)
         os.pwrite(beside, f"{os.getpid()}\n".encode(), 0)

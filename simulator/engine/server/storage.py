@@ -135,7 +135,7 @@ def unavailable(path: str, why: str) -> ApiError | ControlError:
 
     Requests to the API get an error code from the specification, and control requests get a code of the simulator.
     """
-    message = f"The simulator cannot save what it does, so it does nothing: {why}"
+    message = f"The simulator cannot save changes, so it refuses all calls: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)
     return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
@@ -146,7 +146,7 @@ def unreadable_error(path: str, world_id: str, why: str) -> ApiError | ControlEr
     fix = "POST /_simulator/reset creates it again" if world_id == DEFAULT_WORLD else "DELETE deletes it"
     message = (
         f"The world {world_id!r} cannot be read, so it is quarantined and serves no requests: {why}. "
-        f"GET /_simulator/worlds/{world_id}/raw exports what the store has of it. {fix}."
+        f"GET /_simulator/worlds/{world_id}/raw exports its stored data. {fix}."
     )
     if CONTROL_BASE in path:
         return ControlError(503, UNREADABLE, message, world=world_id, unreadable=why)

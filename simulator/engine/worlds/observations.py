@@ -50,7 +50,7 @@ class Observed:
     def warning(self, today: datetime.date) -> str:
         """Return a warning if the file is old, else ""."""
         days = (today - datetime.date.fromisoformat(self.date)).days
-        return f"{self.name}: observed {days} days ago. `rampsim probe` renews it" if days > OLD_DAYS else ""
+        return f"{self.name}: observed {days} days ago. Run `rampsim probe` to renew it" if days > OLD_DAYS else ""
 
 
 def read_observed(document: object, switches: Switches, name: str) -> Observed:
@@ -59,7 +59,9 @@ def read_observed(document: object, switches: Switches, name: str) -> Observed:
         raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")
     version = document.get("version")
     if type(version) is int and version > FORMAT:
-        raise StateError("version", f"{version} is newer than {FORMAT}, which this rampsim reads. Install a newer one")
+        raise StateError(
+            "version", f"{version} is newer than {FORMAT}, the version that this rampsim reads. Install a newer rampsim"
+        )
     if type(version) is not int or version != FORMAT:
         raise StateError("version", f"{version!r} is not {FORMAT}")
     date = str(document.get("observed_at"))
@@ -96,7 +98,7 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
         raise StateError(f"{place}.verdict", f"it is not one of {', '.join(get_args(Result))}")
     alternative = row.get("alternative")
     if (row["verdict"] == "differs") != (alternative is not None):
-        raise StateError(f"{place}.alternative", "`differs` needs one, and no other verdict has one")
+        raise StateError(f"{place}.alternative", "only the verdict `differs` must have an alternative")
     if alternative is not None and (why := switch.why_not(str(alternative))):
         raise StateError(f"{place}.alternative", why)
     if not isinstance(row.get("exchanges") or [], list):

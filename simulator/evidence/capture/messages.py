@@ -68,7 +68,7 @@ class Head:
         return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
 
     def forwarded(self, first: bytes, *, host: bytes | None = None, closes: bool) -> bytes:
-        """Return the head for the next hop: without hop-by-hop headers, and with new `Host` and `Connection` headers."""
+        """Return the head for the next hop: without hop-by-hop headers, but with new `Host` and `Connection`."""
         dropped = _HOP_BY_HOP | self.tokens(b"connection")
         lines = [first]
         if host is not None and not self.values(b"host"):

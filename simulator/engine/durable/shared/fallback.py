@@ -35,7 +35,8 @@ from simulator.kernel.world import DEFAULT_WORLD
 _CONTROL = f"{CONTROL_BASE}/"
 _FORK_ELSEWHERE = "another server owns it, so `replace` does not delete it. Delete it first, or choose another id."
 _AT_REST = (
-    "No server has this world in memory, so this is not a delivery of it. For other requests, send a control token."
+    "No server has this world in memory, so this request is not one of its deliveries. For other requests, send a "
+    "control token."
 )
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world is moving between replicas. Nothing was done. Send the request again.",
