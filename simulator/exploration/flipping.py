@@ -27,8 +27,8 @@ from simulator.service import TOOLING
 
 _NOTHING_ASKED = (
     "No test called the simulator, had a transaction or received an event, so the result says nothing about your code. "
-    "Tests find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
-    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
+    "Tests find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in "
+    "SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
 )
 """The note if no alternative could have changed anything."""
 

@@ -1,5 +1,6 @@
-"""The lock that reserves a SQLite file for one server at a time, even if other servers use another path or link to
-it.
+"""The lock that reserves a SQLite file for one server at a time.
+
+It also excludes servers that use another path or link to the file.
 """
 
 from __future__ import annotations

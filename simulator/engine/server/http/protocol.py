@@ -57,7 +57,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _cycle_arriving: RequestResponseCycle | None = None
     """The request that is currently arriving, if it will run inline once it is complete."""
     _call: InlineCall | None = None
-    """The same request, as admitted by the fast path."""
+    """The same request, as accepted by the fast path."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)
