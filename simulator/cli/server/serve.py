@@ -84,7 +84,7 @@ def serve(
 
 
 def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
-    """Read the observed files. An old file gives a warning."""
+    """Read the observed files. An old file causes a warning."""
     if not paths:
         return ()
     from simulator.evidence import observed

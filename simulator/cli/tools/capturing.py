@@ -41,7 +41,7 @@ def capture(
     """Record traffic with the real service.
 
     Opens a reverse proxy on this machine: use http://127.0.0.1:PORT/v1 as the base URL of your client. Each call
-    becomes a line of DIR/NAME.jsonl. Secrets are never written, and personal data is replaced by pseudonyms.
+    becomes a line of DIR/NAME.jsonl. Secrets are never written, and personal data is replaced with pseudonyms.
 
     `rampsim infer DIR` and `rampsim compare DIR` use the recording. End with Ctrl-C.
     """
@@ -58,7 +58,7 @@ def capture(
 
 
 def _with_base(url: str) -> str:
-    """Return the base URL. Exit with 2 if the URL has another path than one that ends with /v1."""
+    """Return the base URL. Exit with 2 if the URL has a path that does not end with /v1."""
     if not is_address(url):
         fail([f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}"], EXIT_USAGE)
     parts = urlsplit(url)

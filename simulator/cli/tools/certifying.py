@@ -84,8 +84,8 @@ def certify(
     With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
     `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
-    With --exhaustive, the events of each flow come in every order, up to --copies times each, late or never. Without a
-    way to save the application's state, each delivery needs an order of its own.
+    With --exhaustive, the events of each flow arrive in every order, up to --copies times each, late or never. Without
+    a way to save the application's state, each delivery needs a separate order.
 
     Exit codes: 0 all rules pass and every order was covered, 1 a rule fails or an order is wrong, 2 wrong usage, 3 the
     receiver does not respond, 4 an exhaustive run without findings is not complete.

@@ -46,7 +46,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Compare recorded traffic with a service, or two contracts.
 
-    DIR has recordings of `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
+    DIR contains recordings from `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
     difference means that the simulator is wrong, or that the service has changed. Exits with 1 if there are
     differences, if nothing was compared, or if an accepted difference did not occur.
 

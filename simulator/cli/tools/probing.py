@@ -147,7 +147,7 @@ def _check_webhook_options(url: str | None, listen: str, key: str | None, spend:
 
 
 def _listener(client: ControlClient | None, url: str | None, listen: str, key: str | None) -> Listener | None:
-    """Open the listener for webhooks. For a simulator that is steered it is on loopback, with the world's key."""
+    """Open the webhook listener. For a controlled simulator, it is on loopback and uses the world's key."""
     from simulator.engine.clients.control import CallRefused, Unreachable
     from simulator.evidence.listener import Listener
 

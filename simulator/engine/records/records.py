@@ -213,7 +213,7 @@ _MOST_NAMED = 3
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
     """Return a 404 error for an unknown id.
 
-    The message names resources that have this value as their reference, because people confuse ids and references.
+    The message names resources that have this value as their reference, because users confuse ids and references.
     """
     named = []
     if given:
