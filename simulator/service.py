@@ -1,4 +1,5 @@
-"""Facts about the simulated service that clients need: the format of live keys, webhook signatures and tooling.
+"""Facts about the simulated service that clients need: live keys, the token request, webhook signatures and
+tooling.
 
 Unlike `simulator.host`, this module does not load the provider's resource packages, so the command line and the tools
 start quickly.
@@ -7,5 +8,6 @@ start quickly.
 from __future__ import annotations
 
 from simulator.providers.ramp.key_forms import LIVE_KEYS as LIVE_KEYS
+from simulator.providers.ramp.key_forms import TOKEN_EXCHANGE as TOKEN_EXCHANGE
 from simulator.providers.ramp.signatures import SIGNATURE as SIGNATURE
 from simulator.providers.ramp.tooling import TOOLING as TOOLING

@@ -28,6 +28,7 @@ from simulator.host import PROVIDER, Simulator, application_of
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.service import TOKEN_EXCHANGE
 
 SEED = Config().seed
 """The seed of the world `default`, so that a new world gives the same ids."""
@@ -133,7 +134,7 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
             for name in simulator.library if names is None else names:
                 file = simulator.library[name]
                 client = _Noting(http)
-                result = await run(file, client, seed=SEED, keep=True)
+                result = await run(file, client, TOKEN_EXCHANGE, seed=SEED, keep=True)
                 world = simulator.worlds[result.world]
                 rules = {note["part"] for note in simulator.engine.progress(world, name)["rules_fired"]}
                 fired = {index for index, _ in enumerate(file.scenario.rules) if f"rules[{index}]" in rules}

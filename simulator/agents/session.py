@@ -12,7 +12,7 @@ from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.service import LIVE_KEYS
+from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
 
 DOCS = "/_simulator/docs/"
 _SECONDS = 60.0
@@ -101,17 +101,17 @@ class Session:
 
     def _sign_in(self, world: str, environment: str) -> _SignedIn:
         keys = self.keys(world, environment)
-        pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
-        reply = self._ask("POST", keys["base_url"], "/auth/token", pair, None, marked("mcp"))
-        body = reply.body
-        if not isinstance(body, dict) or "access_token" not in body:
+        pair = TOKEN_EXCHANGE.body(keys)
+        reply = self._ask("POST", keys["base_url"], TOKEN_EXCHANGE.path, pair, None, marked("mcp"))
+        body, token = reply.body, TOKEN_EXCHANGE.token_in(reply.body)
+        if token is None:
             error = body.get("error", {}) if isinstance(body, dict) else {}
             raise ToolRefused(
                 str(error.get("code", reply.status)),
                 f"The token request for the world {world} was refused: {error.get('message', reply.status)}",
                 status=reply.status,
             )
-        signed_in = _SignedIn(keys["base_url"], str(body["access_token"]), reply.headers.get("x-request-id", world))
+        signed_in = _SignedIn(keys["base_url"], token, reply.headers.get("x-request-id", world))
         self._signed_in[world, environment] = signed_in
         return signed_in
 

@@ -305,11 +305,12 @@ def _read(text: str, simulator: Simulator | None = None) -> ScenarioFile:
 def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
     from simulator.engine.clients.asynchronous import HttpClient
     from simulator.engine.scenario.run import runner
+    from simulator.service import TOKEN_EXCHANGE
 
     file = _file(given)
 
     async def play() -> Any:
-        return await runner.run(file, HttpClient(session.url, session.token or ""), seed=1)
+        return await runner.run(file, HttpClient(session.url, session.token or ""), TOKEN_EXCHANGE, seed=1)
 
     result = asyncio.run(play())
     failed = [f"{check.name}: {check.problem}" for check in result.checks if not check.passed]

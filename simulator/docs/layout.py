@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import jinja2
-from markupsafe import Markup
 
 from simulator.docs import library, markdown
 from simulator.docs.library import INDEX, Page
@@ -23,7 +22,7 @@ def whole(path: str) -> bytes:
         .render(
             page=page,
             title=rendered.title,
-            body=Markup(rendered.html),
+            body=rendered.html,
             headings=[one for one in rendered.headings if one.level <= 3],
             sections=library.sections(),
             before=order[place - 1] if place else None,

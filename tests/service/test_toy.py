@@ -12,7 +12,10 @@ import pytest
 
 from simulator.engine.clients.asynchronous import AsgiClient
 from simulator.engine.scenario.files.library import Library
+from simulator.engine.scenario.files.loader import Loader
+from simulator.engine.scenario.run.runner import run as run_scenario
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.vocabulary.vocabulary import collected
 from simulator.engine.worlds.alternatives import chosen
 from simulator.engine.worlds.simulator import Blueprint, Simulator
 from simulator.host import application_of
@@ -38,12 +41,12 @@ class Branch:
         self.world = self.simulator.create_world(Blueprint("default", 1, scenarios=scenarios))
         self.transport = FakeTransport()
         self.runtime = Runtime(self.simulator, self.transport)
-        self._client = AsgiClient(application_of(self.runtime))
+        self.client = AsgiClient(application_of(self.runtime))
 
     async def call(self, method: str, path: str, body: Any = None, status: int = 0) -> Any:
         secret = PROVIDER.identity.credentials(self.world)[self.world.environments[0]]["secret_key"]
         headers = {"Authorization": f"Bearer {secret}"}
-        answer = await self._client.request(method, path, body, headers)
+        answer = await self.client.request(method, path, body, headers)
         assert answer.status == status or (not status and answer.status < 300), (path, answer.status, answer.body)
         return answer.body
 
@@ -115,6 +118,36 @@ def test_it_survives_a_restart_of_its_server(tmp_path: Path) -> None:
         assert library.control("GET", "/clock").body["now"] == "2026-01-05T09:00:00.000Z"
         assert library.api("GET", f"/loans/{loan}").body["status"] == "out"
         assert library.act("bring_back", loan).status == 200
+
+
+DRIVE = """
+name: a-loan
+drive:
+  - book: {post: /books, body: {title: Middlemarch}}
+  - loan: {post: /loans, body: {book_id: "${book.id}"}}
+  - {action: bring_back, target: "${loan.id}"}
+  - read: {get: "/loans/${loan.id}"}
+"""
+
+
+def test_a_scenario_drives_it_with_the_secret_key_as_token() -> None:
+    async def use(library: Branch) -> None:
+        file = Loader(collected(PROVIDER)).load(DRIVE)
+        result = await run_scenario(file, library.client, PROVIDER.identity.exchange, seed=1)
+        assert [(check.name, check.problem) for check in result.checks] == [("drive", "")]
+        calls = [entry.text for entry in result.timeline if entry.kind == "call"]
+        assert [text.partition(" →")[0].split("/")[1] for text in calls] == ["books", "loans", "loans"]
+
+    run(use)
+
+
+def test_a_whole_object_as_target_of_a_driven_action_fails_the_run() -> None:
+    async def use(library: Branch) -> None:
+        file = Loader(collected(PROVIDER)).load(DRIVE.replace("${loan.id}", "${loan}", 1))
+        (check, *_) = (await run_scenario(file, library.client, PROVIDER.identity.exchange, seed=1)).checks
+        assert "target" in check.problem
+
+    run(use)
 
 
 def test_it_has_no_assumption_to_switch_and_says_so() -> None:

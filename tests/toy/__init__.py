@@ -22,19 +22,15 @@ PROVIDER = Provider(
 )
 
 
-LENDING = Flow(
-    "lending",
-    "loan",
-    (("book", "/books", {"title": "${reference}"}), ("loan", "/loans", {"book_id": "${book.id}"})),
-    (Step(RETURNED.name, "bring_back"),),
-)
+LENT = (("book", "/books", {"title": "${reference}"}), ("loan", "/loans", {"book_id": "${book.id}"}))
+LENDING = Flow("lending", "loan", LENT, (Step(RETURNED.name, "bring_back"),))
 PLAYBOOK = Playbook(
     kind="loan",
     path="/loans/",
     sign_in=lambda call, keys: keys["secret_key"],
     order=LENDING.order,
     needed="a loan",
-    history=(Step(RETURNED.name, "bring_back"),),
+    history=LENDING.steps,
     forged={"status": "returned"},
     altered="book_id",
     flows=(LENDING,),

@@ -40,7 +40,7 @@ TOOLS: Mapping[str, tuple[int, str]] = {
     "simulator/cli/worlds/worlds.py": (1, "the keys that a made world prints"),
     "simulator/docs/llms.py": (1, "the page for language models says what the reference data are"),
     "simulator/host.py": (1, "the composition root names the provider"),
-    "simulator/service.py": (3, "the composition root names the provider"),
+    "simulator/service.py": (4, "the composition root names the provider"),
     "simulator/testing/faults.py": (2, "refusals that show how calls are written"),
     "simulator/testing/plugin/__init__.py": (1, "the title of the options"),
     "simulator/testing/plugin/markers.py": (1, "a refusal that shows the name of a scenario"),

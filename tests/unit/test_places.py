@@ -229,7 +229,7 @@ def files_naming() -> Mapping[str, set[str]]:
 
 MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name in model.model_fields}
 COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
-COMMON |= {"times", "probability", "skip", "act"}
+COMMON |= {"times", "probability", "skip", "act", "copies"}
 """Members whose names are words that stand for other things in other files too."""
 EXAMPLES = ("engine/scenario/language/schema.py", "engine/faults/presets.py")
 """Scenario files read durations in their own way, and presets are examples; a new member needs neither."""

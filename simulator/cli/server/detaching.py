@@ -26,8 +26,8 @@ _STOP_SECONDS = 20.0
 def start_detached(settings_file: Path | None) -> None:
     """Restart this command in a separate session, without --detach. Print its address once it is ready.
 
-    Its output is written to a file next to the notes about running servers. If the server does not start, print the output
-    and exit with the server's exit code.
+    Its output is written to a file next to the notes about running servers. If the server does not start, print the
+    output and exit with the server's exit code.
     """
     directory = running.directory(settings_file)
     try:

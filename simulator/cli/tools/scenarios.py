@@ -146,6 +146,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
     from simulator.engine.server.config import Config
     from simulator.engine.server.process import serving
     from simulator.host import create_app
+    from simulator.service import TOKEN_EXCHANGE
 
     results = []
     async with AsyncExitStack() as stack:
@@ -156,7 +157,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
         client = HttpClient(origin, token)
         await client.request("GET", "/_simulator/health")
         for file in files:
-            result = await runner.run(file, client, seed=seed)
+            result = await runner.run(file, client, TOKEN_EXCHANGE, seed=seed)
             say(result.readable())
             results.append(result)
     return results

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.insight import conduct, lessons, receipts
 from simulator.engine.insight.shapes import Finding
-from simulator.engine.insight.traffic import PAUSE, Signal, traffic_of
+from simulator.engine.insight.traffic import PAUSE, SLICE, Pause, Signal, Traffic
 from simulator.engine.records.advice import ADVICE, Advice, AdviceKind
 from simulator.engine.rows.operation import Operation
 from simulator.engine.text.citations import links_of
@@ -47,23 +47,32 @@ async def findings_in_slices(world: World, operations: Iterable[Operation]) -> l
 
 def _search(world: World, operations: Iterable[Operation], found: list[Finding]) -> Iterator[None]:
     """Add all findings to `found`, and yield after each chunk of the work."""
-    calls = traffic_of(world, operations)
-    yield
+    traffic = Traffic()
+    for _ in traffic.read(world, operations):
+        yield
     # Detectors also read requests of tools, because an integrator's request may follow one of them. For example, a
     # tool may request a token after a 401.
-    own = {call.row.id for call in calls if call.is_of_a_tool}
+    own = traffic.of_tools
     known = lessons.kinds(vocabulary_of(world))
     groups: dict[tuple[str, str], list[Signal]] = {}
-    for detect in (*conduct.DETECTORS, *receipts.DETECTORS):
-        yield
-        for signal in detect(world, calls):
-            if signal is PAUSE:
-                yield
-            elif signal.kind in known and own.isdisjoint(signal.requests):
-                groups.setdefault((signal.kind, signal.subject), []).append(signal)
+    for signal in _signals(world, traffic):
+        if signal is PAUSE:
+            yield
+        elif signal.kind in known and own.isdisjoint(signal.requests):
+            groups.setdefault((signal.kind, signal.subject), []).append(signal)
     found += (_finding(world, known[kind], subject, group) for (kind, subject), group in groups.items())
     found += (one for one in _noted(world) if own.isdisjoint(one["requests"]))
     found.sort(key=lambda finding: (finding["last_at"] or "", finding["id"]))
+
+
+def _signals(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
+    for judge in conduct.SINGLE_CALLS:
+        for start in range(0, len(traffic.calls), SLICE):
+            yield PAUSE
+            yield from judge(world, traffic.calls[start : start + SLICE])
+    for detect in (*conduct.DETECTORS, *receipts.DETECTORS):
+        yield PAUSE
+        yield from detect(world, traffic)
 
 
 def of_world(world_id: str, found: Iterable[Finding]) -> list[Finding]:

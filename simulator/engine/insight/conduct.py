@@ -7,12 +7,11 @@ time under a scaled clock.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from simulator.engine.insight.traffic import INFO, JournaledCall, Signal
+from simulator.engine.insight.traffic import INFO, JournaledCall, Signal, Traffic
 from simulator.engine.records.advice import Severity
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.records import find
@@ -20,7 +19,7 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
 
-Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
+Detector: TypeAlias = Callable[[World, Traffic], Iterator[Signal]]
 
 RETRY_WINDOW_MS = MINUTE_MS
 """The time limit for retries. A repetition after a longer wait does not count as a retry."""
@@ -43,14 +42,6 @@ def _signal(
 
 def _name(call: JournaledCall) -> str:
     return f"{call.operation.method} {call.operation.path}"
-
-
-def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]]:
-    """Return groups of identical requests. Each group contains at least two."""
-    groups: dict[tuple[object, ...], list[JournaledCall]] = defaultdict(list)
-    for call in calls:
-        groups[call.identity].append(call)
-    return (group for group in groups.values() if len(group) > 1)
 
 
 def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
@@ -115,13 +106,13 @@ def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator
 # --- retries ------------------------------------------------------------------------------------------------------
 
 
-def unchanged_retries(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def unchanged_retries(world: World, traffic: Traffic) -> Iterator[Signal]:
     lasting = {row.code for row in vocabulary_of(world).errors.values() if row.lasting}
-    for group in _repetitions(calls):
+    for group in traffic.repetitions():
         for earlier, call in pairwise(group):
-            answered = f"{earlier.row.status} {earlier.code}"
             if earlier.row.status not in (400, 403, 404, 422) or _other_key(call, earlier):
                 continue
+            answered = f"{earlier.row.status} {earlier.code}"
             if earlier.code in lasting and call.wait_ms(earlier) < RETRY_WINDOW_MS:
                 yield _signal("unchanged_retry", _name(call), [earlier, call], answered)
         yield from _hammering(group, lasting)
@@ -143,8 +134,8 @@ def _hammering(group: list[JournaledCall], lasting: Collection[str]) -> Iterator
             yield _signal("unchanged_retry", _name(first), trio, f"{first.row.status} {first.code}")
 
 
-def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
-    for group in _repetitions(calls):
+def hasty_retries(_: World, traffic: Traffic) -> Iterator[Signal]:
+    for group in traffic.repetitions():
         waits: list[float] = []
         for earlier, call in pairwise(group):
             if earlier.row.status not in _RETRIABLE or call.wait_ms(earlier) > RETRY_WINDOW_MS:
@@ -162,7 +153,7 @@ def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
                 yield _signal("retry_without_backoff", _name(call), [earlier, call], answered)
 
 
-def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def failures_not_retried(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for server failures that the caller did not retry before it sent other requests.
 
     An unavailable network does not count, because it may stay unavailable. A caller whose retry also failed may give
@@ -171,10 +162,10 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
     failures: dict[tuple[object, ...], int] = {}
     last_of_path: dict[tuple[object, ...], int] = {}
     last_of_caller: dict[str | None, int] = {}
-    for call in calls:
+    for call in traffic.calls:
         last_of_path[call.row.environment, call.row.method, call.bare_path] = call.place
         last_of_caller[call.row.public_key] = call.place
-    for call in calls:
+    for call in traffic.calls:
         row = call.row
         failed = row.status in _RETRIABLE or row.status == 0
         tries = failures[call.identity] = failures.get(call.identity, 0) + 1 if failed else 0
@@ -191,9 +182,11 @@ def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[S
 # --- idempotency keys ---------------------------------------------------------------------------------------------
 
 
-def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def retries_under_new_keys(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for retries with another idempotency key after a lost response or a server failure."""
-    for group in _repetitions([call for call in calls if call.operation.takes_key and call.operation.money]):
+    for group in traffic.repetitions():
+        if not (group[0].operation.takes_key and group[0].operation.money):
+            continue
         for earlier, call in pairwise(group):
             failed = earlier.row.status == 0 or earlier.row.status >= 500
             if failed and _other_key(call, earlier) and call.wait_ms(earlier) < RETRY_WINDOW_MS:
@@ -201,9 +194,9 @@ def retries_under_new_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator
                 yield _signal("retried_with_new_key", _name(call), [earlier, call], answered)
 
 
-def reused_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def reused_keys(_: World, traffic: Traffic) -> Iterator[Signal]:
     first: dict[tuple[str, str], JournaledCall] = {}
-    for call in calls:
+    for call in traffic.calls:
         key = call.header("idempotency-key")
         if key is None or not call.operation.takes_key:
             continue
@@ -215,17 +208,18 @@ def reused_keys(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
 _CAME_TO_NOTHING = frozenset({"failed", "expired", "refunded"})
 
 
-def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def references_paid_twice(world: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for two payments of the same kind with the same reference if neither of them failed.
 
     References that select a scenario do not count.
     """
     paid: dict[tuple[object, ...], JournaledCall] = {}
     orders = vocabulary_of(world).provider.money.orders
-    for call in calls:
+    for call in traffic.calls:
+        if not (call.operation.money and call.row.method == "POST" and call.row.status == 201) or call.is_replay:
+            continue
         reference = call.body.get("reference")
-        moves = call.operation.money and call.row.method == "POST" and call.row.status == 201 and not call.is_replay
-        if not moves or not isinstance(reference, str) or not reference or reference.startswith("simulator:"):
+        if not isinstance(reference, str) or not reference or reference.startswith("simulator:"):
             continue
         made = find(world, str(call.answer.get("id")))
         if made is None or made.status in _CAME_TO_NOTHING or made.kind not in orders:
@@ -239,23 +233,23 @@ def references_paid_twice(world: World, calls: Sequence[JournaledCall]) -> Itera
 # --- tokens -------------------------------------------------------------------------------------------------------
 
 
-def dead_tokens(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def dead_tokens(_: World, traffic: Traffic) -> Iterator[Signal]:
     renewed: dict[str, int] = {}
-    last = calls[-1].place if calls else 0
-    for call in calls:
+    last = traffic.calls[-1].place if traffic.calls else 0
+    for call in traffic.calls:
         if call.operation.name == "create_token" and call.succeeded:
             renewed[call.row.environment] = call.place
-    for call in calls:
+    for call in traffic.calls:
         refused = call.code == "unauthorized" and call.header("authorization") is not None
         if refused and renewed.get(call.row.environment, -1) < call.place < last:
             yield _signal("not_reauthenticated", call.row.environment, [call])
 
 
-def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def tokens_per_request(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for five tokens in a row that were each used for at most one request, although none was refused."""
     held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
-    for call in calls:
+    for call in traffic.calls:
         row = call.row
         if call.code == "unauthorized":
             held.clear()
@@ -281,35 +275,39 @@ def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Sig
 # --- polling ------------------------------------------------------------------------------------------------------
 
 
-def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def fast_polls(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for five or more equal reads with equal responses.
 
     Each read is sent within a second of the previous response, in both real and simulated time.
     """
-    runs: dict[tuple[object, ...], list[JournaledCall]] = {}
-    for call in calls:
-        if call.row.method != "GET" or not call.succeeded:
+    found: list[tuple[int, Signal]] = []
+    for group in traffic.repetitions():
+        if group[0].row.method != "GET" or len(group) < POLLS_IN_A_ROW:
             continue
-        run = runs.setdefault(call.identity, [])
-        if run and (run[-1].row.response != call.row.response or call.wait_ms(run[-1]) >= SECOND_MS):
-            run.clear()
-        run.append(call)
-        if len(run) == POLLS_IN_A_ROW:
-            yield _signal("fast_polling", call.bare_path, run)
-        elif len(run) > POLLS_IN_A_ROW:
-            yield _signal("fast_polling", call.bare_path, [call])
+        run: list[JournaledCall] = []
+        for call in group:
+            if not call.succeeded:
+                continue
+            if run and (run[-1].row.response != call.row.response or call.wait_ms(run[-1]) >= SECOND_MS):
+                run.clear()
+            run.append(call)
+            if len(run) == POLLS_IN_A_ROW:
+                found.append((call.place, _signal("fast_polling", call.bare_path, run)))
+            elif len(run) > POLLS_IN_A_ROW:
+                found.append((call.place, _signal("fast_polling", call.bare_path, [call])))
+    yield from (signal for _, signal in sorted(found, key=lambda item: item[0]))
 
 
 MANY_READS = 30
 """The minimum number of reads of one transaction that leads to a finding."""
 
 
-def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
+def polls_without_webhooks(world: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for repeated reads of one transaction by an integrator without a webhook endpoint."""
-    if any(call.operation.name == "create_webhook" and call.succeeded for call in calls):
+    if any(call.operation.name == "create_webhook" and call.succeeded for call in traffic.calls):
         return
     reads: dict[tuple[str, str], list[JournaledCall]] = {}
-    for call in calls:
+    for call in traffic.calls:
         if call.row.method == "GET" and call.succeeded and call.operation.path.startswith("/transactions/{"):
             reads.setdefault((call.row.environment, call.bare_path), []).append(call)
     for (_, path), group in reads.items():
@@ -317,12 +315,16 @@ def polls_without_webhooks(world: World, calls: Sequence[JournaledCall]) -> Iter
             yield _signal("polling_without_webhooks", path, group, str(len(group)))
 
 
-DETECTORS: tuple[Detector, ...] = (
+SINGLE_CALLS: tuple[Callable[[World, Sequence[JournaledCall]], Iterator[Signal]], ...] = (
     unknown_fields,
     posts_without_key,
     amounts_as_numbers,
     limit_aliases,
     late_confirmations,
+)
+"""Detectors that judge each request by itself, so that they can read the requests in chunks."""
+
+DETECTORS: tuple[Detector, ...] = (
     unchanged_retries,
     hasty_retries,
     failures_not_retried,
@@ -334,3 +336,4 @@ DETECTORS: tuple[Detector, ...] = (
     references_paid_twice,
     polls_without_webhooks,
 )
+"""Detectors that compare requests."""

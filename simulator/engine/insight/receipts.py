@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from simulator.engine.faults.in_force import FAULTS
-from simulator.engine.insight.traffic import PAUSE, JournaledCall, Pause, Signal
+from simulator.engine.insight.traffic import PAUSE, SLICE, Pause, Signal, Traffic
 from simulator.engine.records.records import find
 from simulator.engine.records.requests import requests_of
 from simulator.engine.scenario.play.logbook import LOG
@@ -16,11 +16,6 @@ from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 
 SLOW_MS = 5_000
-SLICE = 1_000
-"""The number of deliveries checked between two pauses.
-
-Unlike API requests, there may be hundreds of thousands of them.
-"""
 
 
 def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
@@ -32,7 +27,7 @@ def _all_deliveries(world: World) -> Iterator[Delivery | Pause]:
                 yield PAUSE
 
 
-def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
+def webhook_answers(world: World, _: Traffic) -> Iterator[Signal | Pause]:
     """Yield signals for slow, missing and wrong acknowledgements. Refusing a forged or outdated webhook is correct."""
     found: list[tuple[Delivery, str, str]] = []
     for delivery in _all_deliveries(world):
@@ -53,7 +48,7 @@ def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal
         yield Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), evidence, detail)
 
 
-def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal | Pause]:
+def not_fetched(world: World, traffic: Traffic) -> Iterator[Signal | Pause]:
     """Yield signals for resources that were not read after their last acknowledged event."""
     journal = requests_of(world).entries
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
@@ -75,11 +70,12 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
     prefixes = "|".join({re.escape(kind.prefix) for kind in vocabulary_of(world).kinds.values() if kind.prefix})
     ids = re.compile(f'"((?:{prefixes})[0-9a-z]+)"'.encode())
     read_at_ms: dict[str, int] = {}
-    for call in calls:
+    for call in traffic.calls:
+        if call.place % SLICE == 0:
+            yield PAUSE
         if call.row.method == "GET" and call.succeeded:
             for name in ids.findall(call.row.response):
                 read_at_ms[name.decode()] = call.row.at_ms
-    yield PAUSE
     unread: list[tuple[tuple[int, ...], str, Delivery]] = []
     for object_id, deliveries in acknowledged.items():
         last = max(deliveries, key=lambda one: one.sequence)
@@ -90,7 +86,7 @@ def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal
         yield Signal("not_fetched_after_event", last.event_type, last.updated_at_ms, (), evidence)
 
 
-def idle_faults(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
+def idle_faults(world: World, _: Traffic) -> Iterator[Signal]:
     for fault in world.store[FAULTS].values():
         if not fault["hits"]:
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
@@ -99,7 +95,7 @@ def idle_faults(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
 _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": "scenario_stopped"}
 
 
-def scenario_log(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
+def scenario_log(world: World, _: Traffic) -> Iterator[Signal]:
     """Yield signals for steps that scenarios skipped or failed, and for scenarios that were stopped."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])

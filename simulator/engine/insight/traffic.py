@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -48,6 +48,9 @@ PAUSE: Final = _Pause.PAUSE
 
 Pause: TypeAlias = Literal[_Pause.PAUSE]
 
+SLICE = 1_000
+"""The number of requests or deliveries read between two pauses. It takes a few milliseconds."""
+
 
 class JournaledCall:
     """A journalled API request."""
@@ -61,11 +64,6 @@ class JournaledCall:
     @property
     def succeeded(self) -> bool:
         return 200 <= self.row.status <= 299
-
-    @property
-    def is_of_a_tool(self) -> bool:
-        """True if one of the simulator's own tools sent the request."""
-        return is_marked(self.row.headers)
 
     @property
     def is_replay(self) -> bool:
@@ -123,9 +121,30 @@ class JournaledCall:
         return float(simulated_ms) if wall_ms is None else max(float(simulated_ms), wall_ms)
 
 
-def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
-    """Return the journalled API requests that were routed to an operation, oldest first."""
-    by_name = {operation.name: operation for operation in operations}
-    rows = (row for row in list(requests_of(world).entries) if row.operation in by_name)
-    errors = vocabulary_of(world).errors
-    return [JournaledCall(place, row, by_name[row.operation], errors) for place, row in enumerate(rows)]
+class Traffic:
+    """The journalled API requests that were routed to an operation, as detectors read them."""
+
+    def __init__(self) -> None:
+        self.calls: list[JournaledCall] = []
+        """The requests, oldest first."""
+        self.of_tools: set[str] = set()
+        """The ids of the requests that the simulator's own tools sent."""
+        self._groups: dict[tuple[object, ...], list[JournaledCall]] = {}
+
+    def read(self, world: World, operations: Iterable[Operation]) -> Iterator[Pause]:
+        """Read the journal of a world, with a pause after each chunk. Later requests are ignored."""
+        by_name = {operation.name: operation for operation in operations}
+        errors = vocabulary_of(world).errors
+        rows = [row for row in list(requests_of(world).entries) if row.operation in by_name]
+        for place, row in enumerate(rows):
+            if place % SLICE == 0:
+                yield PAUSE
+            call = JournaledCall(place, row, by_name[row.operation], errors)
+            self.calls.append(call)
+            self._groups.setdefault(call.identity, []).append(call)
+            if is_marked(row.headers):
+                self.of_tools.add(row.id)
+
+    def repetitions(self) -> Iterator[list[JournaledCall]]:
+        """Yield the groups of identical requests. Each group contains at least two."""
+        return (group for group in self._groups.values() if len(group) > 1)

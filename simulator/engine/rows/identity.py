@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from simulator.engine.rows.operation import Call, Caller, Operation
+from simulator.engine.rows.token_exchange import TokenExchange
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
@@ -60,6 +61,8 @@ class Identity:
     """Returns the user whose account the world simulates."""
     other_users: Callable[[World], Sequence[User]]
     """Returns the other users of the platform."""
+    exchange: TokenExchange | None = None
+    """The request that returns tokens, or None if the secret key itself is the token."""
 
     def public_keys(self, world: World) -> list[str]:
         """Return the public keys of all environments, including revoked ones."""

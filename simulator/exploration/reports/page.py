@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.exploring import Explored
@@ -27,22 +26,12 @@ Row = Sequence[str]
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("simulator.exploration.reports"),
         autoescape=select_autoescape(),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-    )
-    environment.filters["code"] = _with_code
-    return environment
-
-
-def _with_code(text: str) -> Markup:
-    """Return a string as HTML, with text in backticks formatted as code."""
-    pieces = [escape(piece) for piece in text.split("`")]
-    return Markup("").join(
-        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
     )
 
 

@@ -1,4 +1,4 @@
-"""The format of the service's keys and tokens: `sk_test_…` in the sandbox, `sk_live_…` in production.
+"""The service's keys and tokens (`sk_test_…` in the sandbox, `sk_live_…` in production), and the token request.
 
 Clients check for live keys before they load other packages of the ramp, so this module imports none of them.
 """
@@ -6,6 +6,7 @@ Clients check for live keys before they load other packages of the ramp, so this
 from __future__ import annotations
 
 from simulator.engine.clients.guard import LiveKeys
+from simulator.engine.rows.token_exchange import TokenExchange
 
 MODES = {"sandbox": "test", "production": "live"}
 """The part of a key or token that identifies its environment."""
@@ -27,3 +28,4 @@ LIVE_KEYS = LiveKeys(
     place="simulated production",
     example=prefix("sk", "production") + WELL_KNOWN,
 )
+TOKEN_EXCHANGE = TokenExchange("/auth/token", token_field="access_token")

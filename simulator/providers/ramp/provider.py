@@ -24,6 +24,7 @@ from simulator.providers.ramp import (
     reference,
     transactions,
 )
+from simulator.providers.ramp.key_forms import TOKEN_EXCHANGE
 from simulator.providers.ramp.money import MONEY
 from simulator.providers.ramp.signing import SIGNING
 from simulator.providers.ramp.spelling import DEPOSIT, SHORT
@@ -39,6 +40,7 @@ IDENTITY = Identity(
     rekey=auth.rekey,
     account=profile.profile_of,
     other_users=profile.platform_users,
+    exchange=TOKEN_EXCHANGE,
 )
 
 ROOMS: tuple[Room, ...] = (

@@ -8,7 +8,7 @@ from typing import Protocol
 from simulator.engine.clients import guard
 from simulator.engine.clients.tool_mark import marked
 from simulator.kernel.dataclass import dataclass
-from simulator.service import LIVE_KEYS
+from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
 from simulator.testing.errors import SimulatorError, error_of, missing
 from simulator.testing.links.link import Link, parsed
 
@@ -18,7 +18,6 @@ except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
 _TIMEOUT_SECONDS = 30.0
-_SIGN_IN = "/auth/token"
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class SignIn(httpx.Auth):
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         _refuse(request, request.content, httpx.URL(self._keys.base_url).host)  # before it signs in for the call
-        if "Authorization" in request.headers or request.url.path.endswith(_SIGN_IN):
+        if "Authorization" in request.headers or request.url.path.endswith(TOKEN_EXCHANGE.path):
             yield request
             return
         token = self._token
@@ -70,11 +69,11 @@ class SignIn(httpx.Auth):
 
     def _sign_in(self) -> httpx.Request:
         pair = {"public_key": self._keys.public_key, "secret_key": self._keys.secret_key}
-        return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair, headers=marked("kit"))
+        return httpx.Request("POST", self._keys.base_url + TOKEN_EXCHANGE.path, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
         """Save and return the token from an exchange, or return None if the exchange was refused."""
-        self._token = _member(answer, "access_token")
+        self._token = TOKEN_EXCHANGE.token_in(parsed(answer.content))
         return self._token
 
 
@@ -82,8 +81,8 @@ def exchange(link: Link, keys: Keys) -> str:
     """Return a new token. Raises SimulatorError if the exchange is refused."""
     with make_client(link, keys, SignIn(keys)) as client:
         pair = {"public_key": keys.public_key, "secret_key": keys.secret_key}
-        answer = client.post(_SIGN_IN, json=pair, headers=marked("kit"))
-    token = _member(answer, "access_token")
+        answer = client.post(TOKEN_EXCHANGE.path, json=pair, headers=marked("kit"))
+    token = TOKEN_EXCHANGE.token_in(parsed(answer.content))
     if token is None:
         raise error_of(answer.status_code, parsed(answer.content))
     return token

@@ -24,6 +24,24 @@ def test_request_shows_its_transitions_and_events(world: Remote) -> None:
     assert {event["object_id"] for event in told["events"]} == {mine["id"]}
 
 
+def test_requests_are_filtered_by_operation_and_time(world: Remote) -> None:
+    onramp(world)
+    before = world.control("GET", "/clock").body["now"]
+    world.advance(by="10m")
+    after = world.control("GET", "/clock").body["now"]
+    onramp(world)
+
+    def times(**query: str) -> list[str]:
+        return [row["at"] for row in world.control("GET", "/requests", params=query).body["data"]]
+
+    assert times(operation="confirm_quote") == [before, after]
+    assert times(operation="confirm_quote", since=after) == [after]
+    assert times(operation="confirm_quote", until=before) == [before]
+    assert times(operation="none_of_that_name") == []
+    for name in ("since", "until"):
+        assert world.control("GET", f"/requests?{name}=yesterday").refusal == (400, "invalid_parameter", name)
+
+
 def test_replayed_request_is_counted(world: Remote) -> None:
     first, again = (world.api("POST", "/quotes", QUOTE, headers={"Idempotency-Key": "one"}) for _ in range(2))
     identifier = first.headers["x-request-id"]

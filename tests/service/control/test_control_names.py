@@ -72,7 +72,7 @@ def test_misspelt_query_parameter_gets_a_suggestion(world: Remote) -> None:
     answer = world.control("GET", "/requests?pth=/quotes")
     assert answer.body["error"]["message"] == (
         "There is no query parameter `pth`; did you mean `path`? Possible query parameters: method, path, "
-        "status, text, limit."
+        "status, operation, since, until, text, limit."
     )
 
 

@@ -17,6 +17,7 @@ from simulator.engine.scenario.run.results import RunResult
 from simulator.engine.scenario.run.runner import run
 from simulator.engine.server.config import Config
 from simulator.host import Simulator, create_app
+from simulator.service import TOKEN_EXCHANGE
 from tests.remote import Remote
 from tests.service.control.test_trigger import offramp, onramp, quote, recurring, trigger
 from tests.support import BENEFICIARY, CELO, KEYS, QUOTE
@@ -36,7 +37,7 @@ def loaded(text: str) -> ScenarioFile:
 
 def replayed(world: Remote, text: str, seed: int = 1) -> RunResult:
     async def play() -> RunResult:
-        return await run(loaded(text), HttpClient(world.origin), seed=seed)
+        return await run(loaded(text), HttpClient(world.origin), TOKEN_EXCHANGE, seed=seed)
 
     result = asyncio.run(play())
     assert result.passed, result.readable() + "\n" + text

@@ -74,7 +74,8 @@ class Screen:
         self.settled()
 
     def panels(self) -> list[str]:
-        """The addresses of all panels, as the rail has them; the documentation is no panel."""
+        """Return the addresses of all panels. The documentation is not a panel."""
+        self.button("More").click()
         links = self.page.get_by_role("navigation", name="Panels").get_by_role("link")
         addresses = [str(link.get_attribute("href")) for link in links.all()]
         return [address for address in addresses if address.startswith("#")]
@@ -91,6 +92,10 @@ class Screen:
     def detail(self) -> Locator:
         """What is open beside a list."""
         return self.page.get_by_role("article")
+
+    def attempts(self, event: str) -> Locator:
+        """The rows of the delivery attempts of the events of this type."""
+        return self.page.get_by_role("rowgroup").filter(has_text=event).locator("[data-row]")
 
     def state(self) -> Locator:
         """The status in the heading of what is open."""

@@ -42,9 +42,9 @@ def test_a_fault_that_is_refused_says_at_its_field_what_is_wrong(screen: Screen)
 
 
 def test_an_event_is_brought_about(screen: Screen) -> None:
-    page = screen.open("#/trigger")
+    page = screen.open("#/actions")
     page.get_by_label("event").select_option("transaction.refunded")
-    screen.button("Trigger").click()
+    screen.button("Cause the event").click()
     expect(page.get_by_role("heading", name="transaction.refunded occurred for")).to_be_visible()
     assert "transaction.refunded" in screen.world.event_types()
 

@@ -30,7 +30,7 @@ def test_a_delivery_verifies_and_a_forged_one_does_not(screen: Screen) -> None:
     onramp(screen.world, "order-1")
     screen.world.advance(by="1h")
     page = screen.open("#/deliveries")
-    page.get_by_role("link", name="transaction.completed").click()
+    screen.attempts("transaction.completed").get_by_role("link", name="Attempt 1").click()
     expect(page.locator(".verdict .status")).to_have_text("verifies")
     screen.button("Send with a fault").click()
     screen.button("Forged signature", screen.dialog()).click()
@@ -47,10 +47,11 @@ def test_deliveries_list_tells_a_retry_from_a_copy_and_names_the_fault(screen: S
     onramp(screen.world, "order-1")
     screen.world.advance(by="1h")
     page = screen.open("#/deliveries")
-    rows = page.get_by_role("row").filter(has_text="transaction.completed")
+    expect(page.get_by_role("rowgroup").filter(has_text="transaction.completed")).to_contain_text("2 attempts")
+    rows = screen.attempts("transaction.completed")
     expect(rows).to_have_count(2)
-    expect(rows.nth(0)).to_contain_text("copy")
-    expect(rows.nth(1)).not_to_contain_text("copy")
+    expect(rows.nth(0)).not_to_contain_text("copy")
+    expect(rows.nth(1)).to_contain_text("copy")
     expect(rows.get_by_role("link", name="fault: copies")).to_have_count(2)
 
 

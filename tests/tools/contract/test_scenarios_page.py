@@ -15,6 +15,7 @@ from simulator.engine.scenario.run import runner
 from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import Simulator, create_app, vocabulary
+from simulator.service import TOKEN_EXCHANGE
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_full_example_behaves_as_documented() -> None:
     async def go() -> str:
         async with serving(create_app(Config(clock="manual"))) as origin:
             client = HttpClient(origin)
-            result = await runner.run(file, client, seed=1)
+            result = await runner.run(file, client, TOKEN_EXCHANGE, seed=1)
             return "" if result.passed else result.readable()
 
     assert asyncio.run(go()) == ""

@@ -21,7 +21,7 @@ from tests.places import ROOT
 PAGE = (ROOT / "simulator/docs/how-to/in-your-tests.md").read_text("utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FILES = {block.said: block.text for block in snippets.blocks(PAGE) if block.mark == "file"}
-TESTS = [name for name in FILES if name.endswith(".py")]
+TESTS = [name for name in FILES if name.endswith(".py") and "/" not in name]  # applications have folders of their own
 _INSTALLS = re.compile(r"pip install .*")
 
 

@@ -16,6 +16,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.host import create_app
 from tests.places import ROOT
+from tests.snippets import blocks
 from tests.tools.judges import tools
 from tests.tools.judges.conftest import CLIENTS, Broken
 from tests.tools.judges.generators import GENERATORS, make, mypy_cache
@@ -72,6 +73,19 @@ def test_an_onramp_an_offramp_a_swap_and_a_recurring_payment_complete(client: Pa
         "recurring payment": "completed",
         "runs": "completed completed",
     }
+
+
+def test_the_program_of_the_page_makes_an_order(client: Path, origin: str) -> None:
+    page = blocks((ROOT / "simulator/docs/how-to/generated-client.md").read_text("utf-8"))
+    [program] = [block.text for block in page if block.language == "python"]
+    done = tools.run(
+        *(sys.executable, "-c", program),
+        PYTHONPATH=str(client),
+        SIMULATOR_BASE_URL=f"{origin}/v1",
+        SIMULATOR_PUBLIC_KEY="pk_test_simulator",
+        SIMULATOR_SECRET_KEY="sk_test_simulator",
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "awaiting_payment"), done.stdout
 
 
 def test_a_client_of_a_contract_with_another_field_does_not_work(workshop: Workshop) -> None:

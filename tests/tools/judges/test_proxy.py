@@ -30,6 +30,7 @@ from simulator.engine.server.runtime import Runtime
 from simulator.engine.worlds.simulator import Blueprint
 from simulator.host import Simulator, application_of
 from simulator.kernel.world import DEFAULT_WORLD
+from simulator.service import TOKEN_EXCHANGE
 from tests.contract_judge import ContractJudge
 from tests.tools.judges import tools
 
@@ -158,7 +159,7 @@ def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
         ):
             client = ThroughProxy(upstream, before, straight, through, ContractJudge(document), found)
             for name in names:
-                result = await run(simulator.library[name], client, seed=3)
+                result = await run(simulator.library[name], client, TOKEN_EXCHANGE, seed=3)
                 assert result.passed, (name, [check for check in result.checks if not check.passed])
 
     asyncio.run(go())

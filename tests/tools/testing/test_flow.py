@@ -29,6 +29,12 @@ def test_a_flow_reaches_each_status(kit: World, name: str, status: str) -> None:
     assert (order["type"], order["status"]) == (name, status)
 
 
+@pytest.mark.parametrize("name", ["onramp", "offramp"])
+def test_flow_causes_no_advice_about_idempotency_keys(kit: World, name: str) -> None:
+    kit.flow(name, "awaiting_payment" if name == "onramp" else "awaiting_deposit")
+    assert [finding["message"] for finding in kit.advice() if "Idempotency-Key" in finding["message"]] == []
+
+
 @pytest.mark.parametrize("fiat", CURRENCIES)
 @pytest.mark.parametrize("name", ["onramp", "offramp"])
 def test_the_other_fields_match_the_fiat_currency(kit: World, name: str, fiat: str) -> None:

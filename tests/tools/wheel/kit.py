@@ -42,6 +42,11 @@ def test_simulator(simulator):
         assert made.client.get("/profile").status_code == 200
 
 
+@pytest.mark.history(days=1, per_day=1)
+def test_history(world):
+    assert world.client.get("/transactions").json()["data"]
+
+
 def test_freeze(world):
     with world.freeze():
         world.advance("1d")
@@ -51,7 +56,7 @@ def test_without_fixtures():
     with make_world(in_process=True) as made:
         assert made.client.get("/profile").status_code == 200
 """
-PASSED = "5 passed"
+PASSED = "6 passed"
 
 RUNS = {
     ("--simulator=process", "--simulator-keep=always", "--simulator-coverage", "--simulator-fail-on-advice=error"): (

@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * List the API requests
-         * @description List your API requests and their responses, filtered by method, path, status or text. Secrets are masked. Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that were removed.
+         * @description List your API requests and their responses. Secrets are masked. Use it to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a limited size. `dropped` is the number of older requests that were removed.
          */
         get: operations["requests"];
         put?: never;
@@ -2716,6 +2716,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
         };
@@ -2967,6 +2969,8 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
             /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
             /** @description The calls to which the fault applies. All given fields must match. */
@@ -3203,6 +3207,8 @@ export interface components {
             skip?: number | null;
             /** @description `times` as given. */
             times?: number | null;
+            /** @description `lasts` as given. */
+            lasts?: string | number | null;
             /** @description `probability` as given. */
             probability?: number | null;
             /** @description Reasons why the fault may never apply in the present state of the world. */
@@ -3459,6 +3465,8 @@ export interface components {
             skip?: number | null;
             /** @description The number of calls to which the fault applies. There is no limit by default. */
             times?: number | null;
+            /** @description How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of seconds. */
+            lasts?: string | number | null;
             /** @description The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed. */
             probability?: number | null;
             /**
@@ -6353,6 +6361,12 @@ export interface operations {
                 path?: string;
                 /** @description Only requests with this response status. */
                 status?: number;
+                /** @description Only requests of this operation, such as `create_token`. */
+                operation?: string;
+                /** @description Only requests at or after this simulated time, such as `2026-01-05T08:00:00Z`. */
+                since?: string;
+                /** @description Only requests at or before this simulated time. */
+                until?: string;
                 /** @description Only requests with this string in their path, body or response. Case is ignored. */
                 text?: string;
                 /** @description The newest that many, oldest first. */

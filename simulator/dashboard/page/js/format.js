@@ -64,3 +64,13 @@ export function toneOf(status) {
   if (typeof status === "number") return status >= 500 || status === 0 ? "bad" : status >= 400 ? "warning" : "good";
   return TONE_OF.get(String(status)) || "plain";
 }
+
+/** Rows by a key, in the order in which the keys first occur: [[key, rows], …]. */
+export function grouped(rows, by) {
+  const found = new Map();
+  for (const row of rows) found.set(by(row), [...(found.get(by(row)) || []), row]);
+  return [...found];
+}
+
+/** A duration of real time: "<1 ms", "147 ms", "2 s". */
+export const took = (ms) => (ms < 1 ? "<1 ms" : span(ms));

@@ -7,6 +7,7 @@ import { PANELS } from "./panels.js";
 import { href } from "./routes.js";
 import { route } from "./navigation.js";
 import { ClockBar } from "./clockbar.js";
+import { Rail } from "./rail.js";
 import { SchemeChoice } from "./scheme.js";
 import { SearchBox } from "./searchbox.js";
 import { Tour } from "./tour.js";
@@ -21,13 +22,10 @@ function Page() {
   const present = PANELS.find((one) => one.id === panel);
   const worldId = useStore(world);
   useEffect(() => { document.title = `${present?.title || "Not found"} · ${worldId} · Simulator`; }, [present, worldId]);
-  // On a phone the rail is a strip that may be longer than the screen.
-  useEffect(() => document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [present]);
   return html`
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>Skip to content</a>
     <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${SearchBox} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /><button type="button" class="icon for-keys" aria-label="Keys" title="Keys (?)" onClick=${showKeys}>?</button></header>
-    <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
-      (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}<section aria-label="Help"><h2>Help</h2><ul><li><a href="docs">Documentation</a></li></ul></section></nav>
+    <${Rail} panels=${PANELS} present=${present} />
     <main id="content" tabindex="-1">${useStore(connection) === "absent" ? html`<${Absent} key=${worldId} id=${worldId} />` : present
       ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
       : html`<${Empty} title="Page not found."><p><a href=${href("")}>Go to the overview</a></p><//>`}</main>
@@ -46,12 +44,6 @@ function Absent({ id }) {
     <div class="buttons">${others.slice(0, MOST_WORLDS).map((one) => html`<button key=${one.id} type="button" class=${one.id === "default" ? "main" : ""} onClick=${() => chooseWorld(one.id)}>Show ${one.id}</button>`)}
       <${Act} does=${make}>Create an empty world<//><button type="button" onClick=${() => { follow(); changedAll(); }}>Try again</button></div>
     ${others.length > MOST_WORLDS ? html`<p class="muted">${others.length - MOST_WORLDS} more are in the list at the top.</p>` : ""}<//>`;
-}
-
-function groups() {
-  const found = new Map();
-  for (const panel of PANELS) found.set(panel.group, [...(found.get(panel.group) || []), panel]);
-  return [...found];
 }
 
 function WorldChoice() {

@@ -1,15 +1,7 @@
-// Addresses of objects by the prefix of their ids, and file downloads.
+// The object of an event as a link, and file downloads.
 import { Id } from "./ui.js";
 import { href } from "./routes.js";
 import { html } from "./lib.js";
-
-const PANELS = { req: "requests", evt: "events", dlv: "deliveries", flt: "faults" };
-
-/** The address of what an id names: a request, an event, a delivery, a fault, else a resource. */
-export const placeOf = (id) => href(PANELS[id.slice(0, 3)] || "resources", id);
-
-/** An id that leads to what it names. */
-export const Thing = ({ id }) => html`<${Id} id=${id} to=${placeOf(id)} copy=${false} />`;
 
 /** The object of an event, as a link with its reference or id. A body that is not an event has none. */
 export function About({ event }) {

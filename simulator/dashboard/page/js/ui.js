@@ -10,8 +10,8 @@
 // - Strings are never markup: html`` cannot insert any. Names of styles describe the content.
 // - Lists are <Table>: one row is one object, Enter opens its first link, `j` and `k` move between rows.
 import { changedAll, clock } from "./live.js";
-import { distance, fullTime, money, shortTime, toneOf, words } from "./format.js";
-import { href } from "./routes.js";
+import { distance, fullTime, grouped, money, shortTime, toneOf, words } from "./format.js";
+import { href, placeOf } from "./routes.js";
 import { html, store, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib.js";
 import { route } from "./navigation.js";
 
@@ -47,7 +47,7 @@ export const Money = ({ amount, currency }) =>
 export function Id({ id, to, copy = true }) {
   if (!id) return null;
   const shown = html`<code>${id}</code>`;
-  return html`<span class="id">${to === null ? shown : html`<a href=${to ?? href("resources", id)}>${shown}</a>`}${copy ? html`<${Copy} text=${id} what=${id} />` : ""}</span>`;
+  return html`<span class="id">${to === null ? shown : html`<a href=${to ?? placeOf(id)}>${shown}</a>`}${copy ? html`<${Copy} text=${id} what=${id} />` : ""}</span>`;
 }
 
 /** A button that copies a string. `what` names it. */
@@ -75,9 +75,11 @@ const MOST_CHARACTERS = 200_000;
 export function Json({ value, name = "JSON", links = true }) {
   const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "").replace(TURNING, escaped);
   const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in total; use the copy button for all)` : text;
+  // The object whose page this is needs no link to itself.
+  const leads = (word) => word[0] === '"' && ID.test(word.slice(1, -1)) && word.slice(1, -1) !== route.get().rest[0];
   const parts = links && typeof value !== "string" ? shown.split(/("(?:[^"\\]|\\.)*")/g) : [shown];
   return html`<div class="json"><${Copy} text=${text} what=${name} /><pre tabindex="0" role="region" aria-label=${name}>${parts.map((part) =>
-    part[0] === '"' && ID.test(part.slice(1, -1)) ? html`"<a href=${href("resources", part.slice(1, -1))}>${part.slice(1, -1)}</a>"` : part)}</pre></div>`;
+    leads(part) ? html`"<a href=${placeOf(part.slice(1, -1))}>${part.slice(1, -1)}</a>"` : part)}</pre></div>`;
 }
 
 /** Names and values as a definition list: rows=${[["Status", html`…`], …]}. Rows without a value are omitted. */
@@ -94,6 +96,9 @@ export const Failure = ({ error, retry }) => html`<div class="failure" role="ale
 /** An empty state, with the next step. */
 export const Empty = ({ title, children }) => html`<div class="empty"><p><strong>${title}</strong></p>${children}</div>`;
 
+/** The empty state of a filtered list. `panel`: the id of the panel, whose address without filters shows everything. */
+export const NoMatch = ({ noun, panel }) => html`<${Empty} title=${`No ${noun} match these filters.`}><p><a href=${href(panel)}>Clear the filters</a> to see all ${noun}.</p><//>`;
+
 /** A result of useRead: loading, error, or the value passed to a function. A later error is shown above the previous value. */
 export function Shown({ reading, children }) {
   const draw = [children].flat().find((child) => typeof child === "function");
@@ -103,17 +108,17 @@ export function Shown({ reading, children }) {
 
 /**
  * A list of things. columns: [{title, cell: (row) => …, className?}]; `id(row)`: its key; `open(row)`: the target of Enter and a click;
- * `selected`: the key of the open row. `empty`: shown without rows.
+ * `selected`: the key of the open row. `empty`: shown without rows. `group`: {by: (row) => key, head: (rows) => …} for rows with headings.
  */
-export function Table({ label, columns, rows, id, open, selected, empty }) {
+export function Table({ label, columns, rows, id, open, selected, empty, group }) {
   if (!rows.length) return empty || html`<${Empty} title="Nothing to show." />`;
   const click = (row) => (event) => {
     if (open && !event.target.closest("a, button, input, select, summary") && !getSelection()?.toString()) location.hash = open(row);
   };
   return html`<div class="scroll"><table class="table" aria-label=${label}>
     <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.className}>${column.title}</th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${id(row)} data-row=${id(row)} tabindex="-1" class=${open ? "opens" : null} aria-current=${selected === id(row) ? "true" : null} onClick=${click(row)}>
-      ${columns.map((column) => html`<td class=${column.className} data-title=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+    ${(group ? grouped(rows, group.by) : [["", rows]]).map(([key, part]) => html`<tbody key=${key}>${group ? html`<tr class="group"><th scope="rowgroup" colspan=${columns.length}>${group.head(part)}</th></tr>` : ""}${part.map((row) => html`<tr key=${id(row)} data-row=${id(row)} tabindex="-1" class=${open ? "opens" : null} aria-current=${selected === id(row) ? "true" : null} onClick=${click(row)}>
+      ${columns.map((column) => html`<td class=${column.className} data-title=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>`)}
   </table></div>`;
 }
 
@@ -130,7 +135,12 @@ export function Split({ list, detail, back }) {
     const left = before.current;
     before.current = opened;
     if (left === null || left === opened) return;
-    const row = element.current.querySelector(`[data-row="${CSS.escape(left)}"]`);
+    let row = element.current.querySelector(`[data-row="${CSS.escape(left)}"]`);
+    if (opened) {
+      scrollTo({ top: 0 });
+      row = element.current.querySelector('[aria-current="true"]');
+      row?.scrollIntoView({ block: "nearest" });
+    }
     (opened ? element.current.querySelector(".split-detail") : row?.querySelector("a") || row || document.getElementById("content"))?.focus({ preventScroll: Boolean(opened) });
   }, [opened]);
   return html`<div class="split" data-open=${detail ? "" : null} ref=${element}>
@@ -146,13 +156,13 @@ export function useKeptFocus() {
   });
 }
 
-/** Filters above a list: fields=${[{name, label, choices?, placeholder?}]}; `change(name, value)` gets what is chosen or typed. */
+/** Filters above a list: fields=${[{name, label, choices?, placeholder?, type?}]}; `change(name, value)` gets what is chosen or typed. */
 export function Filters({ fields, values, change }) {
   return html`<form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}>${fields.map((field) => html`<label>${field.label}
     ${field.choices
       ? html`<select value=${values[field.name] || ""} onChange=${(event) => change(field.name, event.target.value)}>
           <option value="">all</option>${field.choices.map((choice) => html`<option value=${choice}>${choice}</option>`)}</select>`
-      : html`<input type="search" value=${values[field.name] || ""} placeholder=${field.placeholder} autocomplete="off" onInput=${(event) => change(field.name, event.target.value)} />`}
+      : html`<input type=${field.type || "search"} step=${field.type ? 1 : null} value=${values[field.name] || ""} placeholder=${field.placeholder} autocomplete="off" onInput=${(event) => change(field.name, event.target.value)} />`}
   </label>`)}</form>`;
 }
 

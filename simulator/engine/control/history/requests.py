@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from simulator.engine.control.call import ControlCall
 from simulator.engine.control.operation import LIMIT, WHOLE, Query, Raw, any_text, calls_under
+from simulator.engine.control.refusals import invalid_parameter
 from simulator.engine.control.shapes import Environment, describe_dropped, embedded
 from simulator.engine.records.records import find_moved
 from simulator.engine.records.requests import JournalEntry, requests_of
@@ -18,7 +19,7 @@ from simulator.engine.server.running.chunks import first_of, json_list
 from simulator.engine.text.json import dumps, loads
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.engine.vocabulary.bases import split_base
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import EVENTS, Cause
 
 operation = calls_under("Seeing")
@@ -27,6 +28,9 @@ _REQUESTS: Query = {
     "method": any_text("Only requests with this method."),
     "path": any_text("Only requests whose path matches this glob, either in full or below the base path."),
     "status": {**WHOLE, "description": "Only requests with this response status."},
+    "operation": any_text("Only requests of this operation, such as `create_token`."),
+    "since": any_text("Only requests at or after this simulated time, such as `2026-01-05T08:00:00Z`."),
+    "until": any_text("Only requests at or before this simulated time."),
     "text": any_text("Only requests with this string in their path, body or response. Case is ignored."),
     **LIMIT,
 }
@@ -113,12 +117,13 @@ class CallStory(TypedDict):
 
 @operation("GET /requests", "List the API requests", query=_REQUESTS)
 async def requests(call: ControlCall) -> Raw[JournalList]:
-    """List your API requests and their responses, filtered by method, path, status or text. Secrets are masked.
+    """List your API requests and their responses. Secrets are masked.
 
-    Use it to see what your code sent. The journal has a limited size. `dropped` is the number of older requests that
-    were removed.
+    Use it to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a
+    limited size. `dropped` is the number of older requests that were removed.
     """
     method, path, status = call.given("method"), call.given("path"), call.whole("status")
+    operation_name, since_ms, until_ms = call.given("operation"), _moment(call, "since"), _moment(call, "until")
     text = call.query.get("text", "").lower().encode()
     environments = call.simulator.provider.environments
     log = requests_of(call.world)
@@ -129,12 +134,27 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
             (method is None or row.method == method.upper())
             and (path is None or _matches_path(environments, row.path.partition("?")[0], path))
             and (status is None or row.status == status)
+            and (operation_name is None or row.operation == operation_name)
+            and (since_ms is None or row.at_ms >= since_ms)
+            and (until_ms is None or row.at_ms <= until_ms)
             and (not text or any(text in part.lower() for part in (row.path.encode(), row.body, row.response)))
         )
 
     found = await first_of(rows, wanted, call.limit())
     more = {"dropped": 0, **describe_dropped(dropped)}
     return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **more))
+
+
+def _moment(call: ControlCall, name: str) -> int | None:
+    """Return a query parameter that must be a timestamp, in milliseconds, or None if it is absent.
+
+    Raise `ControlError` 400 otherwise.
+    """
+    value = call.given(name)
+    try:
+        return None if value is None else parse_timestamp(value)
+    except ValueError as error:
+        raise invalid_parameter(name, "it must be a timestamp such as 2026-01-05T08:00:00Z") from error
 
 
 def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bool:

@@ -183,7 +183,10 @@ class _Collector:
 
     def _request(self, row: JournalEntry) -> Iterator[Done]:
         environment, path = split_base(self._simulator.provider.environments, row.path)
-        if not (environment and path) or row.method.lower() not in METHODS or path.startswith("/auth/token"):
+        if not (environment and path) or row.method.lower() not in METHODS:
+            return
+        exchange = self._simulator.provider.identity.exchange
+        if exchange is not None and path.startswith(exchange.path):
             return
         why = self._why_not(row, path)
         if why:

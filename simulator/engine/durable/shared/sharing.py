@@ -94,6 +94,7 @@ class Sharing:
         self._runtime = runtime
         self._simulator = runtime.simulator
         self.environments = runtime.simulator.provider.environments
+        self.exchange = runtime.simulator.provider.identity.exchange
         self._make_default = make_default
         self.idle_seconds = idle_seconds
         self._sessions = self._count = 0

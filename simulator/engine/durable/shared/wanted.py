@@ -47,7 +47,9 @@ class Finder:
         """
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
-        credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
+        exchange = self._sharing.exchange
+        is_exchange = exchange is not None and below == exchange.path
+        credential = public_key_of(incoming) if is_exchange else token_of(incoming)
         world = await self._world_of(credential) if found and credential else None
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 

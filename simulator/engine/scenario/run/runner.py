@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from simulator.engine.clients.address import CONTROL_BASE, inbox_path
 from simulator.engine.clients.asynchronous import Client, Reply
+from simulator.engine.rows.token_exchange import TokenExchange
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.play.matching import dig
@@ -35,9 +36,19 @@ class RunFailed(Exception):
 _FAILURES = (RunFailed, NoValue, ConnectionError)
 
 
-async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, keep: bool = False) -> RunResult:
-    """Run a scenario in a new world. The world is deleted afterwards unless `keep` is set."""
-    runner = _Run(file, client, seed)
+async def run(
+    file: ScenarioFile,
+    client: Client,
+    exchange: TokenExchange | None,
+    *,
+    seed: int | None = None,
+    keep: bool = False,
+) -> RunResult:
+    """Run a scenario in a new world. The world is deleted afterwards unless `keep` is set.
+
+    `exchange` is the service's request for a token, or None if it has none.
+    """
+    runner = _Run(file, client, exchange, seed)
     try:
         await runner.go()
     finally:
@@ -49,9 +60,10 @@ async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, ke
 class _Run:
     """One run: its world, its tokens, and the responses so far."""
 
-    def __init__(self, file: ScenarioFile, client: Client, seed: int | None) -> None:
+    def __init__(self, file: ScenarioFile, client: Client, exchange: TokenExchange | None, seed: int | None) -> None:
         self._file = file
         self._client = client
+        self._exchange = exchange
         self._seed = seed
         self._control_headers: dict[str, str] = {}
         self._credentials: JsonObject = {}
@@ -193,7 +205,7 @@ class _Run:
         """Perform an action. Return the resource after the action."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
-        self._note("action", " ".join([step.action, *target.values()]))
+        self._note("action", " ".join([step.action, *map(str, target.values())]))
         headers = {"X-Simulator-Environment": self._environment(step)}
         done = await self._control("POST", f"/actions/{step.action}", body, headers)
         return done.get("resource")
@@ -257,14 +269,17 @@ class _Run:
     async def _token(self, environment: str, base: str, *, fresh: bool) -> str | Reply:
         """Return an access token for an environment, or the response if the token request was refused."""
         if fresh or environment not in self._tokens:
-            keys = self._credentials[environment]
-            pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
-            reply = await self._client.request("POST", f"{base}/auth/token", pair)
-            if reply.status != 200:
-                return reply
-            if not isinstance(reply.body, dict) or "access_token" not in reply.body:
+            keys, exchange = self._credentials[environment], self._exchange
+            if exchange is None:
+                token = keys["secret_key"]
+            else:
+                reply = await self._client.request("POST", base + exchange.path, exchange.body(keys))
+                if reply.status != 200:
+                    return reply
+                token = exchange.token_in(reply.body)
+            if token is None:
                 raise ConnectionError("the token exchange returned no token")
-            self._tokens[environment] = reply.body["access_token"]
+            self._tokens[environment] = token
         return self._tokens[environment]
 
 

@@ -8,6 +8,7 @@ from simulator.engine.records.requests import JournalEntry
 from simulator.engine.rows.operation import Operation
 from simulator.engine.server.http.messages import Incoming, Outgoing, public_key_of
 from simulator.engine.text.masking import Masker
+from simulator.engine.vocabulary.vocabulary import identity_of
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -45,7 +46,9 @@ class Request:
     @property
     def credential(self) -> str:
         """The public key or token that identifies the world of the call, or "" if there is none."""
-        return (public_key_of(self.incoming) if self.path == "/auth/token" else self.token) or ""
+        exchange = identity_of(self.world).exchange
+        is_exchange = exchange is not None and self.path == exchange.path
+        return (public_key_of(self.incoming) if is_exchange else self.token) or ""
 
 
 def identify(request: Request) -> None:

@@ -10,8 +10,8 @@ import base64
 import binascii
 import re
 from functools import lru_cache
+from hashlib import sha256
 
-import base58
 import bech32
 
 from simulator.engine.rows.error import invalid
@@ -21,6 +21,7 @@ from simulator.kernel.world import World
 _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
 _EVM = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_BASE58_DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
 _SEGWIT = re.compile(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
 _BECH32M = 0x2BC830A3
@@ -142,11 +143,19 @@ def _bitcoin_net(text: str) -> str:
         return prefix[:2] if _is_segwit(text) else ""
     if _BASE58.fullmatch(text) is None:
         return ""
-    try:
-        raw = base58.b58decode_check(text)
-    except ValueError:
-        return ""
-    return _BASE58_VERSIONS.get(raw[0], "") if len(raw) == 21 else ""
+    payload = _base58check(text)
+    return _BASE58_VERSIONS.get(payload[0], "") if len(payload) == 21 else ""
+
+
+def _base58check(text: str) -> bytes:
+    """Return the bytes that a string of base58 digits encodes, or b"" if the checksum is wrong."""
+    number = 0
+    for digit in text:
+        number = number * len(_BASE58_DIGITS) + _BASE58_DIGITS.index(digit)
+    zeros = len(text) - len(text.lstrip("1"))
+    raw = bytes(zeros) + number.to_bytes((number.bit_length() + 7) // 8, "big")
+    payload, checksum = raw[:-4], raw[-4:]
+    return payload if sha256(sha256(payload).digest()).digest().startswith(checksum) else b""
 
 
 def _is_segwit(text: str) -> bool:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
+from simulator.engine.rows.token_exchange import TokenExchange
 from simulator.engine.scenario.play.filling import NoValue, fill
 from simulator.engine.scenario.run.results import Check, RunResult
 from simulator.engine.scenario.run.runner import run
@@ -18,6 +19,7 @@ from simulator.engine.worlds.setting_model import Settings
 from simulator.engine.worlds.settings import MANUAL_START, shown
 from tests.unit.engine.scenario.playing import LOADER
 
+EXCHANGE = TokenExchange("/auth/token", token_field="access_token")
 NOW = "2026-01-05T08:00:00.000Z"
 
 
@@ -69,7 +71,8 @@ class FakeSimulator:
 
 
 def go(text: str, simulator: FakeSimulator, **options: Any) -> RunResult:
-    return asyncio.run(run(LOADER.load(f"name: x\n{text}"), simulator, **options))
+    exchange = options.pop("exchange", EXCHANGE)
+    return asyncio.run(run(LOADER.load(f"name: x\n{text}"), simulator, exchange, **options))
 
 
 def event(name: str, **shown: Any) -> dict[str, Any]:

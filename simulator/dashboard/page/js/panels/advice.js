@@ -1,9 +1,8 @@
 // Advice about the integrator's traffic: evidence, reason, fix.
-import { Empty, Facts, Filters, Json, Shown, Split, Status, Table, Time } from "../ui.js";
+import { Empty, Facts, Filters, Id, Json, NoMatch, Shown, Split, Status, Table, Time } from "../ui.js";
 import { BASE, withQuery, world } from "../api.js";
-import { Thing, placeOf } from "../things.js";
 import { filter } from "../navigation.js";
-import { href } from "../routes.js";
+import { href, placeOf } from "../routes.js";
 import { html } from "../lib.js";
 import { useRead } from "../live.js";
 import { words } from "../format.js";
@@ -21,8 +20,8 @@ export function View({ rest: [id], query }) {
   const list = html`<h2>Advice</h2>
     <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "World", choices: [EVERY] }]} />
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${bySeverity(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
-      empty=${html`<${Empty} title="No findings."><p>While your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
-  return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding no longer exists." />`)} />`;
+      empty=${query.severity || query.of ? html`<${NoMatch} noun="findings" panel="advice" />` : html`<${Empty} title="No findings."><p>While your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
+  return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding no longer exists."><p><a href=${href("advice")}>See the other findings</a></p><//>`)} />`;
 }
 
 const COLUMNS = (query) => [
@@ -46,5 +45,5 @@ function Finding({ one }) {
 function Shows({ title, ids, of }) {
   if (!ids.length) return null;
   const isHere = !of || of === world.get();
-  return html`<h4>${title}</h4><ul class="related">${ids.map((id) => html`<li key=${id}>${isHere ? html`<${Thing} id=${id} />` : html`<a href=${`?world=${encodeURIComponent(of)}${placeOf(id)}`}><code>${id}</code></a>`}</li>`)}</ul>`;
+  return html`<h4>${title}</h4><ul class="related">${ids.map((id) => html`<li key=${id}>${isHere ? html`<${Id} id=${id} copy=${false} />` : html`<a href=${`?world=${encodeURIComponent(of)}${placeOf(id)}`}><code>${id}</code></a>`}</li>`)}</ul>`;
 }

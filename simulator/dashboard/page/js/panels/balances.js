@@ -25,7 +25,7 @@ function Books({ books, query, whole, more }) {
   const currencies = [...new Set(own.map((row) => row.currency))];
   const moved = books.entries.flatMap((entry) => entry.postings.filter((one) => POTS.includes(one.account)).map((one) => one.currency));
   const chosen = currencies.includes(query.currency) ? query.currency : moved.at(-1) || currencies[0];
-  if (!currencies.length) return html`<${Empty} title="The account has no balances." />`;
+  if (!currencies.length) return html`<${Empty} title="The account has no balances."><p>Set one under <a href=${href("actions")}>Actions</a>, or create a transaction.</p><//>`;
   const heldBy = (account, currency) => books.accounts.find((row) => row.account === account && row.currency === currency)?.amount || "0";
   const lines = POTS.map((account) => ({ name: account, points: balanceOver(heldBy(account, chosen), books.entries, account, chosen) }));
   const entries = books.entries.filter((entry) => entry.postings.some((one) => one.currency === chosen)).toReversed();

@@ -25,7 +25,7 @@ export function View() {
     ${state && timers.value ? html`<${Timeline} now=${now} timers=${timers.value.data} events=${events.value?.data || []} />` : ""}
     <h3>Planned timers</h3>
     <${Shown} reading=${timers}>${({ data }) => html`<${Table} label="Timers" rows=${data.map((row, index) => ({ ...row, index }))} id=${(row) => row.index} columns=${COLUMNS}
-      empty=${html`<${Empty} title="No timers."><p>Expiring quotes, scenario steps and webhook retries create timers. Create a quote to see one.</p><//>`} />
+      empty=${html`<${Empty} title="No timers."><p>Expiring objects, scenario steps and webhook retries create timers. Make a call that creates an object, and its timers appear here.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="timers" />`}<//>
     <h3>Clock mode</h3>
     ${contract && state ? html`<${SchemaForm} key=${`${state.mode} ${state.rate}`} schema=${withMembers(contract.schema("ClockBody"), { mode: { enum: ["real", "manual", "scaled"] } })} resolve=${contract.resolve} first=${{ mode: state.mode }} send=${(body) => put("/clock?wait=true", body)} ok="Set" />` : ""}</section>`;
@@ -35,7 +35,7 @@ const COLUMNS = [
   { title: "When", cell: (row) => (row.due_at ? html`<${Time} at=${row.due_at} far />` : html`waits for ${row.waiting_for.join(", ")}`) },
   { title: "Timer", className: "grow", cell: (row) => row.text },
   { title: "For", cell: (row) => row.target && html`<${Id} id=${row.target} copy=${false} />` },
-  { title: "Do", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Advance to ${fullTime(row.due_at)}: ${row.text}`}>Advance<//>` },
+  { title: "Action", cell: (row) => row.due_at && html`<${Act} does=${() => jump(row.due_at)} label=${`Advance to ${fullTime(row.due_at)}: ${row.text}`}>Advance<//>` },
 ];
 
 function Timeline({ now, timers, events }) {

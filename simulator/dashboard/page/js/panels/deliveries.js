@@ -1,7 +1,7 @@
 // Delivery attempts: exact bytes, signature check, next attempts, and sending again, optionally with a fault.
-import { Act, Copy, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog, toast } from "../ui.js";
+import { Act, Copy, Empty, Facts, Filters, Id, Json, More, NoMatch, Shown, Split, Status, Table, Time, ask, closeDialog, toast } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
-import { count, span, words } from "../format.js";
+import { count, grouped, took, words } from "../format.js";
 import { html, useEffect, useState, useStore } from "../lib.js";
 import { post, withQuery, world } from "../api.js";
 import { About } from "../things.js";
@@ -26,17 +26,27 @@ export function View({ rest: [id], query }) {
     ]} />
     ${event_id ? html`<p>Showing only the event <code>${event_id}</code>. <a href=${href("deliveries", [], { ...query, event_id: "" })}>Show all</a></p>` : ""}
     <${Shown} reading=${reading}>${({ data }) => html`
-      <${Table} label="Deliveries" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query, inForce)}
-        empty=${html`<${Empty} title="No deliveries match."><p>Webhook endpoints receive the events that they subscribe to. <a href=${href("inbox")}>Create a built-in inbox</a> to see some.</p><//>`} />
-      <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="deliveries" />`}<//>`;
+      <${Table} label="Deliveries" rows=${newestEventFirst(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("deliveries", row.id, query)} columns=${COLUMNS(query, inForce)}
+        group=${EVENT} empty=${endpoint_id || status || event_type || event_id
+          ? html`<${NoMatch} noun="deliveries" panel="deliveries" />`
+          : html`<${Empty} title="No deliveries yet."><p>Webhook endpoints receive the events that they subscribe to. <a href=${href("inbox")}>Create a built-in inbox</a> to see some.</p><//>`} />
+      <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="attempts" />`}<//>`;
   return html`<${Split} list=${list} back=${href("deliveries", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
+/** The events with their newest attempt first; the attempts of an event in their order. */
+const newestEventFirst = (data) => grouped(data.toReversed(), (row) => row.event_id).flatMap(([, rows]) => rows.toReversed());
+
+/** The heading above the attempts of an event. */
+const EVENT = {
+  by: (row) => row.event_id,
+  head: ([row, ...more]) => html`<a href=${href("events", row.event_id)}>${row.event_type}</a> <${About} event=${row.request_body} /> <span class="muted">${count(more.length + 1, "attempt")}</span>`,
+};
+
 const COLUMNS = (query, inForce) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Event", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>${row.event_type}</a>${row.cause === "first" ? "" : html` <span class="mark" title=${CAUSES[row.cause]}>${row.cause}</span>`}${row.fault_id || row.faults.length ? html` <a class="mark" href=${href("faults")} title=${`The fault ${row.fault_id || ""} acted on it.`}>${faulty(row, inForce)}</a>` : ""}<div class="muted to"><${About} event=${row.request_body} /> to ${row.url}</div>` },
-  { title: "Attempt", cell: (row) => row.attempt },
-  { title: "Answer", cell: (row) => row.response_status ?? "none" },
+  { title: "Attempt", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>Attempt ${row.attempt}</a>${row.cause === "first" ? "" : html` <span class="mark" title=${CAUSES[row.cause]}>${row.cause}</span>`}${row.fault_id || row.faults.length ? html` <a class="mark" href=${href("faults", row.fault_id || [])} title="Show the fault that acted on this attempt">${faulty(row, inForce)}</a>` : ""}<div class="muted to extra">to ${row.url.replace(location.origin, "")}</div>` },
+  { title: "Response", cell: (row) => row.response_status ?? "none" },
   { title: "At", cell: (row) => html`<${Time} at=${row.attempted_at} />` },
 ];
 
@@ -61,11 +71,11 @@ function Detail({ id }) {
     <${Facts} rows=${[
       ["Why it failed", row.error],
       ["Event", html`<${Id} id=${row.event_id} to=${href("events", row.event_id)} />`],
-      ["About", html`<${About} event=${row.request_body} />`],
+      ["About", row.request_body.includes('"object":{"id"') && html`<${About} event=${row.request_body} />`],
       ["Endpoint", html`<${Id} id=${row.endpoint_id} /> <${Status} value=${row.endpoint_status} />`],
       ["Sent to", html`<code>${row.url}</code>`],
       ["At", html`<${Time} at=${row.attempted_at} far />`],
-      ["Answer", row.response_status === null ? "none" : `${row.response_status} after ${span(row.duration_ms)}`],
+      ["Response", row.response_status === null ? "none" : `${row.response_status} after ${took(row.duration_ms)}`],
       ["Attempt", `${row.attempt}: ${CAUSES[row.cause]}`],
       ["Fault", row.fault_id && html`<${Id} id=${row.fault_id} to=${href("faults")} />`],
       ["Effect of the fault", row.faults.map(words).join(", ")],
@@ -94,7 +104,7 @@ function Verdict({ row }) {
   if (row.faults.includes("drop")) return html`<p class="verdict" data-tone="ended">Not sent: a fault dropped it.</p>`;
   if (!found) return html`<p class="verdict" data-tone="plain">Checking the signature.</p>`;
   const tone = found.verifies === null ? "plain" : found.verifies ? "good" : "bad";
-  return html`<p class="verdict" data-tone=${tone}><${Status} value=${found.verifies === null ? "not reckoned" : found.verifies ? "verifies" : "does not verify"} tone=${tone} /> ${found.why}.</p>
+  return html`<p class="verdict" data-tone=${tone}><${Status} value=${found.verifies === null ? "not checked" : found.verifies ? "verifies" : "does not verify"} tone=${tone} /> ${found.why}.</p>
     <details><summary>Verify it on the command line</summary>
       <p class="muted">This must print the X-Signature of the request. <code>${header(row.request_headers, "x-signature")}</code>. <code>WEBHOOK_KEY</code> is the webhook key of the world.</p>
       <${Json} value=${shellLine({ headers: row.request_headers, body: row.request_body })} name="Command" links=${false} /></details>`;
@@ -144,7 +154,7 @@ export function askForFault(row) {
   };
   ask({
     title: "Send with a fault",
-    about: `${row.event_type} goes once more to ${row.url || "every endpoint that gets it"}, now and like this only once.`,
+    about: `${row.event_type} goes once more to ${row.url || "every endpoint that gets it"}, now, and with this fault only once.`,
     body: () => html`<div class="presets">${PRESETS.map(([name, deliver, about]) => html`<div key=${name}><${Once} send=${() => send(deliver)}>${name}<//> <span class="muted">${about}</span></div>`)}</div>
       <details><summary>Custom fault</summary><${DeliverForm} send=${send} /></details>`,
   });

@@ -1,5 +1,5 @@
 // All events with payloads and deliveries, and sending them again.
-import { Act, Empty, Facts, Filters, Id, Json, More, Shown, Split, Status, Table, Time } from "../ui.js";
+import { Act, Empty, Facts, Filters, Id, Json, More, NoMatch, Shown, Split, Status, Table, Time } from "../ui.js";
 import { About } from "../things.js";
 import { askForFault } from "./deliveries.js";
 import { count } from "../format.js";
@@ -24,8 +24,8 @@ export function View({ rest: [id], query }) {
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Events" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("events", row.id, query)} columns=${COLUMNS(query)}
         empty=${type || object_id || environment
-          ? html`<${Empty} title="No events match."><p>Remove a filter to see more.</p><//>`
-          : html`<${Empty} title="No events yet."><p>All events appear here, with or without a subscriber.</p><//>`} />
+          ? html`<${NoMatch} noun="events" panel="events" />`
+          : html`<${Empty} title="No events yet."><p>Events appear here when an object changes, with or without a subscriber. <a href=${href("actions")}>Cause an event</a> to see one.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="events" />`}<//>`;
   return html`<${Split} list=${list} back=${href("events", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }

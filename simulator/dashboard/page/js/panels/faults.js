@@ -19,9 +19,9 @@ export function View({ rest: [id], query }) {
     <div class="buttons"><a class="button main" href=${href("faults", "new")}>New fault</a>
       ${reading.value?.data.length ? html`<${Act} asks="Remove all faults, including those of scenarios?" does=${async () => { await del("/faults"); go("faults"); return "All faults are removed."; }}>Remove all<//>` : ""}</div>
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Faults" rows=${data} id=${(row) => row.id} selected=${id} open=${(row) => href("faults", row.id)} columns=${COLUMNS}
-      empty=${html`<${Empty} title="No faults."><p>A fault makes calls fail, loses responses, or sends webhooks twice, late or forged. Add one, then run your application.</p><//>`} />`}<//>`;
+      empty=${html`<${Empty} title="No faults."><p>A fault makes calls fail, loses responses, or sends webhooks twice, late or forged. <a href=${href("faults", "new")}>Add a fault</a>, then run your application.</p><//>`} />`}<//>`;
   const chosen = reading.value?.data.find((row) => row.id === id);
-  const detail = id === "new" ? html`<${NewFault} key=${query.kind} kind=${query.kind || "calls"} />` : id && (chosen ? html`<${Detail} fault=${chosen} />` : html`<${Empty} title="This fault was removed." />`);
+  const detail = id === "new" ? html`<${NewFault} key=${query.kind} kind=${query.kind || "calls"} />` : id && (chosen ? html`<${Detail} fault=${chosen} />` : html`<${Empty} title="This fault was removed."><p><a href=${href("faults")}>See the other faults</a></p><//>`);
   return html`<${Split} list=${list} back=${href("faults")} detail=${detail} />`;
 }
 
@@ -30,7 +30,7 @@ const hits = (row) => html`${count(row.hits, "hit")}${row.times_left === null ? 
 const COLUMNS = [
   { title: "Fault", className: "grow", cell: (row) => html`<a href=${href("faults", row.id)}>${about(row)}</a><div class="muted">${effect(row)}</div>` },
   { title: "Hits", cell: (row) => html`<span class="hits" data-hit=${row.hits ? "" : null}>${hits(row)}</span>` },
-  { title: "Of", cell: (row) => row.scenario || "by hand" },
+  { title: "Added", cell: (row) => row.scenario || "by hand" },
 ];
 
 function Detail({ fault }) {

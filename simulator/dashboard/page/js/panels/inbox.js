@@ -48,7 +48,7 @@ function Inbox({ name, message, about }) {
       const rows = data.map((row, index) => ({ ...row, number: index + dropped })).reverse(), chosen = rows.find((row) => String(row.number) === message);
       return html`<h4>Messages</h4>
         <${Table} label="Messages" rows=${rows} id=${(row) => row.number} selected=${chosen?.number} open=${(row) => href("inbox", [name, String(row.number)])} columns=${MESSAGES(name)}
-          empty=${html`<${Empty} title="No messages yet."><p>Cause an event, for example on the page <a href=${href("actions")}>Actions</a>.</p><//>`} />
+          empty=${html`<${Empty} title="No messages yet."><p><a href=${href("actions")}>Cause an event</a>, and its message appears here.</p><//>`} />
         <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="messages" />
         ${dropped ? html`<p class="muted">${dropped} older messages were deleted to save memory.</p>` : ""}
         ${chosen ? html`<h4>${typeOf(chosen)}</h4>

@@ -6,7 +6,7 @@ import { html, useEffect, useState, useStore } from "../lib.js";
 import { SchemaForm } from "../forms.js";
 import { download } from "../things.js";
 import { filter } from "../navigation.js";
-import { words } from "../format.js";
+import { fullTime } from "../format.js";
 
 const NAME = { properties: { name: { type: "string", description: "Optional." } } };
 const FORK = { properties: { id: { type: "string", description: "Optional id of the new world." } } };
@@ -34,7 +34,7 @@ export function Snapshots() {
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Snapshots" rows=${data.toReversed()} id=${(row) => row.id} empty=${html`<${Empty} title="No snapshots."><p>Take a snapshot before you try something. You can restore it as often as you like.</p><//>`} columns=${[
       { title: "Snapshot", className: "grow", cell: (row) => html`${row.name || html`<code>${row.id}</code>`}` },
       { title: "State of", cell: (row) => html`<${Time} at=${row.at} far />` },
-      { title: "Do", cell: (row) => html`<div class="buttons">
+      { title: "Action", cell: (row) => html`<div class="buttons">
         <${Act} asks=${`Put ${here} back to ${row.name || row.id}? What came after it is lost.`} danger=${false} does=${async () => { await post(`/snapshots/${encodeURIComponent(row.id)}/restore`); return `${here} is as it was.`; }}>Restore<//>
         <button type="button" onClick=${() => fork(row)}>Fork</button>
         <${Act} does=${async () => { download(`${row.name || row.id}.json`, await get(`/snapshots/${encodeURIComponent(row.id)}`, { raw: true }), "application/json"); }}>Download<//>
@@ -52,10 +52,10 @@ export function Recording({ query }) {
     return () => { isStale = true; };
   }, [name, query.since, calls.at(-1)?.id]);
   return html`<section class="card"><h2>Recording</h2>
-    <p class="muted">All calls and manual steps in ${here}, by calls and by hand, as a scenario that does it again and expects the same.</p>
+    <p class="muted">All calls and manual steps in ${here}, as a scenario that repeats them and expects the same results.</p>
     <form class="filters" onSubmit=${(event) => event.preventDefault()}>
       <label>Name <input value=${typed} onInput=${(event) => setTyped(event.target.value)} onChange=${(event) => filter("name", event.target.value)} /></label>
-      <label>From <select value=${query.since || ""} onChange=${(event) => filter("since", event.target.value)}><option value="">the beginning</option>${calls.toReversed().map((call) => html`<option key=${call.id} value=${call.id}>${words(call.name)} (${call.id})</option>`)}</select></label></form>
+      <label>From <select value=${query.since || ""} onChange=${(event) => filter("since", event.target.value)}><option value="">the beginning</option>${calls.toReversed().map((call) => html`<option key=${call.id} value=${call.id}>${fullTime(call.at)}: ${call.method} ${call.path}</option>`)}</select></label></form>
     ${error ? html`<p class="failure" role="alert">${error.message}</p>` : ""}
     ${text === null ? "" : html`<div class="buttons"><button type="button" class="main" onClick=${() => download(`${name}.yaml`, text, "application/yaml")}>Download ${name}.yaml</button><${Copy} text=${text} what="the scenario">Copy<//></div>
       <p class="muted">Run it: <code>rampsim scenario run ${name}.yaml</code></p><${Json} value=${text} name="Scenario" links=${false} />`}</section>`;

@@ -21,7 +21,7 @@ export function View() {
     ${calls.value?.data.length ? html`<h3><a href=${href("requests")}>Latest requests</a></h3><${Table} label="Latest requests" rows=${calls.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("requests", row.id)} columns=${CALLS} />` : ""}
     ${resources.value?.data.length ? html`<h3><a href=${href("resources")}>Latest transactions</a></h3><${Table} label="Latest transactions" rows=${resources.value.data.toReversed()} id=${(row) => row.id} open=${(row) => href("resources", row.id)} columns=${RESOURCES} />` : ""}
     <h3>More</h3>
-    <ul class="related"><li><a href="docs">Documentation</a></li><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>API reference</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>Coverage of your traffic</a></li>
+    <ul class="related"><li><a onClick=${openPage} href=${`reference.html?world=${encodeURIComponent(id)}`}>API reference</a></li><li><a onClick=${openPage} href=${`coverage.html?world=${encodeURIComponent(id)}`}>Coverage of your traffic</a></li>
       <li><button type="button" onClick=${beginTour}>Tour</button> <button type="button" onClick=${showKeys}>Keyboard shortcuts</button></li></ul>`;
 }
 

@@ -1,44 +1,58 @@
 // The journal of API calls: request, response, changes, curl command and replay.
-import { Copy, Empty, Facts, Failure, Filters, Id, Json, More, Shown, Split, Status, Table, Time, ask, closeDialog } from "../ui.js";
+import { Copy, Empty, Facts, Failure, Filters, Id, Json, More, NoMatch, Shown, Split, Status, Table, Time, ask, closeDialog } from "../ui.js";
 import { changedAll, useRead } from "../live.js";
 import { html, useState } from "../lib.js";
 import { keyOf, replay, whyNot } from "../replay.js";
 import { curl } from "../curl.js";
 import { filter } from "../navigation.js";
-import { href } from "../routes.js";
+import { href, placeOf } from "../routes.js";
 import { withQuery } from "../api.js";
-import { words } from "../format.js";
+import { took, words } from "../format.js";
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const STATUSES = [200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 422, 429, 500, 502, 503, 504];
 
 export function View({ rest: [id], query }) {
   const [limit, setLimit] = useState(100);
-  const { method, path, status, text } = query;
-  const reading = useRead(withQuery("/requests", { method, path: path ? `*${path}*` : "", status, text, limit }), ["request"]);
+  const { status, operation, text, since, until } = query;
+  const operations = useRead("/coverage").value?.dimensions.operations.items.map((row) => row.item).sort() || [];
+  const reading = useRead(withQuery("/requests", { status, operation, text, since: since && `${since}Z`, until: until && lastOf(until), limit }), ["request"]);
   const list = html`
     <h2>Requests</h2>
     <${Filters} values=${query} change=${filter} fields=${[
-      { name: "method", label: "Method", choices: METHODS },
       { name: "status", label: "Status", choices: STATUSES },
-      { name: "path", label: "Path", placeholder: "/quotes" },
-      { name: "text", label: "Text", placeholder: "in request or response body" },
+      { name: "operation", label: "Operation", choices: operations },
+      { name: "text", label: "Order or text", placeholder: "reference, id, path or body" },
+      { name: "since", label: "From (UTC)", type: "datetime-local" },
+      { name: "until", label: "To (UTC)", type: "datetime-local" },
     ]} />
     <${Shown} reading=${reading}>${({ data, dropped }) => html`
       <${Table} label="Requests" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("requests", row.id, query)} columns=${COLUMNS(query)}
-        empty=${method || path || status || text
-          ? html`<${Empty} title="No requests match."><p>Remove a filter to see more.</p><//>`
+        empty=${status || operation || text || since || until
+          ? html`<${NoMatch} noun="requests" panel="requests" />`
           : html`<${Empty} title="No requests yet."><p>API calls appear here. The <a href=${href("")}>overview</a> has a first call to copy.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="requests" />
       ${dropped ? html`<p class="muted">${dropped} older requests were deleted to save memory.</p>` : ""}`}<//>`;
   return html`<${Split} list=${list} back=${href("requests", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
+/** The last millisecond of a minute or second: the input omits the seconds if they are 0. */
+const lastOf = (time) => `${time}${time.length < 19 ? ":00" : ""}.999Z`;
+
 const COLUMNS = (query) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Call", className: "grow", cell: (row) => html`<a href=${href("requests", row.id, query)}><b>${row.method}</b> <code>${row.path}</code></a>${row.advice.length ? html` <span class="mark">advice</span>` : ""}${row.fault_id ? html` <span class="mark">fault</span>` : ""}` },
+  { title: "Call", className: "grow", cell: (row) => html`<a href=${href("requests", row.id, query)}><b>${row.method}</b> <code>${row.path}</code></a>${row.advice.length ? html` <span class="mark">advice</span>` : ""}${row.fault_id ? html` <a class="mark" href=${href("faults", row.fault_id)}>fault</a>` : ""}${keyOf(row) ? html`<div class="muted to">Idempotency key <code>${keyOf(row)}</code></div>` : ""}` },
+  { title: "Result", className: "extra", cell: (row) => html`<${Result} row=${row} />` },
+  { title: "Took", className: "number extra", cell: (row) => took(row.duration_ms) },
   { title: "At", cell: (row) => html`<${Time} at=${row.at} />` },
 ];
+
+/** The object that a call returned, with its status, or the error code. Lists and tokens have neither. */
+function Result({ row: { method, response } }) {
+  const code = response?.error?.code;
+  if (code) return html`<code>${code}</code>`;
+  if (method === "GET" || typeof response?.id !== "string") return null;
+  return html`<a href=${placeOf(response.id)} title=${response.id}><bdi>${response.reference || response.name || response.id}</bdi></a> <${Status} value=${response.status} />`;
+}
 
 function Detail({ id }) {
   const reading = useRead(`/requests/${encodeURIComponent(id)}`), advice = useRead("/advice", ["request"]);
@@ -47,11 +61,12 @@ function Detail({ id }) {
     <${Facts} rows=${[
       ["Id", html`<${Id} id=${row.id} to=${null} />`],
       ["At", html`<${Time} at=${row.at} far />`],
+      ["Took", took(row.duration_ms)],
       ["Operation", row.operation && html`<code>${row.operation}</code>`],
       ["Environment", row.environment === "production" && "production"],
       ["Key pair", row.public_key && html`<code>${row.public_key}</code>`],
       ["Idempotency key", keyOf(row) && html`<code>${keyOf(row)}</code>`],
-      ["Time", calls > 1 && `${calls} times with this key; the later ones were replays and did nothing`],
+      ["Replays", calls > 1 && `${calls - 1}. Each returned the stored response and changed nothing.`],
       ["Fault", row.fault_id && html`<a href=${href("faults", row.fault_id)}><code>${row.fault_id}</code></a>`],
       ["Unknown fields", row.unknown_fields.join(", ")],
     ]} />
@@ -74,7 +89,7 @@ function Findings({ id, findings }) {
 
 function Changes({ moves, events, status }) {
   if (!moves.length && !events.length) return html`<p class="muted">${status >= 400 ? "The call was refused and changed nothing." : "The call changed nothing."}</p>`;
-  return html`<h4>Changes</h4><ul class="related">${moves.map((move) => html`<li>${move.is_new ? "made" : "moved"} the ${words(move.kind)} <${Id} id=${move.id} copy=${false} /> <${Status} value=${move.state} /></li>`)}
+  return html`<h4>Changes</h4><ul class="related">${moves.map((move) => html`<li>${move.is_new ? "created" : "changed"} the ${words(move.kind)} <${Id} id=${move.id} copy=${false} /> <${Status} value=${move.state} /></li>`)}
     ${events.map((event) => html`<li>emitted <a href=${href("events", event.id)}>${event.type}</a></li>`)}</ul>`;
 }
 

@@ -24,7 +24,7 @@ export function View({ rest: [id], query }) {
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="Resources" rows=${data.toReversed().filter(fits)} id=${(row) => row.id} selected=${id} open=${(row) => href("resources", row.id, query)} columns=${COLUMNS(query)}
         empty=${data.length
-          ? html`<${Empty} title="No matches."><p>The search at the top covers all resources, including amounts and phone numbers.</p><//>`
+          ? html`<${Empty} title="No resources match."><p><a href=${href("resources", [], { ...query, text: "" })}>Clear the filter</a>, or use the search at the top. It covers all resources, including amounts and phone numbers.</p><//>`
           : html`<${Empty} title=${`${TYPES[type] && type !== ALL ? TYPES[type] : "Resources"}: there are none yet.`}><p>They appear here when a call creates one. The <a href=${href("")}>overview</a> has a first call to copy.${type === ALL ? "" : html` Other kinds are under <a href=${href("resources", [], { ...query, type: ALL })}>All</a>.`}</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="resources" />`}<//>`;
   return html`<${Split} list=${list} back=${href("resources", [], query)} detail=${id && html`<${Story} key=${id} id=${id} />`} />`;

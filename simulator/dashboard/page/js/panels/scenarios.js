@@ -1,10 +1,9 @@
 // Scenarios: active ones and their order, the log of each, and uploading your own.
-import { Act, Empty, Facts, Failure, Json, Shown, Split, Status, Table, Time, toast } from "../ui.js";
+import { Act, Empty, Facts, Failure, Id, Json, NoMatch, Shown, Split, Status, Table, Time, toast } from "../ui.js";
 import { api, put, world } from "../api.js";
 import { changedAll, useRead } from "../live.js";
 import { count, words } from "../format.js";
 import { html, useRef, useState, useStore } from "../lib.js";
-import { Thing } from "../things.js";
 import { filter, go } from "../navigation.js";
 import { href } from "../routes.js";
 
@@ -19,7 +18,7 @@ export function View({ rest: [name], query }) {
     <form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}><label>Name or description <input type="search" value=${query.text || ""} autocomplete="off" onInput=${(event) => filter("text", event.target.value)} /></label></form>
     <${Shown} reading=${reading}>${({ data, problems = [] }) => html`${problems.map((one) => html`<div class="failure" role="note"><p><code>${one.file}:${one.line}:${one.column}</code> ${one.path ? `${one.path}: ` : ""}${one.message}</p><p class="muted">The previously loaded version stays active.</p></div>`)}<${Table} label="Scenarios" id=${(row) => row.name} selected=${name} open=${(row) => href("scenarios", row.name, { text: query.text })} columns=${COLUMNS(active, query)}
       rows=${data.filter((row) => `${row.name} ${row.description}`.toLowerCase().includes(words_)).toSorted((one, other) => order(one) - order(other))}
-      empty=${html`<${Empty} title="No scenarios match." />`} />`}<//>`;
+      empty=${html`<${NoMatch} noun="scenarios" panel="scenarios" />`} />`}<//>`;
   const detail = query.editor ? html`<${Editor} key=${query.editor} of=${query.editor} />` : name && html`<${Detail} key=${name} name=${name} active=${active} />`;
   return html`<${Split} list=${list} back=${href("scenarios", [], { text: query.text })} detail=${detail} />`;
 }
@@ -35,7 +34,7 @@ const Switch = ({ row, active }) => html`<${Act} label=${`${row.active ? "Deacti
 const COLUMNS = (active, query) => [
   { title: "Scenario", className: "grow", cell: (row) => html`<a href=${href("scenarios", row.name, { text: query.text })}>${row.name}</a><div class="muted">${row.description}</div>` },
   { title: "State", cell: (row) => html`<${Status} value=${row.stopped ? "stopped" : row.active ? "active" : "off"} tone=${row.stopped ? "bad" : undefined} />` },
-  { title: "Do", cell: (row) => html`<${Switch} row=${row} active=${active} />` },
+  { title: "Action", cell: (row) => html`<${Switch} row=${row} active=${active} />` },
 ];
 
 function Detail({ name, active }) {
@@ -68,7 +67,7 @@ function Log({ title, rows, when = (one) => html`<${Time} at=${one.at} />`, tone
   if (!rows.length) return null;
   const shown = rows.slice(-50).reverse();
   return html`<details open=${title !== "Rules that fired"}><summary>${title} (${rows.length})</summary><ul class="log">${shown.map((one, index) => html`<li key=${index} data-tone=${tone}>${when(one)}
-    <span>${one.action ? words(one.action) : one.part} ${one.object ? html`<${Thing} id=${one.object} />` : ""}${one.reason ? html` <span class="muted">${one.reason}</span>` : ""} <code class="muted">${one.place}</code></span></li>`)}</ul>
+    <span>${one.action ? words(one.action) : one.part} ${one.object ? html`<${Id} id=${one.object} copy=${false} />` : ""}${one.reason ? html` <span class="muted">${one.reason}</span>` : ""} <code class="muted">${one.place}</code></span></li>`)}</ul>
     ${rows.length > shown.length ? html`<p class="muted">The newest ${shown.length}.</p>` : ""}</details>`;
 }
 

@@ -53,7 +53,7 @@ export function Cause({ cause }) {
   if (cause.kind === "rule") {
     return html`a rule of the scenario <${Scenario} name=${cause.name} />${cause.condition ? `, where ${cause.condition}` : ""} <code class="muted">${cause.reference}</code>`;
   }
-  if (cause.control) return html`action <b>${words(cause.name)}</b> <span class="muted">control call ${cause.control.id}</span>`;
+  if (cause.control) return html`action <b>${words(cause.name)}</b>`;
   return cause.text;
 }
 

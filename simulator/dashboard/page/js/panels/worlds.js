@@ -18,7 +18,7 @@ export function View({ rest: [id] }) {
     <div class="buttons"><a class="button main" href=${href("worlds", "+new")}>New world</a></div>
     <${Shown} reading=${reading}>${(value) => html`<${Table} label="Worlds" rows=${all(value)} id=${(row) => row.id} selected=${id} open=${(row) => href("worlds", row.id)} columns=${COLUMNS(here)} />`}<//>`;
   const chosen = reading.value && all(reading.value).find((row) => row.id === id);
-  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="This world does not exist." />`);
+  const detail = id === "+new" ? html`<${NewWorld} />` : id && (chosen ? html`<${World} key=${id} one=${chosen} here=${here} />` : html`<${Empty} title="This world does not exist."><p><a href=${href("worlds", "+new")}>Create a world</a></p><//>`);
   return html`<${Split} list=${list} back=${href("worlds")} detail=${detail} />`;
 }
 
