@@ -190,7 +190,7 @@ def _choices(schema: Shown) -> str:
 
 def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     """Advance simulated time, with exactly one of: by, to, next_timer, until_id with until_status, until_event.
-    Everything due on the way happens before it returns, including webhooks and retries, so never sleep or poll. Without
+    Everything due in between happens before it returns, including webhooks and retries, so never sleep or poll. Without
     arguments, shows the clock and the next timers. A goal that is never reached is refused: not_reached.
     """
     control = session.control(given.world)

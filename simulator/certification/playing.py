@@ -12,7 +12,7 @@ from simulator.engine.text.json import JsonObject
 from simulator.kernel.clock import format_timestamp
 
 _AGAIN = 10
-"""How many times longer to wait for the second read, so that a busy receiver is not mistaken for one that ignores the
+"""The factor for the wait before the second read, so that a busy receiver is not mistaken for one that ignores the
 event.
 """
 
@@ -191,7 +191,7 @@ def _events(session: Session) -> list[str]:
 
 
 def _lives(session: Session, order: Order, steps: Iterable[Step]) -> Iterator[Exchange]:
-    """Run an order through steps, and send the event for each step."""
+    """Take an order through steps, and send the event for each step."""
     for step in steps:
         order.live(step)
         yield session.send(step.event, order.event(step.event))

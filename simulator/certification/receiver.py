@@ -2,8 +2,9 @@
 
     python -m simulator.certification.receiver --port 5000 --file shop.db
 
-It verifies before it reads, stores before it responds, and works afterwards: a worker reads the transaction from the
-API and writes its order into the books, which GET /books returns. It needs only the standard library.
+The receiver verifies a request before it parses the body, and stores the event before it responds. Afterwards a
+worker reads the transaction from the API and writes its order into the books, which GET /books returns. The receiver
+needs only the standard library.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: in
 
 
 def transaction_of(event: Any) -> str | None:
-    """Return the id of the transaction to read, or None for other events. Other events only have to be stored."""
+    """Return the id of the transaction to read, or None for other events, which only have to be stored."""
     thing = event["data"]["object"]
     if event["type"] == "recurring_payment.run_succeeded":
         return str(thing["run"]["transaction_id"])

@@ -80,7 +80,7 @@ class Result:
         failure = None
         if self.verdict == "fail":
             text = "\n".join(f"{name}: {text}" for name, text in self.rows if name not in ("", "read"))
-            failure = Failure(f"{self.rule.title}: no. Came back: {self.got}", text)
+            failure = Failure(f"{self.rule.title}: no. Response: {self.got}", text)
         return Case("certify", self.rule.name, failure, skipped=self.got if self.verdict == "skipped" else "")
 
 

@@ -140,7 +140,7 @@ class Session:
 
     @property
     def history(self) -> tuple[Step, ...]:
-        """The steps that an order goes through."""
+        """The steps of an order."""
         return self.stage.service.playbook.history
 
     def event(self) -> JsonObject:

@@ -154,7 +154,7 @@ def settle(source: str, variables: Mapping[str, str]) -> None:
 
 
 def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
-    """Return True if the application says that its queue is empty: a URL by 2xx, a command by its exit code 0."""
+    """Return True if the application reports an empty queue: a URL with 2xx, a command with exit code 0."""
     if source.startswith(("http://", "https://")):
         parts = urlsplit(source)
         client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the application is the integrator's
@@ -238,7 +238,7 @@ def _fetched(url: str) -> str:
         if status == 200:
             return content.decode()
     except (NoResponse, ValueError) as error:
-        raise Unusable(f"--books: {url} does not answer ({error})") from None
+        raise Unusable(f"--books: {url} does not respond ({error})") from None
     raise Unusable(f"--books: {url} answers {status}")
 
 

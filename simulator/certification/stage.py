@@ -67,7 +67,7 @@ class Service:
         return f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores one"
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
-        """Return the amount and currency that an order delivers, or 0 and "" if the order does not deliver money."""
+        """Return the amount and currency that an order delivers, or 0 and "" if it does not deliver money."""
         row = self.provider.money.orders.get(kind)
         if row is None:
             return Decimal(0), ""
@@ -87,13 +87,13 @@ class Order:
     currency: str
 
     def live(self, *steps: Step) -> None:
-        """Run the order through steps."""
+        """Take the order through steps."""
         for step in steps:
             if step.action:
                 self.stage.act(step.action, self.id)
 
     def event(self, kind: str) -> JsonObject:
-        """Return the order's latest event with a type."""
+        """Return the order's latest event of a type."""
         rows: list[JsonObject] = self.stage.control.get("/events", type=kind, object_id=self.id)["data"]
         return rows[-1]
 
@@ -237,7 +237,7 @@ class Stage:
             client = SyncClient(self.keys["base_url"], any_host=True, live_keys=LIVE_KEYS)
             status, _, received = client.request(method, path, content, sent, _CALL_SECONDS)
         except NoResponse as error:
-            raise NoStage(f"the simulator broke off at {url} ({error})", unreachable=True) from None
+            raise NoStage(f"lost the connection to the simulator at {url} ({error})", unreachable=True) from None
         if not 200 <= status < 300:
             said = received.decode(errors="replace")
             raise NoStage(f"the simulator refused {method} {url}: {status} {said}\n{self.service.needed_world}")
@@ -255,7 +255,7 @@ def running_stage(url: str, webhook_key: str, token: str | None, service: Servic
     except Unreachable as error:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
-        raise NoStage(f"the simulator at {url} does not list its worlds: {refusal}") from None
+        raise NoStage(f"the simulator at {url} could not list its worlds: {refusal}") from None
     except (LookupError, TypeError, AttributeError):
         raise NoStage(f"the server at {url} is not a simulator of this version", unreachable=True) from None
 
@@ -265,12 +265,12 @@ def _running_stage(url: str, webhook_key: str, token: str | None, service: Servi
     for world in listed:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
-            where = f"{url}, which was running, world {world['id']}"
+            where = f"{url}, already running, world {world['id']}"
             return _stage(url, world, environment, webhook_key, token, where, service)
     default = next((row for row in listed if row["id"] == DEFAULT_WORLD), None)
     if default is None:
-        raise NoStage(f"no world of the simulator at {url} has the receiver's webhook key. Check --webhook-key")
-    where = f"{url}, which was running, world {DEFAULT_WORLD}"
+        raise NoStage(f"no world in the simulator at {url} has the receiver's webhook key. Check --webhook-key")
+    where = f"{url}, already running, world {DEFAULT_WORLD}"
     return _stage(url, default, _usual_environment(service), webhook_key, token, where, service)
 
 
@@ -334,7 +334,7 @@ def _stage(
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of an address. The address may be a base URL of the API."""
+    """Return the scheme, host and port of an address. The address may be a base URL of the API."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

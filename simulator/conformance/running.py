@@ -143,7 +143,7 @@ def ask_token(settings: ConformanceSettings) -> None:
 def play_laws(
     report: Report, shapes: ShapeJudge, rulebook: Rulebook, listener: ProgressListener[None] = SILENT
 ) -> None:
-    """Check the behaviour rules against the report's target and record the verdicts.
+    """Check the report's target against the behaviour rules and record the verdicts.
 
     Raise `MissingField` if a response has no token.
     """

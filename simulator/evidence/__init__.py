@@ -1,1 +1,1 @@
-"""Evidence: making the simulator agree with the real service."""
+"""Evidence: observations of the real service, and the assumptions that they decide."""

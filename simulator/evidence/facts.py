@@ -10,9 +10,9 @@ from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 
 
 def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
-    """Return the facts that the remaining calls allow, and in one line why some are missing, or "".
+    """Return the facts that the remaining calls allow, and a one-line reason why some are missing, or "".
 
-    `unfit` in the facts has one line for each fact that a world of the simulator cannot have.
+    `unfit` in the facts contains one line for each fact that a world of the simulator cannot adopt.
     """
     facts: JsonObject = {}
     ended = ""

@@ -1,8 +1,8 @@
-"""Features: what a trace shows, in a form that two services can be compared by.
+"""Features: properties of a trace by which two services can be compared.
 
-A feature is independent of ids, amounts and times: the status and code of a refusal, which fields there are, the form
-of a string, which of two numbers is larger, whether two strings are equal, how often an event came. A probe compares a
-few of them, so accounts, rates and fees may differ between the simulator and the service.
+A feature does not depend on ids, amounts or times. Examples are the status and code of a refusal, the fields of a
+response, the format of a string, the larger of two numbers, the equality of two strings, and the number of events. A
+probe compares a few features, so accounts, rates and fees may differ between the simulator and the service.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 from simulator.evidence.flow import Exchange, Step, Trace
 
 Features: TypeAlias = dict[str, str]
-"""By name. A feature that a trace lacks is absent."""
+"""Features by name. A feature that a trace does not show is absent."""
 
 Formula: TypeAlias = Callable[[Mapping[str, Any]], str | None]
-"""Computes a feature of a whole trace from the bodies by step; None if the trace does not decide it."""
+"""Computes a feature of a whole trace from the bodies, by step. Returns None if the trace does not decide it."""
 
 ABSENT = "absent"
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
@@ -32,7 +32,7 @@ _OWN_HEADERS = re.compile(r"idempot|retry-after|allow$|x-request-id")
 
 
 def features_of(trace: Trace, formulas: Mapping[str, Formula]) -> Features:
-    """Return all features of a trace, those of events included (their names begin with `event `)."""
+    """Return all features of a trace. The names of event features begin with `event `."""
     found: Features = {}
     numbers: dict[str, dict[str, Decimal]] = {}
     strings: dict[str, dict[str, str]] = {}
@@ -133,7 +133,7 @@ def _sign(a: Decimal, b: Decimal) -> str:
 
 
 def _within(numbers: Mapping[str, Mapping[str, Decimal]]) -> Iterator[tuple[str, str]]:
-    """Compare numbers of one body: which is larger, and which is the sum of two others."""
+    """Compare the numbers in one body: which is larger, and which is the sum of two others."""
     for place, by_path in numbers.items():
         rows: dict[str, list[tuple[str, Decimal]]] = {}
         for path, number in by_path.items():
@@ -178,12 +178,12 @@ class ReplyForm(NamedTuple):
     """The fields that every response has unless it is a refusal."""
 
     def joined(self, other: ReplyForm) -> ReplyForm:
-        """Return the form of responses that have either form."""
+        """Return the form that covers the responses of both forms."""
         fields = self.fields & other.fields if self.fields and other.fields else self.fields | other.fields
         return ReplyForm(self.answers | other.answers, fields)
 
     def covers(self, other: ReplyForm) -> bool:
-        """Return True if a response is of this form. A service may lack less than half of the fields."""
+        """Return True if a response has this form. The service may omit fewer than half of the fields."""
         if not other.answers <= self.answers:
             return False
         is_refusal = all(answer[:1] > "3" for answer in other.answers)
@@ -206,7 +206,7 @@ def reply_forms(features: Features) -> dict[str, ReplyForm]:
 
 
 def differences(one: Features, other: Features) -> set[str]:
-    """Return the names of the features in which two traces differ."""
+    """Return the names of the features that differ between two traces."""
     return {name for name in one.keys() | other.keys() if one.get(name, ABSENT) != other.get(name, ABSENT)}
 
 

@@ -1,7 +1,7 @@
-"""Flows: sequences of calls, waits and outside events, and the traces that they leave at a target.
+"""Flows: sequences of calls, waits and outside events, and the traces that they produce at a target.
 
-A step is data. `${step.field}` in it refers to the response of an earlier step, `${account.…}` to the account and the
-surroundings of a run. A target plays steps: a world of the simulator, or a service over HTTP.
+A step is data. In a step, `${step.field}` refers to the response to an earlier step, and `${account.…}` to the
+account and environment of the run. A target plays steps. It is a world of the simulator, or a service over HTTP.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
 
 ACCOUNT = "account"
-"""The name under which steps refer to the account."""
+"""The name that steps use for the account."""
 
 _MOST_REPEATS = 40
-"""The repeats after which a step with `until` gives up."""
+"""The number of calls after which a step with `until` fails."""
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
 
 
@@ -31,35 +31,37 @@ class Step:
 
     name: str
     call: str = ""
-    """Method and path of a call, with its query."""
+    """The method, path and query of a call."""
     body: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     wait: str = ""
-    """A duration, or a time, to wait for."""
+    """The duration or time to wait for."""
     act: str = ""
     """The name of an action."""
     target: str = ""
-    """The id of the resource that the action is about."""
+    """The id of the resource for the action."""
     parameters: Shown = field(default_factory=dict)
     after: tuple[str, ...] = ()
-    """Steps that come before it although it does not refer to them."""
+    """Steps that must come first, although the step does not refer to them."""
     spend: str = "nothing"
     """The effect on a real account, one of `Probing.spends`."""
     weight: int = 1
     """The cost of the step in the search."""
     undo: str = ""
-    """The call that deletes what the step created, or puts back what it changed."""
+    """The call that deletes the resource created by the step, or restores the values that the step changed."""
     undo_body: object = None
     until: int = 0
     """The status until which the call is repeated, or 0."""
     optional: bool = False
-    """True if a flow goes on where a target cannot cause the outside event: it may have happened already."""
+    """True if the flow continues when a target cannot cause the outside event, because the event may have happened
+    already.
+    """
     rows: tuple[str, ...] = ()
-    """The fields that identify the rows of a list."""
+    """The fields that identify the rows in a list."""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The names of the earlier steps that it depends on."""
+        """The names of the earlier steps that this step depends on."""
         said = repr((self.call, self.body, self.headers, self.wait, self.target, self.parameters))
         referred = [name for name, _ in _REFERENCE.findall(said) if name != ACCOUNT]
         return tuple(dict.fromkeys([*referred, *self.after]))
@@ -72,11 +74,11 @@ class Step:
 
 Steps: TypeAlias = Mapping[str, Step]
 Flow: TypeAlias = tuple[str, ...]
-"""The names of its steps, in order."""
+"""The names of the steps, in order."""
 
 
 def steps_of(rows: Sequence[Shown]) -> dict[str, Step]:
-    """Return the steps of parsed rows by name."""
+    """Return the steps from parsed rows, by name."""
     steps = {}
     for row in rows:
         given = {"parameters" if key == "with" else key: value for key, value in row.items()}
@@ -98,15 +100,15 @@ class Reply:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One step as it was played."""
+    """One step that was played."""
 
     step: Step
     reply: Reply | None = None
-    """The response to a call; None for waits and outside events."""
+    """The response to a call, or None for waits and outside events."""
     refused: bool = False
-    """Whether the target could not carry out a wait or an outside event."""
+    """True if the target could not perform a wait or an outside event."""
     events: Sequence[Shown] = ()
-    """The envelopes that arrived with the step, in order."""
+    """The envelopes that arrived during the step, in order."""
 
 
 Trace: TypeAlias = Sequence[Exchange]
@@ -121,15 +123,15 @@ class Target(Protocol):
         ...
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
-        """Return the response. A target that limits calls waits and tries again if `obey`."""
+        """Return the response. If `obey` is True, a target with rate limits waits and tries again."""
         ...
 
     def wait(self, until: str) -> bool:
-        """Let time pass: a duration, or until a timestamp. Return False if it cannot."""
+        """Wait for a duration, or until a timestamp. Return False if that is impossible."""
         ...
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
-        """Cause an outside event: an action, or a call of the control API by its path. Return False if it cannot."""
+        """Cause an outside event: an action, or a control API call by its path. Return False if that is impossible."""
         ...
 
     def events(self) -> list[Shown]:
@@ -138,11 +140,11 @@ class Target(Protocol):
 
 
 class Unresolved(Exception):
-    """A reference to a response that lacks the field."""
+    """A reference to a field that is missing in the response."""
 
 
 def play(flow: Sequence[Step], target: Target) -> list[Exchange]:
-    """Play a flow to its end, or to the first step that cannot be played; return what was seen."""
+    """Play a flow to its end, or to the first step that cannot be played. Return the trace."""
     values: JsonObject = {ACCOUNT: target.account}
     trace: list[Exchange] = []
     target.events()
@@ -177,7 +179,7 @@ def _played(step: Step, target: Target, values: Shown) -> Exchange:
 
 
 def filled(value: object, values: Shown) -> Any:
-    """Return a value with its references replaced. Raises Unresolved."""
+    """Return a value with its references replaced. Raise `Unresolved` if a field is missing."""
     if isinstance(value, str):
         return _REFERENCE.sub(lambda found: _at(values, found[1], found[2]), value)
     if isinstance(value, Mapping):
@@ -200,7 +202,7 @@ def _at(values: Shown, name: str, path: str) -> str:
 
 
 def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the steps that a step depends on and then itself, each once, without those already done."""
+    """Yield the dependencies of a step and then the step, each once. Steps that are already done are omitted."""
     seen = set(done)
 
     def visit(one: str) -> Iterator[str]:
@@ -215,12 +217,12 @@ def closure(name: str, steps: Steps, done: Sequence[str] = ()) -> Iterator[str]:
 
 
 def read_steps(path: Path) -> dict[str, Step]:
-    """Return the steps of a YAML file by name."""
+    """Return the steps in a YAML file, by name."""
     rows: list[JsonObject] = yaml.safe_load(path.read_bytes())
     return steps_of(rows)
 
 
 def read_flows(path: Path) -> list[Flow]:
-    """Return the flows of a YAML file."""
+    """Return the flows in a YAML file."""
     rows: list[list[str]] = yaml.safe_load(path.read_bytes())
     return [tuple(row) for row in rows]

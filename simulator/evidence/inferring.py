@@ -1,8 +1,8 @@
-"""Deciding assumptions by a corpus, without any call to the service.
+"""Deciding assumptions with a corpus, without any call to the service.
 
-The recordings are replayed in worlds as assumed, and in worlds with one alternative. A feature of the responses
-excludes an alternative if the recording has another value. It counts only if no undecided assumption changes it, and
-if other reference data do not.
+The recordings are replayed in worlds with the usual assumptions, and in worlds with one alternative. A response
+feature excludes an alternative if the recording contains another value. The feature counts only if undecided
+assumptions and other reference data do not change it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from simulator.kernel.dataclass import dataclass
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_ROUNDS = 8
 _CONTEXTS = 8
-"""Random combinations of undecided assumptions under which evidence in a long recording must persist."""
+"""The number of random combinations of undecided assumptions under which evidence in a long recording must persist."""
 _LONG = 80
-"""A recording with more exchanges is long."""
+"""The number of exchanges above which a recording is long."""
 _MOST_TRIED = 4
-"""The evidence against a side that is examined, from the shortest recordings."""
+"""The maximum number of evidence items examined for each side, from the shortest recordings first."""
 _MANY_FIELDS = 5
 _MOST_SEEN = 3
+"""The maximum number of features in a verdict `neither`."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
-"""The features that a verdict `neither` shows."""
 
 
 class Run(NamedTuple):
@@ -46,7 +46,7 @@ class Run(NamedTuple):
 
     features: Features
     statuses: Mapping[int, str]
-    """By the number of the exchange."""
+    """Features by exchange number."""
     consulted: frozenset[str]
 
 
@@ -61,15 +61,15 @@ class Evidence:
 
 
 class Found(NamedTuple):
-    """The result of the recordings for one assumption."""
+    """The result for one assumption."""
 
     sides: set[str]
-    """The sides that nothing excludes."""
+    """The sides that no evidence excludes."""
     against: dict[str, list[Evidence]]
     """The evidence that excludes a side."""
 
     def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
-        """Exclude the sides with another value than the recording, if at least one has the same."""
+        """Exclude the sides whose value differs from the recording, if at least one side has the same value."""
         comparable = {
             side: run
             for side, run in runs.items()
@@ -90,14 +90,14 @@ class Case:
         self.name = recording.name
         self._runs: dict[tuple[Assumed, int], Run] = {}
         self.replay: list[Replayed] = []
-        """The replay as assumed."""
+        """The replay with the usual assumptions."""
 
     @cached_property
     def _schedule(self) -> Schedule:
         return scheduled(self._recording, lambda schedule: self._play({}, -1, schedule))
 
     def run(self, assumed: Mapping[str, str], data: int = -1) -> Run:
-        """Replay with these alternatives. `data` is the index of other reference data, -1 for the shipped data."""
+        """Replay with these alternatives. `data`: the index of other reference data, or -1 for the shipped data."""
         key = (tuple(sorted(assumed.items())), data)
         if key not in self._runs:
             schedule = self._schedule
@@ -139,7 +139,10 @@ class Case:
 
 
 def features_in(exchanges: Sequence[Exchange]) -> Features:
-    """Return the features of each exchange, and of each with its predecessor. Names begin with `#` and a number."""
+    """Return the features of each exchange, and of each pair of consecutive exchanges.
+
+    Names begin with `#` and a number.
+    """
     found: Features = {}
     last: dict[str, tuple[str, Seen]] = {}
     for one in exchanges:
@@ -160,7 +163,7 @@ def features_in(exchanges: Sequence[Exchange]) -> Features:
 
 
 def _plain(value: object, name: str = "") -> object:
-    """Replace words that the contract does not know, and times, by others of the same form."""
+    """Replace times and words that are not in the contract with others in the same format."""
     if isinstance(value, Mapping):
         return {key: _plain(one, str(key)) for key, one in value.items()}
     if isinstance(value, list):
@@ -173,7 +176,7 @@ def _plain(value: object, name: str = "") -> object:
 
 
 def number_of(name: str) -> int:
-    """Return the number of the last exchange that a feature is about."""
+    """Return the number of the last exchange that a feature refers to."""
     start = name.rindex("#") + 1
     end = start
     while end < len(name) and name[end].isdecimal():
@@ -182,7 +185,7 @@ def number_of(name: str) -> int:
 
 
 class Inference:
-    """The verdicts that a corpus allows."""
+    """The verdicts that a corpus supports."""
 
     def __init__(
         self, corpus: Corpus, probing: Probing, switches: Switches, *, report: Callable[[str], None] = lambda _: None
@@ -216,7 +219,7 @@ class Inference:
         return {one: side for one, side in {**decided, **switched}.items() if side != AS_ASSUMED}
 
     def _round(self, decided: Mapping[str, str]) -> dict[str, Found]:
-        """Return by assumption what the recordings say, if the decided assumptions are as decided."""
+        """Return the evidence from the recordings by assumption, given the assumptions decided so far."""
         usual = self._world(decided)
         predictions = [self._predictions(case, decided) for case in self.cases]
         affects = [_affects(one) for one in predictions]
@@ -242,7 +245,7 @@ class Inference:
     def _formal(
         self, affects: Sequence[Mapping[str, set[str]]], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
     ) -> set[str]:
-        """Return the assumptions that change the form of decimals only, in many fields."""
+        """Return the assumptions that change only the format of decimals, in many fields."""
         forms: dict[str, set[str]] = {}
         others: set[str] = set()
         for at, ids_by_name in enumerate(affects):
@@ -255,7 +258,7 @@ class Inference:
         return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
 
     def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
-        """Return the runs of each assumption that a recording consults, by side."""
+        """Return the runs for each assumption that a recording consults, by side."""
         consulted = case.run(self._world(decided)).consulted
         return {
             one: {side: case.run(self._world(decided, **{one: side})) for side in self._sides[one]}
@@ -264,13 +267,13 @@ class Inference:
         }
 
     def _unstable(self, case: Case, usual: Mapping[str, str]) -> set[str]:
-        """Return the features that other reference data change."""
+        """Return the features that change with other reference data."""
         return _differing([case.run(usual), *(case.run(usual, at) for at in range(len(self._probing.other_data)))])
 
     def _strange_operations(
         self, usual: Mapping[str, str], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
     ) -> set[str]:
-        """Return the operations with a recorded status that no world returns: the account has another state."""
+        """Return the operations with a recorded status that no world returns. Their account is in another state."""
         found = set()
         for at, case in enumerate(self.cases):
             runs = [case.run(usual), *(run for runs in predictions[at].values() for run in runs.values())]
@@ -281,7 +284,7 @@ class Inference:
         return found
 
     def _is_excluded(self, one: str, side: str, decided: Mapping[str, str], found: Found) -> bool:
-        """Return True if evidence against a side persists whatever the undecided assumptions and the data are."""
+        """Return True if evidence against a side persists for all tried undecided assumptions and reference data."""
         rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
         return any(
             all(
@@ -294,7 +297,7 @@ class Inference:
     def _contexts(
         self, one: str, side: str, decided: Mapping[str, str], case: Case
     ) -> Iterator[tuple[Mapping[str, str], int]]:
-        """Yield other reference data and undecided assumptions: one at a time, or together in a long recording."""
+        """Yield other reference data and undecided assumptions, one at a time, or together for a long recording."""
         for data in range(len(self._probing.other_data)):
             yield {}, data
         consulted = case.run(self._world(decided, **{one: side})).consulted
@@ -334,7 +337,7 @@ class Inference:
         return verdict
 
     def _index(self, evidence: Evidence) -> int:
-        """Return the index among the exchanges of all recordings."""
+        """Return the index among the exchanges in all recordings."""
         before = sum(len(case.by_number) for case in self.cases[: evidence.case])
         return before + list(self.cases[evidence.case].by_number).index(evidence.exchange)
 
@@ -364,7 +367,7 @@ def _operation(exchange: Exchange) -> str:
 
 
 def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]]:
-    """Return by feature the assumptions that change it."""
+    """Return the assumptions that change each feature, by feature."""
     found: dict[str, set[str]] = {}
     for one, runs in predictions.items():
         for name in _differing(list(runs.values())):
@@ -373,7 +376,7 @@ def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]
 
 
 def _is_weak(name: str, runs: Mapping[str, Run]) -> bool:
-    """Return True if sides differ in the form of a decimal only, which depends on the number as well."""
+    """Return True if sides differ only in the format of a decimal, which also depends on the number."""
     return all(run.features.get(name, ABSENT).startswith("decimal") for run in runs.values())
 
 

@@ -18,15 +18,15 @@ FAILING = "/failing"
 """Requests below this path are refused, except the test of a new endpoint."""
 MOST_BYTES = 1_000_000
 QUIET_SECONDS = 2.0
-"""So long no event arrives before a step counts as finished."""
+"""The time without an event after which a step counts as finished."""
 _MOST_QUIET_SECONDS = 20.0
 
 
 class Listener:
-    """Receives webhooks at an address, to which a public URL leads."""
+    """Receives webhooks at an address. A public URL may lead to this address."""
 
     def __init__(self, host: str, port: int, public_url: str, key: str) -> None:
-        """Without a public URL it is the address itself. Raise `OSError` if the address cannot be used."""
+        """The default public URL is the listening address. Raise `OSError` if the address cannot be used."""
         self._key, self._lock = key, Lock()
         self._events: list[Shown] = []
         self._known: set[object] = set()
@@ -39,7 +39,7 @@ class Listener:
         self._thread.start()
         url = public_url.rstrip("/") or f"http://{host}:{self.port}"
         self.hooks = {"hook": url, "dead_hook": url + DEAD, "failing_hook": url + FAILING}
-        """The addresses by the names that steps have for them."""
+        """The addresses, by the names that steps use."""
 
     @property
     def port(self) -> int:
@@ -78,9 +78,9 @@ class Listener:
         return 200
 
     def events(self, sleep: Callable[[float], None] = time.sleep) -> tuple[list[Shown], float]:
-        """Return the events since the last call, once no more arrive, and how long that took in seconds.
+        """Return the events since the last call, once no more arrive, and the time taken in seconds.
 
-        It waits longer for a target whose events were slow before.
+        The wait is longer for a target whose earlier events were slow.
         """
         begun = self._asked = time.monotonic()
         quiet = max(QUIET_SECONDS, min(3 * self._lag, _MOST_QUIET_SECONDS))

@@ -28,9 +28,9 @@ FAILING_HOOK = "http://localhost/probe-failing"
 
 
 class _Receivers:
-    """A webhook transport. Its receivers accept everything, except at `DEAD_HOOK`.
+    """A webhook transport whose receivers accept everything, except at `DEAD_HOOK`.
 
-    `FAILING_HOOK` accepts only the test of a new endpoint.
+    `FAILING_HOOK` accepts only the test event of a new endpoint.
     """
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
@@ -55,7 +55,7 @@ class Simulators:
     def world(
         self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
     ) -> LocalWorld:
-        """Create a world with these alternatives. Without `scenarios`, it has the usual ones."""
+        """Create a world with these alternatives. Without `scenarios`, the world has the usual scenarios."""
         body = {
             "clock": {"mode": "manual", "now": START},
             "seed": seed,
@@ -74,7 +74,7 @@ class Simulators:
         return Reply(answer.status, {name.lower(): value for name, value in answer.headers}, parsed)
 
     def exchange(self, method: str, path: str, raw: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send a request as it is. Header names are in lower case."""
+        """Send a request unchanged. Header names in the response are in lower case."""
         path, _, query = path.partition("?")
         lines = [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()]
         talk = Conversation(raw)
@@ -98,7 +98,7 @@ class Simulators:
 
 
 class LocalWorld:
-    """One world, called through its base URL."""
+    """One world, which is called with its base URL."""
 
     def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
@@ -117,7 +117,7 @@ class LocalWorld:
         self.account |= TOOLING.probing().surroundings(self.read)
 
     def read(self, path: str) -> Any:
-        """Return the body of a GET."""
+        """Return the body of a GET response."""
         return self.call("GET", path, None, {}).body
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
@@ -158,7 +158,7 @@ class LocalWorld:
 
 
 def invented(now: str, run: str) -> dict[str, str]:
-    """Return the values of a flow that do not come from the account. `run` makes its references unique; digits only."""
+    """Return the values for a flow that do not come from the account. `run`: digits that make references unique."""
     return {
         "wrong_secret": "sk_test_wrong",
         "two_megabytes": "x" * 2_000_000,

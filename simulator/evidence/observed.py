@@ -1,4 +1,4 @@
-"""The observed file: verdicts of a real service, from which worlds take their assumptions."""
+"""The observed file: verdicts on a real service, from which worlds take their assumptions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class BadObserved(ValueError):
-    """A file that is not an observed file. The message names the file and the place."""
+    """The file is not a valid observed file. The message contains the file name and the path of the field."""
 
 
 def write(
@@ -38,9 +38,9 @@ def write(
     name: str = "target",
     date: datetime.date | None = None,
 ) -> None:
-    """Write the verdicts that are decided, and the facts. The file has the host of the target as a hash only.
+    """Write the facts and all verdicts except `undecided`. The file contains only a hash of the target's host name.
 
-    `date` is the date of the observation, by default today.
+    `date`: the date of the observation, by default today.
     """
     rows: JsonObject = {}
     for one in verdicts:
@@ -113,7 +113,10 @@ def verdicts_in(file: Observed, switches: Switches) -> list[Verdict]:
 
 
 def warnings_of(files: Iterable[Observed], today: datetime.date | None = None) -> list[str]:
-    """Return a warning for each old file, and for each fact that no world can have. `today` is this machine's date."""
+    """Return a warning for each old file, and for each fact that no world can adopt.
+
+    `today`: the date on this machine.
+    """
     today = today or datetime.datetime.now(datetime.UTC).date()
     found = []
     for file in files:

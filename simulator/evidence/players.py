@@ -120,7 +120,7 @@ class LocalPlayer:
         return Answered(answer.status, answer.headers, answer.body)
 
     def read(self, path: str) -> object:
-        """Return the body of a GET."""
+        """Return the body of a GET response."""
         return loads(self.send("GET", path, b"", {}, signed=True).body)
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:

@@ -1,4 +1,4 @@
-"""Predictions: which features tell the sides of an assumption apart, and how few of them suffice."""
+"""Predictions: the features that distinguish the sides of an assumption, and a smallest sufficient set of them."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ def same(sides: Mapping[str, Features]) -> set[str]:
 
 
 def is_robust(values: Sequence[set[str]]) -> bool:
-    """Return True if a feature has few values on each side, and two sides have none in common.
+    """Return True if a feature has few values on each side, and two sides share no value.
 
-    Other assumptions choose among a few statuses, codes and forms, so one value would be too strict.
+    Other assumptions select from a few statuses, codes and formats, so requiring one value would be too strict.
     """
     return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
 
 
 def tells(name: str, one: Prediction, other: Prediction) -> bool:
-    """Return True if a feature has no value in common on two sides."""
+    """Return True if a feature has no common value on two sides."""
     return set(one[name]).isdisjoint(other[name])
 
 
 def told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tuple[str, str]]:
-    """Return the pairs of sides that some of the features tell apart."""
+    """Return the pairs of sides that at least one of the features distinguishes."""
     pairs = list(combinations(predictions, 2))
     return {(a, b) for name in names for a, b in pairs if tells(name, predictions[a], predictions[b])}
 
 
 def fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[str]:
-    """Choose few features that tell all the pairs of sides apart that any of the features tell apart.
+    """Choose few features that distinguish the same pairs of sides as all the features together.
 
-    Features of responses come before those of events, and short names before long ones.
+    Response features are preferred to event features, and short names to long names.
     """
     order = sorted(names, key=lambda name: (is_of_event(name), name.count(" "), len(name), name))
     chosen: list[str] = []
@@ -53,10 +53,10 @@ def fewest(names: Iterable[str], predictions: Mapping[str, Prediction]) -> list[
 
 
 def differs(one: Features, other: Features, *, also_events: bool) -> bool:
-    """Return True if two traces differ, in a response or, with `also_events`, anywhere."""
+    """Return True if two traces differ in a response, or in any feature if `also_events` is True."""
     return any(also_events or not is_of_event(name) for name in differences(one, other))
 
 
 def is_of_event(name: str) -> bool:
-    """Return True if a feature is of an event."""
+    """Return True if the feature is an event feature."""
     return name.startswith("event ") or " : event " in name or " = event " in name

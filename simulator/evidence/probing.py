@@ -23,11 +23,11 @@ from simulator.kernel.dataclass import dataclass
 _REASONS = (
     "unreachable", "budget", "needs-permission", "needs-spend", "needs-time", "needs-event", "inconclusive", "no-probe",
 )  # fmt: skip
-"""In order of priority."""
+"""The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
 """The name of the feature that says whether an event came with a step."""
 _MOST_FAILURES = 3
-"""So many flows in a row that the target does not respond to end the run."""
+"""The run ends after this number of consecutive flows without a response from the target."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Options:
     """The limits of a run."""
 
     spends: tuple[str, ...]
-    """The effects on the account that are allowed."""
+    """The effects on the account that are permitted."""
     wait_seconds: float = 0
     time_rate: float = 1
-    """The seconds of the target's clock in one second of this machine."""
+    """The number of target clock seconds in one second on this machine."""
     steers: bool = False
-    """True if the target is a simulator whose clock and outside events may be steered."""
+    """True if the target is a simulator whose clock and outside events may be controlled."""
     sees_events: bool = False
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def read_probes(probing: Probing) -> Shown:
 
 
 def obstacle(probe: Shown, options: Options, steps: int) -> str:
-    """Return why a probe cannot run with these options, or "". `steps` is the length of its flow."""
+    """Return the reason why a probe cannot run with these options, or "". `steps`: the length of its flow."""
     if probe["spend"] not in options.spends:
         return "needs-spend"
     if probe["needs_event"] and not options.steers:
@@ -95,7 +95,7 @@ def obstacle(probe: Shown, options: Options, steps: int) -> str:
 
 
 def plan(document: Shown, switches: Switches, steps: Steps, options: Options) -> list[Planned]:
-    """Return the flows to run, those that decide most assumptions per call first."""
+    """Return the flows to run. Flows that decide the most assumptions per call come first."""
     wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
     by_flow: dict[str, list[Shown]] = {}
     for probe in document["probes"]:
@@ -117,7 +117,7 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
 
 
 def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
-    """Return by assumption the reasons for which some of its alternatives stay open with these options."""
+    """Return the reasons why alternatives stay open with these options, by assumption."""
     found: dict[str, list[str]] = {}
     for switch in switches.values():
         for alternative in switch.alternatives:
@@ -135,10 +135,10 @@ def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, 
 
 
 class Decisions:
-    """The verdicts of a run, which narrow with every probe."""
+    """The verdicts of a run. Each probe narrows them."""
 
     def __init__(self, document: Shown, switches: Switches, options: Options, formulas: Container[str] = ()) -> None:
-        """`formulas` are the names of features that a trace may leave open."""
+        """`formulas`: the names of features that a trace may leave undecided."""
         self._switches, self._formulas = switches, formulas
         self._blocked = blocked(document, switches, options)
         wanted = [one for one in switches if (not options.only or one in options.only) and one not in options.skip]
@@ -162,14 +162,14 @@ class Decisions:
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
 
     def _rests(self, probe: Shown) -> bool:
-        """Return True if what a probe rests on is decided."""
+        """Return True if the assumptions that a probe depends on are decided."""
         everything: set[str] = {"?"}
         return all(
             self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
         )
 
     def take(self, verdict: Verdict) -> None:
-        """Take over a verdict of an earlier run."""
+        """Adopt a verdict of an earlier run."""
         if verdict.id in self.verdicts:
             self.verdicts[verdict.id] = verdict
 
@@ -188,9 +188,9 @@ class Decisions:
         *,
         by_listener: bool = False,
     ) -> None:
-        """Narrow the sides of an assumption by a probe that was played.
+        """Narrow the sides of an assumption with a probe that was played.
 
-        `by_listener`: its events came over a network, and may have come too early or too late.
+        `by_listener`: the events came over a network, so they may have arrived too early or too late.
         """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
@@ -221,7 +221,7 @@ class Decisions:
         self._settle(identifier)
 
     def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
-        """Return why a trace that matches no prediction says nothing about the behaviour of the service, or ""."""
+        """Return the reason why a trace without a matching prediction does not show the service's behaviour, or ""."""
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
             return "inconclusive"
@@ -248,7 +248,7 @@ class Decisions:
 
 
 def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> str:
-    """Return why the steps of a flow did not prepare the ground for its probe, or ""."""
+    """Return the reason why the steps of a flow did not prepare its probe, or ""."""
     played = {one.step.name: one for one in trace}
     for name, succeeds in probe["expected"].items():
         exchange = played.get(name)
@@ -275,7 +275,7 @@ def misplaced(seen: Features, features: Features) -> bool:
 
 
 def _strange(probe: Shown, features: Features) -> Features:
-    """Return the responses of a form that no side of a probe knows."""
+    """Return the responses whose form no side of a probe predicts."""
     found = {}
     for step, form in reply_forms(features).items():
         known = probe["replies"].get(step)
@@ -296,7 +296,7 @@ def decide(
     decided: Callable[[], None] = lambda: None,
     report: Callable[[str], None] = lambda _: None,
 ) -> str:
-    """Run the flows. Return why the run ended early in one line, or "". `decided` is called after each flow."""
+    """Run the flows. Return a one-line reason if the run ended early, else "". `decided` is called after each flow."""
     failures, ended = 0, ""
     tried: set[str] = set()
     rows = list(planned)
@@ -355,7 +355,7 @@ def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Excha
 
 
 def _undo(trace: Sequence[Exchange], target: RemoteService) -> None:
-    """Delete what a flow created, the newest first."""
+    """Delete the resources that a flow created, newest first."""
     values = {one.step.name: one.reply.body for one in trace if one.reply is not None and one.reply.status < 400}
     for one in reversed(trace):
         if one.step.undo and one.step.name in values:

@@ -1,4 +1,4 @@
-"""The data that probes need from a provider."""
+"""The data that a provider supplies for probes."""
 
 from __future__ import annotations
 
@@ -12,32 +12,37 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Probing:
-    """Data for the probes that tell the assumptions of a service from their alternatives."""
+    """Data for the probes that distinguish the assumptions about a service from their alternatives."""
 
     steps: Path
-    """The steps that probes consist of, in YAML."""
+    """The steps of the probes, in YAML."""
     flows: Path
-    """Flows that the search tries before others, in YAML."""
+    """Flows that the search tries first, in YAML."""
     probes: Path
     """The computed probes, in JSON."""
     spends: tuple[str, ...]
-    """The effects of a step on a real account, least first."""
+    """The effects of a step on a real account, in increasing order."""
     free: tuple[str, ...]
     """The effects that need no permission."""
     formulas: Mapping[str, Callable[[Mapping[str, Any]], str | None]]
-    """Features that are computed from the bodies by step, by name. None means that the bodies decide nothing."""
+    """Functions that compute a feature from the bodies by step, by name. None means that the bodies decide nothing."""
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
-    """Return the values that depend on the account. The argument returns the parsed body of a GET, or None."""
+    """Returns the values that depend on the account.
+
+    The argument returns the parsed body of a GET response, or None.
+    """
     other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Shown], bool]], None], ...]
-    """Each changes the reference data of a world. The arguments read a path, and run an action on a target."""
+    """Functions that change the reference data of a world. The arguments read a path, and run an action on a target."""
     read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any]], Iterator[tuple[str, object]]]
     """Read the reference data of the account: yield its parts by name, each as soon as it is complete.
 
     The arguments return the body of a GET, and of a POST.
     """
     fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]]
-    """Return the facts that differ from the shipped data, in the form that worlds accept, and what does not fit it."""
+    """Returns the facts that differ from the shipped data, in the form that worlds accept, and the facts that do not
+    fit.
+    """
     clock: tuple[str, str]
-    """A step that is allowed without permission, and the field of its response with the present time."""
+    """A step that needs no permission, and the field of its response with the current time."""
     histories: tuple[tuple[str, ...], ...] = ()
-    """Steps that an account may have made before; each tuple is a flow."""
+    """Steps that an account may have made before. Each tuple is a flow."""

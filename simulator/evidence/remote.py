@@ -1,4 +1,4 @@
-"""A service over HTTP as a target, and the simulator behind it if it may be steered."""
+"""A service over HTTP as a target. If the service is a simulator, its control API may be used, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
 _CLOCK_SECONDS = 2.0
 _LEAST_RATE = 3.0
-"""With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
+"""The lowest measurable rate. With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
 _RATE_MARGIN = 1.05
 _COLLECTION = re.compile(r"(/[a-z-]+)+")
 _ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
@@ -34,17 +34,17 @@ _LONGEST_PAUSE_SECONDS = 120.0
 
 
 class NotTheService(Exception):
-    """The target is not the service, or stopped responding as it. The message is one line."""
+    """The target is not the service, or no longer responds like it. The message is one line."""
 
 
 class SpentBudget(Exception):
-    """No call is left."""
+    """No call is left in the budget."""
 
 
 class RemoteService:
-    """A service at a base URL. It signs in by itself, obeys 429 and counts its calls.
+    """A service at a base URL. This class signs in, obeys 429 and counts its calls.
 
-    With a control client the target is a simulator: time and outside events are its own.
+    With a control client, the target is a simulator. The client controls its time and outside events.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class RemoteService:
         self._endpoint = ""
         self._clock = (time.time(), time.monotonic())
         self.time_rate = 1.0
-        """The seconds of the target's clock in one second of this machine."""
+        """The number of target clock seconds in one second on this machine."""
         self.listens = False
-        """True if a flow needs events, so that it waits for them after each step."""
+        """True if a flow needs events. The target then waits for events after each step."""
         self._token = self._snapshot = ""
         self._run = time.time_ns() // 1_000_000
         self._seen: set[str] = set()
@@ -80,7 +80,7 @@ class RemoteService:
         self._given = {**(account or {}), **({} if listener is None else listener.hooks)}
         self.account: dict[str, str] = {}
         self.id_prefixes: dict[str, str] = {}
-        """The prefixes of ids, by the path of the call that created the resource."""
+        """The id prefixes, by the path of the call that created the resource."""
 
     def sign_in(self) -> None:
         """Exchange the keys for a token. Raise `NotTheService`."""
@@ -95,7 +95,7 @@ class RemoteService:
             self.sign_in()
 
     def prepare(self) -> None:
-        """Read the account for the next flow, whose references are new."""
+        """Read the account for the next flow, which uses new references."""
         self.ensure_signed_in()
         self._run += 1
         if not self.account:
@@ -112,12 +112,12 @@ class RemoteService:
         return datetime.fromtimestamp(self._seconds(), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
     def _seconds(self) -> float:
-        """Return the time of the target's clock in seconds since 1970."""
+        """Return the target's time in seconds since 1970."""
         wall, at = self._clock
         return wall + (time.monotonic() - at) * self.time_rate
 
     def read_clock(self, step: Step, field: str, *, rate: bool) -> None:
-        """Compare the clock of the target with that of this machine, and their rates if `rate`."""
+        """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates."""
         seen = []
         method, _, path = step.call.partition(" ")
         for number in range(2 if rate else 1):
@@ -135,7 +135,7 @@ class RemoteService:
             self.time_rate = measured if measured > _LEAST_RATE else 1.0
 
     def read(self, path: str) -> Any:
-        """Return the body of a GET."""
+        """Return the body of a GET response."""
         return self.call("GET", path, None, {}).body
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
@@ -164,7 +164,7 @@ class RemoteService:
         return reply
 
     def _pause(self, retry_after: str) -> None:
-        """Wait as a 429 requires. Raise `SpentBudget` for a pause that is too long."""
+        """Wait for the time that a 429 response requires. Raise `SpentBudget` if the time is too long."""
         if retry_after.isdecimal():
             seconds = float(retry_after)
         else:
@@ -263,7 +263,7 @@ class RemoteService:
         return not self.is_slow or self.wait_left >= steps * QUIET_SECONDS
 
     def register(self) -> str:
-        """Register the listener for all events. Return why no events will be seen, or ""."""
+        """Register the listener for all events. Return the reason why no events will arrive, or ""."""
         assert self._listener is not None
         body = {"url": self._listener.hooks["hook"], "events": ["*"], "description": "probe-"}
         reply = self.call("POST", "/webhooks", body, {})
@@ -278,20 +278,20 @@ class RemoteService:
         return "no test request reached the listener"
 
     def unregister(self) -> None:
-        """Delete the endpoint of the listener."""
+        """Delete the listener's endpoint."""
         if self._endpoint:
             self.calls_left += 1  # also when no call is left
             self.call("DELETE", f"/webhooks/{self._endpoint}", None, {})
             self._endpoint = ""
 
     def saved(self) -> None:
-        """Save the state of a steered simulator, so that a flow leaves nothing behind."""
+        """Save the state of a controlled simulator, so that flows can be undone."""
         if self._control is not None:
             self._snapshot = self._steer(lambda control: control.post("/snapshots", {"name": "probe"}))["id"]
             self._seen.clear()  # a restored world repeats the ids of its events
 
     def restored(self) -> None:
-        """Put a steered simulator back into its saved state."""
+        """Restore the saved state of a controlled simulator."""
         if self._control is not None:
             self._steer(lambda control: control.post(f"/snapshots/{self._snapshot}/restore"))
             self._steer(lambda control: control.delete(f"/snapshots/{self._snapshot}"))

@@ -1,4 +1,4 @@
-"""A service over HTTP as the target of a replay. It is not waited for, and outside events are its own."""
+"""A service over HTTP as the target of a replay. The replay cannot wait for it or cause outside events."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Replaying a recording: its calls in a world of the simulator, or at a service.
+"""Replaying a recording: its calls are made in a world of the simulator, or at a service.
 
-The clock follows the recording. Recorded ids stand for those that the target returns in the same place. Outside events
-are derived from recorded statuses: before a read or a webhook that shows a status, actions bring the object there.
+The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same place.
+Outside events are derived from recorded statuses. Before a read or a webhook that shows a status, actions bring the
+object to that status.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SENT = ("content-type", "idempotency-key", "accept")
 _SHORTEST_ID = 6
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LONG_MS = 10 * 60_000
-"""A service is asked about resources of a recording only if they are younger."""
+"""The maximum age of a recording's resources that are requested from a service."""
 
 
 @dataclass(frozen=True)
@@ -41,30 +42,30 @@ class Answered:
 
 
 class Player(Protocol):
-    """A service at which a recording is replayed."""
+    """A service where a recording is replayed."""
 
     base_ms: int
-    """The time at which the recording begins there."""
+    """The start time of the replay at the service."""
     is_real_time: bool
-    """True if the clock cannot be advanced, so the recorded waits are left out."""
+    """True if the clock cannot be advanced, so the recorded waits are omitted."""
     run: str
-    """The beginning of idempotency keys, so that a repeated replay has others."""
+    """The prefix of idempotency keys. A repeated replay uses another prefix."""
 
     def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered: ...
 
     strangers: Sequence[str]
-    """The ids of others that the account can refer to."""
+    """The ids of other accounts' resources that the account can refer to."""
 
     def keys(self) -> Shown:
-        """Return the key pair of the account."""
+        """Return the account's key pair."""
         ...
 
     def cause(self, event: str) -> bool:
-        """Cause an event about the account itself. Return False if that is impossible."""
+        """Cause an event about the account. Return False if that is impossible."""
         ...
 
     def renew(self) -> None:
-        """Forget the token."""
+        """Discard the token."""
         ...
 
     def hook(self) -> str:
@@ -73,13 +74,13 @@ class Player(Protocol):
 
     @property
     def now_ms(self) -> int:
-        """The time of the target."""
+        """The target's time."""
         ...
 
     def wait_until(self, at_ms: int) -> None: ...
 
     def bring(self, identifier: str, status: str) -> bool:
-        """Bring a resource to a status by outside events. Return False if that is impossible."""
+        """Bring a resource to a status with outside events. Return False if that is impossible."""
         ...
 
     def events(self) -> list[Shown]:
@@ -88,7 +89,7 @@ class Player(Protocol):
 
 
 def replay(recording: Recording, player: Player, schedule: Schedule) -> list[Replayed]:
-    """Replay a recording. Exchanges that cannot be replayed have a reason."""
+    """Replay a recording. Each exchange that cannot be replayed has a reason."""
     return [*_Replay(recording, player, schedule)]
 
 
@@ -96,14 +97,14 @@ class _Replay:
     def __init__(self, recording: Recording, player: Player, schedule: Schedule) -> None:
         self._recording, self._player, self._schedule = recording, player, schedule
         self._names: dict[str, str] = {}
-        """Recorded strings, and what they are in the replay."""
+        """Recorded strings, with their counterparts in the replay."""
         self._learned_ms: dict[str, int] = {}
-        """When the recording saw each of them first, in milliseconds since its begin."""
+        """The time of the first occurrence of each string in the recording, in milliseconds since the start."""
         first = recording.exchanges[0]
         self._times = Pseudonyms.moving(player.base_ms - parse_timestamp(first.at) if first.at else 0)
-        """Moves recorded times to the present of the target."""
+        """Shifts recorded times to the target's current time."""
         self._events: list[Shown] = []
-        """The events of the replay that no recorded webhook has delivered yet."""
+        """The events in the replay that no recorded webhook has delivered yet."""
         self._pseudonyms = Pseudonyms.moving(0)
 
     def __iter__(self) -> Iterator[Replayed]:
@@ -124,7 +125,7 @@ class _Replay:
             yield one
 
     def _receive(self, one: Replayed) -> str:
-        """Find the event of the replay that a recorded webhook delivers. Return why there is none, or ""."""
+        """Find the replayed event that a recorded webhook delivers. Return the reason if there is none, or ""."""
         envelope = one.recorded.request
         if not isinstance(envelope, dict) or one.recorded.attempt > 1:
             return "it repeats a delivery" if isinstance(envelope, dict) else "its body is not recorded"
@@ -151,7 +152,7 @@ class _Replay:
         return "the replay has no such event"
 
     def _obstacle(self, recorded: Exchange) -> str:
-        """Return why a call cannot be replayed, or ""."""
+        """Return the reason why a call cannot be replayed, or ""."""
         if recorded.status is None:
             return "it has no response"
         if recorded.status == 429 or recorded.status >= 500:
@@ -167,7 +168,7 @@ class _Replay:
         return ""
 
     def _unknown(self, recorded: Exchange) -> Iterator[str]:
-        """Yield the ids that the call refers to and that no earlier response had."""
+        """Yield the ids in the call that no earlier response contained."""
         _, template = known().operation(recorded.method, recorded.path)
         segments = [unquote(one) for one in recorded.path.strip("/").split("/")]
         for part, segment in zip(template, segments, strict=False):
@@ -218,7 +219,7 @@ class _Replay:
         return self._written(played)
 
     def _written(self, traffic: Traffic) -> Exchange:
-        """Return traffic of the replay in the form in which a recording has it."""
+        """Return replayed traffic in the format of a recording."""
         exchange = read_line(sanitise(traffic, self._pseudonyms).line())
         assert isinstance(exchange, Exchange)
         return exchange
@@ -260,7 +261,7 @@ class _Replay:
         self._match(recorded.response, played, recorded.after_ms)
 
     def _match(self, recorded: object, played: object, after_ms: int) -> None:
-        """Learn the ids of the replay."""
+        """Record the ids in the replay."""
         for theirs, ours in pairs_of(recorded, played):
             if (
                 isinstance(theirs, str) and isinstance(ours, str) and theirs != ours
@@ -272,7 +273,7 @@ class _Replay:
 
 
 def _form_of_id(text: str) -> str:
-    """Return the prefix of an id, or `uuid`; "" for other texts and for the ids of catalogue entries."""
+    """Return the prefix of an id, or `uuid`. Return "" for other strings and for ids of catalogue entries."""
     if _UUID.fullmatch(text):
         return "uuid"
     prefix = known().prefix_of(text)
@@ -282,7 +283,7 @@ def _form_of_id(text: str) -> str:
 
 
 def _subject(envelope: Shown) -> str:
-    """Return the id of the resource that an event is about, or ""."""
+    """Return the id of the resource that an event reports, or ""."""
     data = envelope.get("data")
     shown = data.get("object") if isinstance(data, Mapping) else None
     return str(shown.get("id", "")) if isinstance(shown, Mapping) else ""

@@ -9,7 +9,7 @@ from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
 _TOLERANCE_MS = 5_000
-"""Times in responses that differ by less are due to the duration of the call."""
+"""The difference below which times in responses differ only because of the duration of the call."""
 _MOST_PASSES = 40
 
 
@@ -20,37 +20,37 @@ class Replayed:
     recorded: Exchange
     played: Exchange | None = None
     why_not: str = ""
-    """Why it was not replayed."""
+    """The reason why it was not replayed."""
     now_ms: int = 0
 
 
 class Schedule:
-    """The times at which the exchanges of a recording are replayed, in milliseconds since its begin."""
+    """The times at which the exchanges in a recording are replayed, in milliseconds since its start."""
 
     def __init__(self, recording: Recording) -> None:
         self.after_ms = [one.after_ms for one in recording.exchanges]
         self.jumps: set[int] = set()
         """The exchanges before which the clock of the service was advanced."""
         self.known: set[int] = set()
-        """The exchanges whose responses have the time."""
+        """The exchanges whose responses contain the time."""
         self._start_ms = parse_timestamp(first) if (first := recording.exchanges[0].at) else None
         self._offset_ms: int | None = None
 
     @property
     def start_ms(self) -> int | None:
-        """The time of the service at the begin, or None if the recording has no times.
+        """The time of the service at the start, or None if the recording contains no times.
 
-        The clock of a simulator is another than the clock by which it was recorded.
+        The clock of a simulator differs from the clock with which it was recorded.
         """
         return None if self._start_ms is None else self._start_ms + (self._offset_ms or 0)
 
     @property
     def begins(self) -> str:
-        """The time of the service at the begin as text, or ""."""
+        """The time of the service at the start as a string, or ""."""
         return "" if self.start_ms is None else format_timestamp(self.start_ms)
 
     def move(self, at: int, after_ms: int) -> bool:
-        """Let an exchange and all later ones be later, if it is not a matter of the call's duration."""
+        """Delay an exchange and all later ones, unless the difference is due to the duration of the call."""
         late = after_ms - self.after_ms[at]
         if self._offset_ms is None:
             self._offset_ms = late if abs(late) > _TOLERANCE_MS else 0
@@ -73,7 +73,7 @@ class Schedule:
 def scheduled(recording: Recording, play: Callable[[Schedule], Sequence[Replayed]]) -> Schedule:
     """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
 
-    A field that has the current time in the replay has it in the recording as well, so a service whose clock was
+    If a field contains the current time in the replay, it also does in the recording. So a service whose clock was
     advanced is recognised.
     """
     schedule = Schedule(recording)

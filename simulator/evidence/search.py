@@ -1,7 +1,7 @@
-"""The search for probes: flows and robust features that tell an assumption from its alternatives.
+"""The search for probes: flows and robust features that distinguish an assumption from its alternatives.
 
-A feature is robust if it keeps its value on each side when other assumptions are switched, and when the reference data
-of the account differ. `python -m simulator.evidence` writes the result; it is deterministic.
+A feature is robust if its value on each side does not change with other assumptions or other reference data of the
+account. `python -m simulator.evidence` writes the result, which is deterministic.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from simulator.kernel.copying import replace
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 """The alternatives in force, sorted: (id, alternative)."""
 AGAIN = "'"
-"""Ends the name of a step that a flow repeats."""
+"""The suffix of the name of a repeated step."""
 AS_ASSUMED = ""
-"""The side of a probe on which nothing is switched."""
+"""The side of a probe without any alternative."""
 
 _STATE = " body.status"
-"""Ends the names of features that have the status of a resource."""
+"""The suffix of names of features that contain the status of a resource."""
 _HOOK = "hook}"
-"""Ends a reference to the address of a receiver of webhooks."""
+"""The suffix of a reference to the address of a webhook receiver."""
 _MOST_STEPS = 10
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
 _MOST_BREAKING = 3
-"""The alternatives of other assumptions that a probe may rest on."""
+"""The maximum number of alternatives to other assumptions that a probe may depend on."""
 _MOST_ATTEMPTS = 8
-"""The flows of a level in which the search looks for robust features of one assumption."""
+"""The number of flows at each level in which the search looks for robust features of one assumption."""
 _LEAST_SHARE_PLAYED = 0.6
-"""The share of the contexts in which the preparing steps of a probe must succeed."""
+"""The share of contexts in which the preparing steps of a probe must succeed."""
 
 
 class Run(NamedTuple):
@@ -50,14 +50,14 @@ class Run(NamedTuple):
 
     features: Features
     succeeded: Mapping[str, bool]
-    """By the name of a played step: whether it was not refused."""
+    """True if the step was accepted, by step name."""
     consulted: frozenset[str]
     """The assumptions that the simulator consulted."""
     waited_seconds: int
 
 
 def steps_in(flow: Flow, steps: Steps) -> list[Step]:
-    """Return the steps of a flow. A repeated step has its own name."""
+    """Return the steps of a flow. A repeated step has a separate name."""
     return [replace(steps[name.rstrip(AGAIN)], name=name) for name in flow]
 
 
@@ -65,7 +65,7 @@ class Search:
     """Plays flows in worlds of the simulator and finds the probes."""
 
     def __init__(self, probing: Probing, switches: Switches, steps: Steps, *, deep: bool = False) -> None:
-        """`deep`: also try all flows with one change, which takes hours."""
+        """`deep`: also try all flows with one changed step, which takes hours."""
         self.probing, self.switches, self.steps = probing, switches, steps
         self._is_deep = deep
         self._simulators = Simulators()
@@ -76,9 +76,9 @@ class Search:
         self._simulators.close()
 
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
-        """Play a flow in a new world. `data` is the index of other reference data or of a history, -1 for none.
+        """Play a flow in a new world. `data`: the index of other reference data or of a history, or -1 for none.
 
-        One index more is a world without scenarios: a service does nothing because a scenario would.
+        The next index is a world without scenarios, because a service does not run scenarios.
         """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:
@@ -113,7 +113,7 @@ class Search:
         world.account |= self.probing.surroundings(world.read)
 
     def flows(self) -> Iterator[list[Flow]]:
-        """Yield the flows to try, level by level, the cheapest of a level first."""
+        """Yield the flows to try, level by level. Within a level, the cheapest flows come first."""
         levels = (self._alone, self._known)
         for level in (*levels, self._with_one_change, self._read_twice) if self._is_deep else levels:
             yield sorted(
@@ -121,7 +121,7 @@ class Search:
             )
 
     def cost(self, flow: Flow) -> tuple[int, int, int]:
-        """Return what a flow costs a real account: outside events first, then effects, then steps."""
+        """Return the cost of a flow for a real account: outside events first, then effects, then steps."""
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
         acts = sum(bool(step.act) and not step.optional for step in steps)
         effect = max(self.probing.spends.index(step.spend) for step in steps)
@@ -140,7 +140,7 @@ class Search:
         return [name for name, step in self.steps.items() if step.act or step.wait or step.spend != nothing]
 
     def _with_one_change(self) -> Iterator[Flow]:
-        """Yield flows in which one change comes before the last call."""
+        """Yield flows with one modifying call before the last call."""
         for last, step in self.steps.items():
             if not step.call:
                 continue
@@ -151,7 +151,7 @@ class Search:
                     yield from self._possible((*base[:-1], *extra, last))
 
     def _read_twice(self) -> Iterator[Flow]:
-        """Yield flows that read before and after a change."""
+        """Yield flows that read before and after a modifying call."""
         for read, step in self.steps.items():
             if not step.call.startswith("GET"):
                 continue
@@ -168,9 +168,10 @@ class Search:
             yield flow
 
     def probe(self, flow: Flow, identifier: str) -> JsonObject | None:
-        """Return the probe of an assumption that a flow makes, or None.
+        """Return the probe of an assumption with a flow, or None.
 
-        A probe may rest on another assumption: `unless` has the alternatives with which it tells nothing.
+        A probe may depend on another assumption. `unless` contains the alternatives with which the probe decides
+        nothing.
         """
         if (found := self._probe(flow, identifier, {})) is not None:
             return found
@@ -178,7 +179,7 @@ class Search:
         return self._probe(flow, identifier, unless) if unless else None
 
     def _breaking(self, flow: Flow, identifier: str) -> dict[str, list[str]]:
-        """Return the fewest alternatives of other assumptions that keep a feature from being robust."""
+        """Return the fewest alternatives to other assumptions that prevent a feature from being robust."""
         sides = (AS_ASSUMED, *self.switches[identifier].alternatives)
         first = {side: self.run(flow, _switched({}, identifier, side)) for side in sides}
         pairs = [(a, b) for a, b in combinations(sides, 2) if a == AS_ASSUMED]
@@ -205,9 +206,9 @@ class Search:
         return unless
 
     def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> JsonObject | None:
-        """Return the probe of an assumption that a flow makes, or None if it has no robust features.
+        """Return the probe of an assumption with a flow, or None if it has no robust features.
 
-        The features keep their value in every context in which the preparing steps of the flow succeed.
+        The value of each feature is the same in every context in which the preparing steps of the flow succeed.
         """
         switch = self.switches[identifier]
         sides = (AS_ASSUMED, *switch.alternatives)
@@ -291,7 +292,10 @@ class Search:
     def _contexts(
         self, flow: Flow, identifier: str, first: Mapping[str, Run]
     ) -> Iterator[tuple[Mapping[str, str], int, int]]:
-        """Yield other assumptions, other reference data and other seeds. What the flow never consulted is left out."""
+        """Yield other assumptions, other reference data and other seeds.
+
+        Assumptions that the flow never consulted are omitted.
+        """
         consulted = frozenset().union(*(one.consulted for one in first.values()))
         for data in range(len(self.probing.other_data) + len(self.probing.histories) + 1):
             yield {}, data, 1
@@ -305,7 +309,7 @@ class Search:
 
 
 def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
-    """Return random alternatives for a share of the assumptions."""
+    """Return random alternatives to a share of the assumptions."""
     chance = random.Random(seed)
     return {
         identifier: chance.choice(list(switch.alternatives))

@@ -1,4 +1,4 @@
-"""One run of `rampsim probe` against a service, from the sign-in to the observed file."""
+"""One run of `rampsim probe` against a service, from authentication to the observed file."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Order:
     calls: int
     name: str = "target"
     out: Path | None = None
-    """The observed file. A run continues an existing one."""
+    """The path of the observed file. If the file exists, the run continues it."""
     control: ControlClient | None = None
     live_keys: LiveKeys | None = None
-    """The keys to refuse."""
+    """Keys that must not be used."""
     listener: Listener | None = None
     account: Mapping[str, str] = field(default_factory=dict)
-    """Values of the account that steps refer to and no call returns."""
+    """Account values that steps refer to and that no call returns."""
 
 
 class Session:
@@ -67,7 +67,7 @@ class Session:
             self.facts |= self._earlier.facts
         self._decide_with(order.options)
         self.ended = ""
-        """Why the run ended early, in one line."""
+        """The reason why the run ended early, in one line."""
 
     def _decide_with(self, options: Options) -> None:
         self.decisions = Decisions(self._document, self._switches, options, self._probing.formulas)
@@ -75,9 +75,10 @@ class Session:
             self.decisions.take(verdict)
 
     def run(self, report: Callable[[str], None], warn: Callable[[str], None]) -> None:
-        """Decide what can be decided. Raise `NotTheService` or `SpentBudget` if the target does not let the run begin.
+        """Decide as many assumptions as possible.
 
-        The observed file is written after each flow, so an interrupted run loses nothing.
+        Raise `NotTheService` or `SpentBudget` if the run cannot start at the target. The observed file is written
+        after each flow, so an interrupted run keeps its results.
         """
         service = self.service
         service.sign_in()
@@ -99,7 +100,7 @@ class Session:
             self.save()
 
     def _prepared(self, warn: Callable[[str], None]) -> Options:
-        """Read the clock of the target and register the listener. Return the options that this leaves."""
+        """Read the target's clock and register the listener. Return the options that are still possible."""
         options, order = self.order.options, self.order
         if order.control is not None or not any(map(self.decisions.is_open, self.decisions.verdicts)):
             return options

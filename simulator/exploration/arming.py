@@ -18,9 +18,9 @@ class Site:
     """A place in a test where a fault can be injected: the n-th call, delivery or transaction of its kind.
 
     `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, or
-    the transaction type. `facts`: the data that a fault needs. `world` is the index of the test's world that contains
-    the site, and counters such as `skip` count within that world. `cause`: the type of the event that a call reacted
-    to, or "" for the test's own calls.
+    the transaction type. `facts`: the data that a fault needs. `world`: the index of the test's world that contains
+    the site. Counters such as `skip` count within that world. `cause`: the type of the event that a call reacted to,
+    or "" for the test's own calls.
     """
 
     kind: str
@@ -29,7 +29,7 @@ class Site:
     facts: Document
     cause: str = ""
     variant: str = ""
-    """The form of the fault at this site, for classes with several forms, such as `3 times`."""
+    """The variant of the fault at this site, for classes with several variants, such as `3 times`."""
 
     @property
     def name(self) -> str:
@@ -49,19 +49,22 @@ class Arming:
     faults: tuple[Document, ...] = ()
     counted: int = 0
     parts: tuple[tuple[int, int], ...] = ()
-    """The ranges of faults of which each must happen, if there are several. Two faults at once have two."""
+    """The ranges of faults, if there are several.
+
+    In each range, a fault must happen. Two faults at once have two ranges.
+    """
     rules: tuple[Document, ...] = ()
     instead: Mapping[str, tuple[Step, ...]] | None = None
     target: str | None = None
     mend: tuple[Step, ...] = ()
     stays: bool = False
-    """True if the fault stays in force after the test, while the simulated days pass."""
+    """True if the fault remains active after the test, during the simulated days."""
     clock: str = ""
-    """The time at which the test's worlds begin, or "" for their own."""
+    """The start time of the test's worlds, or "" for their usual one."""
     orders: Document | None = None
-    """The events that are delivered after the test, in order: the number of the object and of each of its events."""
+    """The events to deliver after the test, in order: the number of the object and of each of its events."""
     kills: bool = False
-    """True if the application that explore has started is killed when the fault is hit."""
+    """True if the application started by explore is killed when the fault happens."""
     crash: Document | None = None
     """The place where the application dies: the file, the line, and the number of the visit to that line."""
 
@@ -81,17 +84,17 @@ class FaultClass:
     seconds: float = 0.0
     """The number of real seconds that the fault adds to a run."""
     variants: Callable[[Site], Sequence[str]] | None = None
-    """The forms of the fault at a site. Each one is a run of its own, with a site that names it."""
+    """The variants of the fault at a site. Each one is a separate run, with a site that names it."""
     rare: bool = False
     """True if the class has many sites, so that the plan `pair` uses each place only once, as `quick` does."""
 
     @property
     def is_planned_once(self) -> bool:
-        """Return True if the plan `pair` treats the class as `quick` does, unless it is selected by name."""
+        """Return True if the plan `pair` treats the class as `quick` does, unless the class is selected by name."""
         return self.rare or bool(self.seconds) or self.variants is not None
 
     def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:
-        """Return the sites that the class matches, each form by itself, and how to arm it there."""
+        """Return the sites that the class matches, one for each variant, and the arming for each."""
         each = (
             replace(site, variant=variant)
             for site in sites

@@ -1,4 +1,4 @@
-"""Tests without faults: each runs twice, and everything else is compared with what happens then."""
+"""Tests without faults: each one runs twice, and all other runs are compared with the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.exploration.sites import sites_of
 _LIMIT_SECONDS = 15.0
 """The minimum time after which a test counts as hung."""
 _TRACED = 4.0
-"""How many times as long as usual a test may take while its lines are followed."""
+"""The factor for the time limit of a test while its lines are traced."""
 _SLOWER = 5.0
 """A test counts as hung when it takes this many times as long as without faults."""
 
@@ -83,7 +83,7 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
     """Return notes for the suite's author: which tests cannot reveal anything, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
-        yield f"{_named(skipped, tests)} skipped, so explore says nothing about them"
+        yield f"{_named(skipped, tests)} skipped, so explore does not check them"
     silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
     if silent:
         yield (

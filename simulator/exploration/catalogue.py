@@ -20,7 +20,7 @@ UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 
 def _on_call(*, reads: bool = True, signs_in: bool = True, **members: Any) -> Callable[[Site], Arming | None]:
-    """A fault in one call. `reads`: include calls that change nothing. `signs_in`: include token exchanges."""
+    """A fault in one call. `reads`: include read-only calls. `signs_in`: include token exchanges."""
 
     def arm(site: Site) -> Arming | None:
         if (site.facts["method"] == "GET" and not reads) or (not site.facts["token"] and not signs_in):
@@ -57,7 +57,7 @@ def _times(site: Site) -> list[str]:
 
 
 def _fails_n(site: Site) -> Arming | None:
-    """The response of the call is lost after the work, then the next calls of the operation are refused."""
+    """The response to the call is lost after the work, then the following calls of the operation are refused."""
     if site.facts["method"] == "GET" or not site.facts["token"]:
         return None
     here = {"match": match(site), "skip": site.facts["skip"]}
@@ -108,7 +108,7 @@ def _before_answer(site: Site) -> Arming | None:
 
 
 def _lost_for_good(site: Site) -> Arming | None:
-    """This delivery and all later ones are lost, those of the days after the test included."""
+    """This delivery and all later ones are lost, including those on the days after the test."""
     faults = [
         {"webhook": {"event": event}, "deliver": {"drop": True}, **({"skip": skip} if skip else {})}
         for event, skip in site.facts["from_here"].items()
@@ -137,7 +137,7 @@ def _dies(scene: str) -> Callable[[Site], Arming | None]:
 
 
 HELD_SECONDS = 4.0
-"""How long a response or a delivery is held while the application starts again."""
+"""How long a response or a delivery is delayed while the application restarts."""
 
 
 def _killed(site: Site) -> Arming | None:
@@ -194,7 +194,7 @@ ORDERS = FaultClass("orders", "delivery", lambda site: None)
 
 
 def class_of(fault: str) -> FaultClass:
-    """Return the class of a run's fault. Two faults at once, joined by `+`, are like the milder one."""
+    """Return the class of a run's fault. Two faults joined with `+` count as the milder one."""
     if fault == ORDERS.name:
         return ORDERS
     first, _, second = fault.partition("+")

@@ -167,7 +167,7 @@ def _chosen(
         assert budget is not None
         raise StopExploring(
             f"--budget: the tests took {settings.budget - budget:.0f} s without faults, and no run fits the rest of "
-            f"{settings.budget:g} s: give it more"
+            f"{settings.budget:g} s: increase it"
         )
     listener.planned(len(chosen), plans.expected_seconds(chosen, seconds, workers), left_out)
     return chosen, left_out
@@ -212,7 +212,7 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Yield a note that lists the fault classes that match no site in any test, if there are any."""
+    """Yield a note about the fault classes that match no site in any test, if there are any."""
     left = [name for name in classes if name not in planned]
     if left:
         find = "fault class has" if len(left) == 1 else "fault classes have"

@@ -1,8 +1,8 @@
 """Runs of the suite under one alternative assumption at a time, and the tests whose result changes.
 
-Where the specification is silent, the simulator makes an assumption, and the real service may behave differently. If
-a test's result changes under an alternative, the test depends on a question that only the operator of the real
-service can answer.
+The simulator makes an assumption where the specification is silent. The real service may behave differently. If a
+test's result changes under an alternative, the test depends on a question that only the operator of the real service
+can answer.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import TOOLING
 
 _NOTHING_ASKED = (
-    "No test called the simulator, had a transaction or received an event, so this says nothing about your code. Tests "
-    "find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
-    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
+    "No test called the simulator, had a transaction or received an event, so the result says nothing about your code. "
+    "Tests find it through the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in "
+    "SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test starts."
 )
-"""The note for the case that no alternative could have changed anything."""
+"""The note if no alternative could have changed anything."""
 
 
 class Flip(NamedTuple):
@@ -64,10 +64,10 @@ class Changed(NamedTuple):
 
 @dataclass(frozen=True)
 class Flipped:
-    """The result for all alternatives that were tried. `changed` lists only alternatives that change a test.
+    """The result for all alternatives that were tried. `changed` contains only alternatives that change a test.
 
-    `settled`: the alternatives that were used in all runs, including the baseline, by assumption id. `observed`: the
-    assumptions that observed files decide, which are not tried.
+    `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the
+    assumptions that observed files decide. These are not tried.
     """
 
     settings: Settings

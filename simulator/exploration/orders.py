@@ -1,9 +1,9 @@
 """The plan `orders`: the deliveries of each test in every order and multiplicity.
 
-All deliveries of one object are withheld during the test and delivered afterwards, in every order in which each event
-occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries, the last one
-got the same answer, and the books are equal. A state is left once by each delivery, so the number of runs grows with
-the states and not with the sequences.
+All deliveries about one object are withheld during the test and delivered afterwards. Every order is tried in which
+each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries,
+the last one got the same response, and the books are equal. Each delivery is tried once from each state, so the
+number of runs grows with the states and not with the sequences.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """Without moves that are, for the application, deliveries like others."""
+    """Bounds without the moves that the application cannot distinguish from other deliveries."""
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))
@@ -49,16 +49,16 @@ class _Subject:
     test: str
     name: str
     number: int
-    """The number of the object among those of the world."""
+    """The number of the object among the objects in the world."""
     world: str
     withheld: tuple[Document, ...]
-    """The faults that keep its deliveries from the application during the test."""
+    """The faults that withhold its deliveries from the application during the test."""
     search: Search
     settled: dict[Path, str] = field(default_factory=dict)
     """The books at the end of each path."""
 
     def run(self, path: Path, wanted: str | None = None) -> Run:
-        """Return the run that plays a path. `wanted`: the books that the same deliveries leave in another order."""
+        """Return the run that plays a path. `wanted`: the books after the same deliveries in another order."""
         orders = {"object": self.number, "path": [move.event for move in path], "wanted": wanted}
         shown = [move.shown(self.search.bounds.events) for move in path] or ["no delivery"]
         site = f"{self.name}: {', '.join(shown)}"
@@ -81,7 +81,7 @@ def _subjects(test: str, evidence: Document, copies: int) -> Iterator[_Subject]:
 
 
 def _names(types: Sequence[str]) -> tuple[str, ...]:
-    """Return names for the events of an object, each unlike the others."""
+    """Return a unique name for each event of an object."""
     counts: Counter[str] = Counter()
     found = []
     for kind in types:
@@ -91,7 +91,10 @@ def _names(types: Sequence[str]) -> tuple[str, ...]:
 
 
 def _withheld(rows: Sequence[Document], about: str) -> Iterator[Document]:
-    """Yield a fault that loses each delivery about an object. Each counts only what those before it let through."""
+    """Yield a fault that loses each delivery about an object.
+
+    Each fault counts only deliveries that the earlier faults let through.
+    """
     seen: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for row in rows:
@@ -111,10 +114,10 @@ def _withheld(rows: Sequence[Document], about: str) -> Iterator[Document]:
 def search(
     baselines: Mapping[str, Baseline], crew: Crew, name: str, copies: int, seconds: float | None
 ) -> tuple[list[Run], list[Judged], int]:
-    """Search all objects of all tests, level by level, for at most this many seconds.
+    """Search all objects in all tests, level by level, for at most this many seconds.
 
     Return the runs that are minimal counterexamples, a verdict on each object without one, and the number of objects
-    whose search was cut.
+    whose search was cut off.
     """
     ends_at = None if seconds is None else time.monotonic() + seconds
     subjects = [one for test, base in baselines.items() for one in _subjects(test, base.evidence, copies)]
@@ -153,7 +156,7 @@ def _outcome(play: tuple[_Subject, Path], result: RunResult, baseline: Baseline)
     names = baseline.masks.names(evidence)
     settled = one.settled[path] = names.masked(canonical(evidence["books"]))
     now = f"{evidence['ordered']['answer']} {names.masked(canonical(evidence['ordered']['books']))}"
-    # Without a job, nothing can make up for an event that never comes, in whatever order the others do.
+    # Without a job, nothing can replace an event that never arrives, whatever the order of the other events.
     counts = evidence["settles"] or all(one.search.bounds.counts(path))
     problems = ((verdict.verdict, verdict.note),) if verdict.is_finding and counts else ()
     return Outcome(now, settled, problems=problems)

@@ -1,7 +1,8 @@
-"""The plan `pairs-of-faults`: two faults at once that meet the same order.
+"""The plan `pairs-of-faults`: two faults in one run that affect the same order.
 
-Some defects need two failures, such as a lost response and a lost event. Two sites meet the same order if both name
-it, or a resource that only this order uses. Pairs are chosen so that they cover every two classes at every operation.
+Some defects need two failures, such as a lost response and a lost event. Two sites affect the same order if both
+refer to it, or to a resource that only this order uses. Pairs are selected so that they cover every two classes at
+every operation.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from simulator.service import TOOLING
 _MOST = 40
 """The maximum number of pairs in a test."""
 _SITES = 2
-"""How many sites of a class at one operation and order are paired: the first ones."""
+"""The number of sites that are paired for a class, operation and order: the first ones."""
 
 
 class _Placed(NamedTuple):
-    """A class of faults at a site."""
+    """A fault class at a site."""
 
     fault: str
     site: Site
@@ -36,7 +37,7 @@ class _Placed(NamedTuple):
 
 
 def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[Run]:
-    """Return the pairs for all tests, at most 40 for each test. Pairs that no earlier test has come first."""
+    """Return the pairs for all tests, at most 40 for each test. Pairs that are new in a test come first."""
     seen: set[tuple[str, ...]] = set()
     runs: list[Run] = []
     for test, evidence in baselines.items():
@@ -55,7 +56,7 @@ def runs_of(baselines: Mapping[str, Document], classes: Sequence[str]) -> list[R
 
 
 def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed, _Placed]]:
-    """Yield every two faults of different classes that meet the same order and can happen in the same run."""
+    """Yield every two faults of different classes that affect the same order and can happen in the same run."""
     sites = every_site(evidence)
     placed = [
         _Placed(name, *one)
@@ -80,13 +81,13 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 
 
 def _names(site: Site) -> frozenset[str]:
-    """Return the ids and references that a site is about."""
+    """Return the ids and references in a site."""
     given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
     return frozenset(name for name in given if name)
 
 
 def _orders(evidence: Document) -> list[frozenset[str]]:
-    """Return the names of each order: its own, and those of resources that no other order uses."""
+    """Return the names of each order: its own, and the names of resources that no other order uses."""
     found = []
     for row in evidence["transactions"]:
         own = {name for name in (row["id"], row["reference"]) if name}
@@ -107,7 +108,7 @@ def _fit(first: _Placed, second: _Placed) -> bool:
 
 
 def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
-    """Return the rank of a pair: known pairs first, then those of different kinds, in an order without pattern."""
+    """Return the rank of a pair: known pairs first, then pairs of different kinds, in pseudorandom order."""
     first, second = pair
     known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
     alike = first.site.kind == second.site.kind
@@ -127,7 +128,7 @@ def _run(test: str, first: _Placed, second: _Placed) -> Run:
 
 
 def _both(one: Arming, other: Arming) -> Arming:
-    """Return two faults as one. Only the first fault that matches a call acts, so the narrower ones come first."""
+    """Combine two faults. Only the first fault that matches a call acts, so the narrower fault comes first."""
     parts = sorted((one, other), key=lambda arming: any(fault.get("match") == {} for fault in arming.faults))
     faults = tuple(fault for part in parts for fault in part.faults)
     ends = [len(parts[0].faults), len(faults)]
@@ -149,7 +150,7 @@ def _both(one: Arming, other: Arming) -> Arming:
 
 
 def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run]:
-    """Return the runs with one fault each of which these pairs consist."""
+    """Return the single-fault runs that these pairs consist of."""
     found: dict[str, Run] = {}
     for run in runs:
         sites = every_site(baselines[run.test])
@@ -162,7 +163,7 @@ def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run
 
 
 def attributed(pairs: Sequence[Judged], alone: Sequence[Judged]) -> list[Judged]:
-    """Return the pairs that find something new, and the findings of single faults that explain the other pairs."""
+    """Return the pairs with a new finding, and the single-fault findings that explain the other pairs."""
     wrong = {(one.run.test, one.run.fault, one.run.site): one for one in alone if one.verdict.is_finding}
     kept: list[Judged] = []
     reasons: dict[str, Judged] = {}

@@ -52,7 +52,9 @@ class Proof:
             return "Not fixed: the finding still occurs with the patch."
         if NOT_REACHED in self._verdicts:
             return "Not proved: with the patch the fault never happens, so the run says nothing about it."
-        red = " The test fails under the fault, with the money right." if FAILED_LOUDLY in self._verdicts else ""
+        red = (
+            " The test fails under the fault, although the money is correct." if FAILED_LOUDLY in self._verdicts else ""
+        )
         round_it = " While the fault is in force, no call is repeated that its last step could hit." * self.avoided
         return f"Fixed: the finding occurs without the patch and not with it.{round_it}{red}"
 

@@ -19,7 +19,7 @@ def sites_of(evidence: Document) -> list[Site]:
 
 
 def every_site(evidence: Document) -> list[Site]:
-    """Return all sites of a test, its beginning and the lines at which an application may die included."""
+    """Return all sites of a test, including its beginning and the lines at which an application may die."""
     sites = sites_of(evidence)
     processes = _processes(sites) if evidence.get("app") else ()
     return [*sites, *_start(evidence, sites), *_lines(evidence.get("lines", ())), *processes]
@@ -32,7 +32,7 @@ def _start(evidence: Document, sites: list[Site]) -> Iterator[Site]:
 
 
 def _processes(sites: list[Site]) -> Iterator[Site]:
-    """Yield the calls and deliveries at which an application that explore has started can be killed."""
+    """Yield the calls and deliveries at which an application started by explore can be killed."""
     for site in sites:
         if site.kind in ("call", "delivery"):
             yield replace(site, kind="process", facts={**site.facts, "kind": site.kind})

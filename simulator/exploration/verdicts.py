@@ -59,7 +59,7 @@ NOTHING: Document = {
 
 
 def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
-    """Return the verdict on a run. If it was also judged before the integrator's job, return both verdicts."""
+    """Return the verdict on a run. If the run was also judged before the integrator's job, return both verdicts."""
     evidence = result["evidence"] or {**NOTHING, "hits": int(result["hung"])}
     verdict = _judge(run, result, evidence, baseline, baseline.evidence)
     if "before" in evidence and "before" in baseline.evidence:
@@ -70,7 +70,7 @@ def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
     names = baseline.masks.names(evidence)
     books_now = names.masked(canonical(evidence["books"]))
     if wanted is not None and not verdict.is_finding and books_now != wanted:
-        note = f"the same deliveries in another order leave {wanted or 'nothing'} in the books, and not {books_now}"
+        note = f"the same deliveries in another order lead to {wanted or 'nothing'} in the books, not {books_now}"
         verdict = replace(verdict, verdict=ORDER_DEPENDENT, note=note)
     if verdict.is_finding and baseline.difference:
         verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")
@@ -90,7 +90,10 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
 
 
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
-    """Return the verdict after the integrator's job, with the one before it. A job that repairs a finding hides it."""
+    """Return the verdict after the integrator's job, together with the earlier one.
+
+    A job that repairs a finding hides it.
+    """
     if before.is_finding and not after.is_finding:
         note = f"before your job ran, the verdict was {before.verdict}: {before.note}"
         return replace(before, verdict=HIDDEN_BY_SETTLE, note=note, before=before.verdict)

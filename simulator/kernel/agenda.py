@@ -2,7 +2,7 @@
 
 A timer consists of its kind and plain arguments, never a closure, so it can be listed, saved, restored and repeated.
 The rows in the store are authoritative. The heap is only an index, and heap entries without a row are skipped.
-Undoing a change can restore a cancelled timer, so heap entries are never removed inside a change.
+Undoing a transaction can restore a cancelled timer, so heap entries are never removed inside a transaction.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Agenda:
         return None
 
     def take(self, timer: Timer) -> None:
-        """Remove a timer because it is about to fire. Call this inside a change."""
+        """Remove a timer because it is about to fire. Call this inside a transaction."""
         self._rows.delete(timer.key)
 
     def planned(self, kind: str, target: str) -> Timer | None:

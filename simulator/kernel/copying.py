@@ -1,6 +1,6 @@
 """A faster version of `dataclasses.replace` for frozen rows.
 
-Every change in a world replaces rows, so this code runs several times per request. `dataclasses.replace` reads all
+Every transaction in a world replaces rows, so this code runs several times per request. `dataclasses.replace` reads all
 fields by name and sets each with `object.__setattr__`: 10 µs for the 40 fields of a transaction. The copier creates
 the copy as an instance of a mutable twin class, which Python fills slot by slot in a tenth of the time. It then
 changes the class of the copy to that of the row.

@@ -18,10 +18,10 @@ from simulator.kernel.texts import Packing, Text
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The reason for a change. `kind` is request, law (a timer of the service), action, rule or start. `name` is the
-    name of the request, timer, action or rule.
+    """The reason for a transaction.
 
-    `reference` is the request id, or the location of a scenario rule (file and line).
+    `kind`: request, law (a timer of the service), action, rule or start. `name`: the name of the request, timer,
+    action or rule. `reference`: the request id, or the location of a scenario rule (file and line).
     """
 
     kind: str
@@ -119,7 +119,7 @@ class Journal:
         return len(self._events)
 
     def record_move(self, resource_id: str, step: HistoryEntry) -> None:
-        """Append a transition to the history of a resource. Call this inside a change."""
+        """Append a transition to the history of a resource. Call this inside a transaction."""
         moves = self._histories.get(resource_id) or ()
         if len(moves) < MOVES_A_ROW:
             self._histories.put(resource_id, (*moves, step))

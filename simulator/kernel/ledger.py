@@ -135,7 +135,7 @@ class Ledger:
     def begin_as(self, other: Ledger) -> None:
         """Copy the entries from another ledger into this empty ledger.
 
-        The rows are shared. Call this inside a change.
+        The rows are shared. Call this inside a transaction.
         """
         self._balances.put_all(other._balances)
         self._touched.put_all(other._touched)

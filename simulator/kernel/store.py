@@ -2,8 +2,9 @@
 
 A table is declared once, as a `TableKey`, in the module that owns it. `store[KEY]` returns the table.
 
-Rows are frozen records or plain JSON values. A change replaces rows and never edits them. The undo log is therefore a
-list of old rows, a snapshot can share the tables until they are written again, and no reader sees a partial change.
+Rows are frozen records or plain JSON values. A transaction replaces rows and never edits them. The undo log is
+therefore a list of old rows, a snapshot can share the tables until they are written again, and no reader sees a
+partial transaction.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class Store(dict[Any, Any]):
 
     If `known` is given, only two kinds of keys have tables: the keys in `known`, in these environments, and keys
     declared with `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of
-    every change after it was made, in order. They must not raise exceptions.
+    every transaction after its commit, in order. They must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -194,18 +195,18 @@ class Store(dict[Any, Any]):
         return self._log.writes is not None
 
     def change(self) -> AbstractContextManager[None]:
-        """Return a context manager for one change, which is undone if the block raises an exception.
+        """Return a context manager for one transaction, which is undone if the block raises an exception.
 
-        Nested changes join the outer change.
+        Nested transactions join the outer transaction.
         """
         return _Change(self) if self._log.writes is None else _JOINED
 
     def begin(self) -> None:
-        """Begin a change. Used by `change`."""
+        """Begin a transaction. Used by `change`."""
         self._log.writes = []
 
     def end(self, *, keep: bool) -> None:
-        """Commit or undo a change. Used by `change`."""
+        """Commit or undo a transaction. Used by `change`."""
         written = self._log.writes or []
         try:
             if not keep:
@@ -218,7 +219,7 @@ class Store(dict[Any, Any]):
                 listener(written)
 
     def listen(self, listener: Listener) -> None:
-        """Call this listener after every change from now on."""
+        """Call this listener after every transaction from now on."""
         self.listeners = (*self.listeners, listener)
 
     def stop_listening(self, listener: Listener) -> None:
@@ -226,18 +227,18 @@ class Store(dict[Any, Any]):
         self.listeners = tuple(one for one in self.listeners if one != listener)
 
     def attempt(self) -> AbstractContextManager[None]:
-        """Return a context manager for a part of a change.
+        """Return a context manager for a part of a transaction.
 
         If the block raises an exception, only this part is undone.
         """
         if self._log.writes is None:
-            raise RuntimeError("an attempt needs an open change")
+            raise RuntimeError("an attempt needs an open transaction")
         return _Attempt(self, self._log.writes)
 
     def roll_back(self, undo: list[Write]) -> None:
-        # A log of old rows is used instead of a copy of the tables, because a change writes a few rows in a world
-        # that may have a million, and nearly every change is committed. The log is undone backwards. A key may be
-        # written several times in a change, and only its first entry in the log has the original row.
+        # A log of old rows is used instead of a copy of the tables, because a transaction writes a few rows in a world
+        # that may have a million, and nearly every transaction is committed. The log is undone backwards. A key may be
+        # written several times in a transaction, and only its first entry in the log has the original row.
         out_of_order = {table.name: table for table, key, old in reversed(undo) if table.undo(key, old)}
         for table in out_of_order.values():
             table.put_in_order()
@@ -261,7 +262,7 @@ class Store(dict[Any, Any]):
     def drop_row_numbers(self) -> None:
         """Drop the row numbers. Only deletions need them, and few deletions are expected.
 
-        Never call this inside a change.
+        Never call this inside a transaction.
         """
         for table in self._tables.values():
             table.drop_row_numbers()
@@ -284,9 +285,9 @@ class Store(dict[Any, Any]):
 
 
 class _Change:
-    """One change to a store.
+    """One transaction in a store.
 
-    It is a class, because every request makes several changes and a generator would take four times as long.
+    It is a class, because every request makes several transactions and a generator would take four times as long.
     """
 
     __slots__ = ("_store",)
@@ -302,13 +303,13 @@ class _Change:
 
 
 class _Attempt:
-    """A part of a change. It can fail without undoing the rest of the change."""
+    """A part of a transaction. It can fail without undoing the rest."""
 
     __slots__ = ("_mark", "_store", "_written")
 
     def __init__(self, store: Store, written: list[Write]) -> None:
         # An attempt needs no log of its own, which would have to be appended to the first when the block succeeds. It
-        # only remembers a position in the log of the change.
+        # only remembers a position in the log of the transaction.
         self._store, self._written, self._mark = store, written, len(written)
 
     def __enter__(self) -> None:
@@ -321,4 +322,4 @@ class _Attempt:
 
 
 _JOINED = nullcontext()
-"""The context manager for a nested change. The outer change commits or undoes its writes."""
+"""The context manager for a nested transaction. The outer transaction commits or undoes its writes."""

@@ -17,7 +17,7 @@ ABSENT: Any = object()
 Row = TypeVar("Row")
 
 Write: TypeAlias = "tuple[Table[Any], str, Any]"
-"""One write in a change: the table, the key, and the row before the write."""
+"""One write in a transaction: the table, the key, and the row before the write."""
 
 
 class Index(Protocol):
@@ -38,12 +38,12 @@ NO_ROWS: dict[str, Any] = {}
 _GET_NOTHING = NO_ROWS.get
 
 
-_OUTSIDE = "table {!r} written outside of a change"
+_OUTSIDE = "table {!r} written outside of a transaction"
 
 
 class Log:
-    """The writes in the current change to a store, and the positions of the rows that it deleted. `writes` is None
-    outside a change.
+    """The writes in the current transaction of a store, and the positions of the rows that it deleted. `writes` is None
+    outside a transaction.
     """
 
     __slots__ = ("deleted_positions", "writes")
@@ -107,7 +107,7 @@ class Table(Generic[Row]):
         return reversed(self.rows.values())
 
     def put(self, key: str, row: Row) -> None:
-        """Insert or replace a row. Call this only inside a change."""
+        """Insert or replace a row. Call this only inside a transaction."""
         old = self.rows.get(key, ABSENT)
         undo = self._log.writes
         if undo is None:
@@ -123,12 +123,12 @@ class Table(Generic[Row]):
             self._notify(key, old, row)
 
     def put_all(self, other: Table[Row]) -> None:
-        """Insert or replace all rows from another table, in order. Call this only inside a change."""
+        """Insert or replace all rows from another table, in order. Call this only inside a transaction."""
         for key, row in other.items():
             self.put(key, row)
 
     def delete(self, key: str) -> None:
-        """Delete a row. Call this only inside a change. Raise `KeyError` if the row does not exist."""
+        """Delete a row. Call this only inside a transaction. Raise `KeyError` if the row does not exist."""
         old = self.rows[key]
         self._log.remember(self, key, old)
         if self._shared:
@@ -143,7 +143,7 @@ class Table(Generic[Row]):
     def undo(self, key: str, old: Row) -> bool:
         """Undo one write. Return True if the row was re-appended, so that the table needs `put_in_order`.
 
-        Only the rollback of a change calls this method, for each write, in reverse order.
+        Only the rollback of a transaction calls this method, for each write, in reverse order.
         """
         if self._shared:
             self._unshare()
@@ -176,7 +176,7 @@ class Table(Generic[Row]):
     def fill(self, rows: dict[str, Row]) -> None:
         """Replace all rows with the given rows, which stay shared and keep their order.
 
-        Never call this inside a change.
+        Never call this inside a transaction.
         """
         self._hold(rows, shared=True)
         self._positions = self._indexes = None
@@ -192,7 +192,7 @@ class Table(Generic[Row]):
         return made
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers until the next deletion. Never call this inside a change."""
+        """Drop the row numbers until the next deletion. Never call this inside a transaction."""
         self._positions = None
 
     def drop_indexes(self) -> None:

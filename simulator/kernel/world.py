@@ -53,13 +53,13 @@ class Wiring:
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
     """The declaration of each kind of timer."""
     on_event: tuple[EventListener, ...] = ()
-    """Called inside the change for every emitted event, with the object that the event contains."""
+    """Called inside the transaction for every emitted event, with the object that the event contains."""
     on_created: tuple[CreationListener, ...] = ()
     """Called with the environment, object and id of a resource whose creation emits no event."""
     kinds: Mapping[str, Any] = field(default_factory=dict)
     """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer whose handler raised an exception, after its change was undone. It must not raise
+    """Called with a timer whose handler raised an exception, after its transaction was undone. It must not raise
     exceptions.
 
     Without this callback, the exception propagates to the caller of `fire`.
@@ -75,7 +75,7 @@ class Wiring:
 
 
 class Origin:
-    """Additional data about a change besides its cause. The kernel only passes it on. Subclasses define the fields."""
+    """Additional data about a transaction besides its cause. The kernel ignores it. Subclasses define the fields."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class World:
         return self.clock.now_ms
 
     def next_sequence(self, name: str) -> int:
-        """Return the next number in a named sequence, starting with 1. Call this inside a change."""
+        """Return the next number in a named sequence, starting with 1. Call this inside a transaction."""
         sequences = self.store[SEQUENCES]
         number = (sequences.get(name) or 0) + 1
         sequences.put(name, number)
@@ -130,13 +130,13 @@ class World:
         return self.store[SEQUENCES].get(name) or 0
 
     def set_sequence(self, name: str, number: int) -> None:
-        """Set the last number in a named sequence. Call this inside a change."""
+        """Set the last number in a named sequence. Call this inside a transaction."""
         self.store[SEQUENCES].put(name, number)
 
     def is_first_in_hour(self, name: str) -> bool:
         """Return True on the first call with this name in the current hour of simulated time.
 
-        Call this inside a change.
+        Call this inside a transaction.
         """
         hour, asked = self.now_ms // HOUR_MS, self.store[SEQUENCES]
         if asked.get(name) == hour:
@@ -145,14 +145,14 @@ class World:
         return True
 
     def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
-        """Return a context manager for one change with its cause.
+        """Return a context manager for one transaction with its cause.
 
         Its writes are undone if the block raises an exception.
         """
         return _CausedChange(self, cause, origin)
 
     def take_cause(self, cause: Cause, origin: Origin) -> None:
-        """Set the cause for all further writes in the current change."""
+        """Set the cause for all further writes in the current transaction."""
         self.cause, self.origin = cause, origin
 
     def fire_next(self, until_ms: int) -> Timer | None:
@@ -192,7 +192,7 @@ class World:
 
 
 class _CausedChange:
-    """A change to a world's store with a cause and an origin.
+    """A transaction in a world's store with a cause and an origin.
 
     When it ends, the previous cause and origin are restored.
     """

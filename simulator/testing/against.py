@@ -1,6 +1,7 @@
-"""`@pytest.mark.against("simulator", "target")`: one test on the simulator and on the service.
+"""`@pytest.mark.against("simulator", "target")`: one test that runs on the simulator and on the service.
 
-The clients of both sides record their exchanges, and the run reports the differences except for ids, times and amounts.
+The clients of both sides record their exchanges, and the run reports the differences, except in ids, times and
+amounts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ VARIABLES = ("SIMULATOR_TARGET_URL", "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY")
 
 
 class TargetWorld:
-    """The service, in place of the fixture `world`: it has `client`, `keys`, `base_url` and `token()` only."""
+    """The service, in place of the fixture `world`. It has only `client`, `keys`, `base_url` and `token()`."""
 
     id = "target"
 
@@ -64,7 +65,7 @@ def side_of(item: pytest.Item) -> str:
 
 
 def target_world(item: pytest.Item) -> TargetWorld:
-    """Return the service that the variables name, for a test. Without them, the test is skipped."""
+    """Return the service given by the environment variables, for a test. Without them, the test is skipped."""
     missing = [name for name in VARIABLES if not os.environ.get(name)]
     if missing:
         pytest.skip(f"the target needs {', '.join(missing)}")
@@ -77,7 +78,7 @@ def target_world(item: pytest.Item) -> TargetWorld:
 
 
 def record(world: World | TargetWorld) -> Exchanges:
-    """Return a list to which the client of a world adds its exchanges."""
+    """Return a list to which the world's client adds its exchanges."""
     exchanges: Exchanges = []
 
     def add(response: httpx.Response) -> None:

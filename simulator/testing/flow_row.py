@@ -1,4 +1,4 @@
-"""The row with which a provider declares an order for `world.flow`."""
+"""A provider's declaration of an order for `world.flow`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Ask: TypeAlias = "Callable[[str, str, JsonObject | None], JsonObject]"
 
 @dataclass(frozen=True)
 class Flow:
-    """An order that a provider knows how to create."""
+    """An order that a provider can create."""
 
     order: Callable[[Ask, Mapping[str, Any]], JsonObject]
-    """Creates the order with the fields that a test passes, and returns it."""
+    """Creates the order with the fields given by a test, and returns it."""
     fields: tuple[str, ...]
-    """The names of the fields that a test may pass."""
+    """The names of the fields that a test may give."""
     path: str
-    """The path of an order in the API, without the order's id."""
+    """The API path of an order, without the order's id."""
     events: Mapping[str, str]
-    """Maps a status to the event that reports it, or to "" if a new order has this status."""
+    """Maps a status to the event that reports it. The initial status of an order maps to ""."""

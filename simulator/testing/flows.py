@@ -1,4 +1,4 @@
-"""`world.flow`: an order that is created by API calls and brought to a status by outside events, in one line."""
+"""`world.flow`: create an order with API calls and bring it to a status with outside events, in one line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _numbers = count(1)
 def play(
     client: httpx.Client, trigger: Callable[[str, str], object], name: str, status: str, fields: Mapping[str, object]
 ) -> JsonObject:
-    """Create an order and bring it to a status. Return the order as the API returns it then.
+    """Create an order and bring it to a status. Return the final order as the API shows it.
 
-    Raise ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if a call is refused.
+    Raise ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if a call is
+    refused.
     """
     flows = TOOLING.flows()
     flow = flows.get(name)

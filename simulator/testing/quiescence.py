@@ -1,4 +1,4 @@
-"""Waiting for an application whose work goes on after its response, such as a queue with workers."""
+"""Waiting for an application whose work continues after its response, such as a queue with workers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _POLL_SECONDS = 0.02
 
 
 def wait_until_quiet(is_quiet: Callable[[], object], seconds: float = _SECONDS) -> bool:
-    """Ask an application until its queue is empty, for at most this many real seconds. Return True if it is empty.
+    """Check an application repeatedly until its queue is empty, for at most this many real seconds.
 
-    Any answer except False means that it is.
+    Return True if the queue is empty. Any result except False means that it is.
     """
     for _ in range(max(1, round(seconds / _POLL_SECONDS))):
         if is_quiet() is not False:

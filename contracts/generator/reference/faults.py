@@ -99,8 +99,8 @@ def _members(fields: Mapping[str, Field], part: str, before: str) -> Iterator[st
 def _classes() -> Iterator[str]:
     yield from ("## Presets and classes of faults", "")
     yield (
-        "`rampsim explore` runs your tests under one of these classes of faults at a time. Classes with a fault are "
-        "also presets: `rampsim faults add webhook-doubled`, in a test "
+        "`rampsim explore` runs your tests under one of these classes of faults at a time. A class with an entry in "
+        "the last column is also a preset: `rampsim faults add webhook-doubled`, in a test "
         '`world.fault("webhook-doubled")`, over HTTP `{"preset": "webhook-doubled"}`.'
     )
     yield ""

@@ -1,4 +1,4 @@
-"""The bounds of an exhaustive run: its events, its copies, its moves, and the number of sequences. No I/O."""
+"""The bounds of an exhaustive run: its events, copies and moves, and the number of sequences. No I/O."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Move:
 
 
 Path = tuple[Move, ...]
-"""The deliveries of a sequence, in order. `lost` and `settle` follow from its end."""
+"""The deliveries in a sequence, in order. The end of the sequence determines `lost` and `settle`."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The events of a flow in the order in which the service creates them, and the most copies of each."""
+    """The events of a flow in the order in which the service creates them, and the maximum number of copies of each."""
 
     events: tuple[str, ...]
     copies: int
     final: int
-    """The index of the event that ends the flow. Later events are in no order with it."""
+    """The index of the event that ends the flow. Later events may arrive before or after it."""
     by_call: tuple[int, ...] = ()
-    """The events that a call causes, so that they can arrive before its response."""
+    """The number of events that a call causes, so that they can arrive before its response."""
 
     @property
     def nothing(self) -> Counts:
@@ -69,8 +69,9 @@ class Bounds:
     def moves(self, counts: Counts) -> Iterator[Move]:
         """Yield the moves after these deliveries.
 
-        While no event has come twice, each first delivery is also possible beyond the age of a signature and with a
-        lost acknowledgement. For the receiver these are deliveries like others, so they lead to the same states.
+        While no event has arrived twice, each first delivery is also possible beyond the age limit of a signature and
+        with a lost acknowledgement. The receiver sees no difference between these and other deliveries, so they lead
+        to the same states.
         """
         for event, count in enumerate(counts):
             if count < self.copies:
@@ -80,7 +81,7 @@ class Bounds:
                     yield Move(ACKNOWLEDGEMENT_LOST, event)
 
     def before_answer(self, length: int) -> Iterator[Path]:
-        """Yield every order of a number of events that arrive before the response to the call."""
+        """Yield every order of the events that arrive before the response to the call."""
         for order in permutations(self.by_call, length):
             yield tuple(Move(BEFORE_ANSWER, event) for event in order)
 

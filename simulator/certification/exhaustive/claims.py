@@ -1,4 +1,4 @@
-"""The claim that a run supports, in words and with its bounds. No I/O."""
+"""The claim that a run supports, as a sentence that includes its bounds. No I/O."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from simulator.exploration.judgement.judging import Orders, books_disagree
 from simulator.kernel.dataclass import dataclass
 
 APART_SECONDS = 0.2
-"""The records are final if two reads with this time between them are equal. Background work has finished by then."""
+"""The records are final if two reads with this interval are equal. Background work has then finished."""
 Names = tuple[str, ...]
-"""The names of an order in the records: its reference and its id."""
+"""The names that the records may use for an order: its reference and its id."""
 
 
 @dataclass
@@ -26,13 +26,13 @@ class Books:
     seconds: float
     """How long to wait for the records to stop changing."""
     is_prompt: bool = False
-    """Whether the application has finished its work when it responds, so that one read is enough."""
+    """True if the application has finished its work when it responds, so that one read is enough."""
 
     def read(self) -> list[Line]:
         return read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
-        """Return the records when they no longer change."""
+        """Return the records once they no longer change."""
         found = self.read()
         if self.is_prompt:
             return found
@@ -55,13 +55,13 @@ def of_order(lines: Sequence[Line], names: Names) -> list[Line]:
 
 
 def canonical(lines: Sequence[Line], names: Names) -> str:
-    """Return the records of an order as a string that contains no ids, so that different orders can be compared."""
+    """Return the records of an order as a string without ids, so that different orders can be compared."""
     shown = (f"{line.state} {line.amount.normalize():f} {line.currency}".strip() for line in of_order(lines, names))
     return "; ".join(sorted(shown))
 
 
 def wrong_with(row: JsonObject, lines: Sequence[Line], names: Names) -> list[tuple[str, str]]:
-    """Return the verdicts on the records of an order, as explore reaches them."""
+    """Return the verdicts on the records of an order, determined as in explore."""
     name = row["reference"]
     books = [
         {"order": name, "state": line.state, "amount": f"{line.amount:f}", "currency": line.currency}

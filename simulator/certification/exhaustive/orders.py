@@ -1,4 +1,4 @@
-"""Orders under way: they follow the moves of a path, and send their events to the receiver."""
+"""Open orders: they follow the moves of a path and send their events to the receiver."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from simulator.engine.webhooks import Outcome, signed_headers
 from simulator.kernel.dataclass import dataclass
 
 _ANSWER_SECONDS = (0.4, 2.0, 10.0)
-"""How long the response to a call is held back so that an event can arrive before it. Longer for slow receivers."""
+"""How long the response to a call is delayed so that an event can arrive first. Longer for slow receivers."""
 _POLL_SECONDS = 0.01
 _EARLY_SECONDS = 10.0
 
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
-    """Return the bounds for a number of a flow's events: its first one and its last ones.
+    """Return the bounds for a number of a flow's events: the first event and the last ones.
 
     A larger number adds an event whose type receivers do not know. There are no further events.
     """
@@ -46,7 +46,7 @@ def _silent(flow: Flow) -> int:
 
 @dataclass
 class Case:
-    """The flow, its bounds, and the receiver of a run."""
+    """The flow of a run, its bounds, and the receiver."""
 
     stage: Stage
     flow: Flow
@@ -81,7 +81,7 @@ class Case:
             tracked = self._early(early, seconds)
             if tracked is not None:
                 return tracked, path[len(early) :]
-        raise NoStage(f"the receiver does not answer within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
+        raise NoStage(f"the receiver did not respond within {_ANSWER_SECONDS[-1]:g} s before {self.flow.path}")
 
     def _early(self, early: Sequence[Move], seconds: float) -> Tracked | None:
         """Create an order, and deliver events before its response. Return None if the response was faster."""
@@ -121,7 +121,7 @@ class Case:
 
 
 def is_prompt(order: Tracked, books: Books) -> bool:
-    """Deliver each event of an order. Return True if the records do not change any more after the responses."""
+    """Deliver each event of an order. Return True if the records do not change after the responses."""
     for event in range(len(order.case.bounds.events)):
         order.deliver(Move(DELIVER, event))
         at_once = books.read()
@@ -145,7 +145,7 @@ class Tracked:
     case: Case
     order: Order
     phase: int = -1
-    """The index of the last step that has happened. Steps happen when a delivery needs them."""
+    """The index of the last step that has happened. A step happens when a delivery needs it."""
     at_last_delivery: str = ""
     """The order's progress at the end of its path."""
     refused: dict[int, str] = field(default_factory=dict)
@@ -162,9 +162,9 @@ class Tracked:
             stamp = stage.now_ms() - signature.tolerance_ms - SLACK_MS
             outcome = self.case.send(signed_headers(signature, stage.key, stamp, body), body)
             if outcome.succeeded:
-                note = f"a copy of {self.name(event)} with a signature beyond its age was answered {outcome.status}"
+                note = f"a copy of {self.name(event)} with an expired signature got the response {outcome.status}"
                 self.problems.append(("forged-accepted", note))
-        # Each attempt is signed at its own time, so a copy that comes late is as genuine as the first one.
+        # Each attempt has its own signature time, so a late copy is as genuine as the first one.
         outcome = self.case.send(signed_headers(signature, stage.key, stage.now_ms(), body), body)
         self.refused.pop(event, None)
         if not outcome.succeeded:
@@ -174,7 +174,7 @@ class Tracked:
         return self.case.bounds.events[event]
 
     def event(self, number: int) -> JsonObject:
-        """Return an event. Its steps happen before, if they have not happened yet."""
+        """Return an event. The steps up to the event happen now, if they have not happened yet."""
         name = self.name(number)
         self.live(self.case.step(number))
         if number not in self.events:
@@ -185,13 +185,13 @@ class Tracked:
         return self.events[number]
 
     def live(self, phase: int) -> None:
-        """Let the steps up to an index happen."""
+        """Perform the steps up to an index."""
         if phase > self.phase:
             self.order.live(*self.case.flow.steps[self.phase + 1 : phase + 1])
             self.phase = phase
 
     def end(self) -> None:
-        """Let the flow end, and send the events that were not acknowledged once more, as the service does."""
+        """Complete the flow, and resend the events that were not acknowledged, as the service does."""
         self.at_last_delivery = str(self.phase)
         self.live(len(self.case.flow.steps) - 1)
         for event in sorted(self.refused):

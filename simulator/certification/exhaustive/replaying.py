@@ -1,7 +1,7 @@
-"""Paths played from the start, each with an order of its own. The application needs no reset.
+"""Paths played from the start, each with a separate order. The application needs no reset.
 
-All orders of a batch are under way at the same time, so the records are read and settled once for the whole batch.
-This relies on deliveries of different orders not affecting each other, which `unlike` checks for some paths.
+All orders in a batch are open at the same time, so the records are read and settled once for the whole batch. This
+requires that deliveries of different orders do not affect each other. `unlike` checks this for some paths.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Replaying:
     books: Books
     workers: int
     batch: int = _BATCH
-    """The number of paths to play between two looks at the clock."""
+    """The number of paths to play between two checks of the time limit."""
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Nothing is saved, because each path has an order of its own."""
+        """Nothing is saved, because each path has a separate order."""
         yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
@@ -60,7 +60,7 @@ class Replaying:
         return [judged(order, order.row(), before, after) for order in orders]
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
-        """Play some paths again: alone, and with their deliveries alternating with those of another order.
+        """Play some paths again: alone, and with deliveries that alternate with those of another order.
 
         Return a description of a path whose records differ from its outcome, or "" if there is none.
         """

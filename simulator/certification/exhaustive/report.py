@@ -32,7 +32,7 @@ def write_scenarios(reports: Sequence[FlowReport], retry_delays_ms: Sequence[int
 
 
 def document(report: FlowReport) -> JsonObject:
-    """Return the result for one flow. Only `seconds` differs between equal runs."""
+    """Return the result for one flow. Only `seconds` differs between identical runs."""
     result = report.result
     return {
         "flow": report.flow.name,
@@ -67,7 +67,7 @@ def _finding(report: FlowReport, finding: Finding) -> JsonObject:
 
 
 def _note(report: FlowReport) -> str:
-    """Return why a run is not complete, or ""."""
+    """Return the reason why a run is not complete, or ""."""
     if report.unsound:
         return f"deliveries of different orders affect each other, so use --snapshot or --state: {report.unsound}"
     if report.result.is_cut:
@@ -96,7 +96,7 @@ def _lines(report: FlowReport, *, has_job: bool) -> list[str]:
         trace = result.trace(one.path, one.verdict)
         lines += [f"  {one.verdict}: {one.note}", *(f"    {number}. {move}" for number, move in enumerate(trace, 1))]
         if one.other is not None:
-            lines.append(f"    not so after: {', '.join(result.trace(one.other))}")
+            lines.append(f"    other books after: {', '.join(result.trace(one.other))}")
         lines.append(f"    scenario: {report.scenarios.get(one.verdict, '')}")
     if result.findings:
         lines.append(f"  {counted(result.states, 'state')}, {counted(result.edges, 'edge')}.")

@@ -38,7 +38,7 @@ class Bound:
     depth: int | None = None
     """The largest number of deliveries to cover, or None for all that the bounds allow."""
     seed: int = 1
-    """Chooses the paths that are played again to check that orders do not affect each other."""
+    """The seed that selects the paths that are played again to check that orders do not affect each other."""
     workers: int = 2
     books_seconds: float = 5.0
 
@@ -53,7 +53,7 @@ class FlowReport:
     outcomes: dict[Path, Outcome]
     """The outcomes of all paths that were played."""
     unsound: str = ""
-    """The path that shows that the claim does not hold for the application, or ""."""
+    """The path that disproves the claim for the application, or ""."""
     scenarios: dict[str, str] = field(default_factory=dict)
     """The scenario file of each verdict."""
 
@@ -63,7 +63,7 @@ class FlowReport:
 
 
 def chosen(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flows with a name, or all. Raise `Unusable` if there is none."""
+    """Return the flow with a name, or all flows. Raise `Unusable` if there is none."""
     found = [flow for flow in flows if name in (ALL, flow.name)]
     if not found:
         known = ", ".join((*(flow.name for flow in flows), ALL))
@@ -84,7 +84,7 @@ def run(
         stage.control.post(f"/actions/{action}", parameters)
     with stage.quiet(url):
         for number, flow in enumerate(flows):
-            # The flows that are left share the time that is left.
+            # The remaining flows share the remaining time.
             deadline = time.monotonic() + (end - time.monotonic()) / (len(flows) - number)
             bounds = bounds_of(flow, playbook.unknown_event, bound.events, bound.copies)
             case = Case(stage, flow, bounds, url, post)

@@ -1,7 +1,7 @@
-"""Paths played from saved states, so that each edge costs one delivery.
+"""Paths played from saved states, so that each edge needs only one delivery.
 
-The states of the application are saved by commands or copied from its SQLite file. The states of the order are
-snapshots of the simulator's world. Everything is restored at the end.
+The application's states are saved with commands or copied from its SQLite file. The order's states are snapshots of
+the simulator's world. Everything is restored at the end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Saved:
     key: str
     """Equal states have equal keys."""
     place: str = ""
-    """The file that a command has written."""
+    """The file written by a command."""
     copy: sqlite3.Connection | None = None
 
 
@@ -83,7 +83,7 @@ class SqliteFile:
 
 @dataclass
 class Commands:
-    """An application whose state is saved and restored by commands."""
+    """An application whose state is saved and restored with commands."""
 
     snapshot: str
     undo: str
@@ -105,7 +105,7 @@ class Commands:
 def opened(
     file: FilePath | None, snapshot: str | None, restore: str | None, variables: Mapping[str, str]
 ) -> Iterator[Application | None]:
-    """Yield the way to save the application's state, or None if no option names one."""
+    """Yield the way to save the application's state, or None if no option specifies one."""
     if file is not None:
         yield SqliteFile(file)
     elif snapshot is not None and restore is not None:
@@ -121,7 +121,7 @@ class World:
 
     case: Case
     _snapshots: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The snapshots by number of the order and step. Ids repeat, because a restored world creates the same ones."""
+    """The snapshots by the number of the order and step. Ids repeat, because a restored world creates the same ones."""
     _current: tuple[int, int] | None = None
 
     def save(self, order: int, phase: int) -> None:
@@ -140,7 +140,7 @@ class World:
 
 @dataclass
 class SavedOrder(Tracked):
-    """An order whose steps are restored from snapshots once they have happened."""
+    """An order whose steps are restored from snapshots after they have happened once."""
 
     world: World | None = None
     number: int = 0
@@ -177,11 +177,11 @@ class Saving:
     _ends: dict[tuple[str, int, tuple[int, ...]], tuple[Sequence[Line], JsonObject, list[tuple[str, str]]]] = field(
         default_factory=dict
     )
-    """The records after settling, by the state of the application, the order and the events that were refused."""
+    """The records after settling, by the application's state, the order and the refused events."""
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Save the state of application and world before the run, and restore it afterwards."""
+        """Save the state of the application and the world before the run, and restore it afterwards."""
         with ExitStack() as stack:
             self.world = World(self.case)
             stack.callback(self.world.delete)
@@ -194,7 +194,7 @@ class Saving:
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
         """Play paths. Raise the same exceptions as `certify`."""
-        # Paths that need the same step of the order follow each other, which spares restoring the world.
+        # Paths that need the same step of the order are consecutive, so the world is restored less often.
         found = {path: self._outcome(path) for path in sorted(paths, key=self._step)}
         return [found[path] for path in paths]
 
@@ -233,7 +233,7 @@ class Saving:
         return judged(order, row, self._read[saved.key], after)
 
     def _fresh(self, path: Path) -> SavedOrder:
-        """Create an order in the state before the run, and deliver the events of a path before the response."""
+        """Create an order in the state before the run, and deliver the first events of a path before the response."""
         self.application.restore(self.start)
         self.world.restore(0, 0)
         made, _ = self.case.early(path)

@@ -1,4 +1,4 @@
-"""A trace as a scenario file that makes a world deliver in the same order."""
+"""A trace as a scenario file. A world with this scenario delivers events in the same order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AHEAD_S = 5
 class Trace:
     """A path through a flow, as times of events and deliveries in seconds after the order is created.
 
-    Further copies of an event are retries after a lost acknowledgement, and faults delay them until their time.
+    Further copies of an event are retries after a lost acknowledgement. Faults delay them until their time.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Trace:
         return self.bounds.events[event] not in {step.event for step in self.flow.steps}
 
     def _rule(self) -> JsonObject:
-        """Return the rule that lets the steps happen, and emits the event of an unknown type."""
+        """Return the rule that performs the steps and emits the event of an unknown type."""
         silent = [step.event for step in self.flow.steps if not step.action] or [self.flow.steps[0].event]
         due: list[tuple[int, JsonObject]] = [
             (at, {"action": step.action})
@@ -116,7 +116,7 @@ class Trace:
         return {"webhook": {"event": name}, "deliver": deliver, "times": 1}
 
     def document(self) -> JsonObject:
-        """Return the scenario. Its drive makes the order, for a run without the application."""
+        """Return the scenario. Its `drive` creates the order, for runs without the application."""
         values = {"reference": self.name}
         drive: list[JsonObject] = [
             {name: {"post": filled(path, values), "body": {key: _put(value, values) for key, value in body.items()}}}

@@ -7,9 +7,9 @@ The caller plays the deliveries:
         search.take([played(play) for play in plays])    # one `Outcome` for each play, in order; fewer end the search
     result = search.result()
 
-All plays of a level have the same number of deliveries, so the first trace of each finding is a shortest one. A state
-is left once by each move, however many sequences lead to it. The result depends on the outcomes only, so plays of a
-level may run in any order and with any number of workers.
+All plays in a level contain the same number of deliveries, so the first trace of each finding is a shortest one. Each
+move is tried once from each state, regardless of the number of sequences that lead to the state. The result depends
+only on the outcomes, so the plays in a level may run in any order and with any number of workers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Outcome:
     simulator: str = ""
     """The order's state in the simulator after the last delivery."""
     problems: tuple[tuple[str, str], ...] = ()
-    """Verdicts on the end of the path, each with an explanation."""
+    """The verdicts at the end of the path, each with an explanation."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Finding:
     path: Path
     note: str
     other: Path | None = None
-    """For `order-dependent`: the path with the same deliveries and other books."""
+    """For `order-dependent`: the path with the same deliveries and different books."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Result:
     """The number of sequences that the covered states represent."""
     complete: bool
     depth: int
-    """All sequences with at most this number of deliveries were covered."""
+    """The number of deliveries up to which all sequences were covered."""
     is_cut: bool
-    """Whether the search ended before it had covered its bounds."""
+    """True if the search ended before it had covered its bounds."""
     moves: dict[str, int]
     missing: tuple[str, ...]
     """The possible moves that were never played."""
@@ -91,7 +91,7 @@ class Result:
     def trace(self, path: Path, verdict: str = "") -> list[str]:
         """Return the moves of a path as strings, up to `settle`.
 
-        Events that a trace does not name never came. For the verdict `lost`, it names them.
+        Events that are not in a trace never arrived. For the verdict `lost`, the trace lists them.
         """
         counts, events = self.bounds.counts(path), self.bounds.events
         lost = [Move(LOST, event) for event, count in enumerate(counts) if not count and verdict == LOST]
@@ -110,7 +110,7 @@ class Search:
     _ends: dict[Counts, tuple[str, Path]] = field(default_factory=dict)
     """The records after settling, and the first path, for each multiset of deliveries."""
     _early: dict[Path, State] = field(default_factory=dict)
-    """The states after paths on which every event came before the response."""
+    """The states after paths on which every event arrived before the response."""
     _findings: dict[str, Finding] = field(default_factory=dict)
     _moves: Counter[str] = field(default_factory=Counter)
     _frontier: list[State] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Search:
     _is_cut: bool = False
 
     def level(self) -> list[Play]:
-        """Return the plays with one more delivery than the last ones. Empty at the end of the search."""
+        """Return the plays with one more delivery than in the previous level. Empty at the end of the search."""
         if self._is_cut:
             return []
         if self._depth < 0:
@@ -166,7 +166,7 @@ class Search:
             self._findings.setdefault(verdict, Finding(verdict, path, note))
         settled, first = self._ends.setdefault(state.counts, (outcome.settled, path))
         if settled != outcome.settled and ORDER_DEPENDENT not in self._findings:
-            note = f"the same deliveries in another order leave {settled or 'nothing'}, and not {outcome.settled}"
+            note = f"the same deliveries in another order lead to {settled or 'nothing'}, not {outcome.settled}"
             self._findings[ORDER_DEPENDENT] = Finding(ORDER_DEPENDENT, path, note, first)
         if state in self._states:
             return False

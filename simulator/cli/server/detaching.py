@@ -24,10 +24,10 @@ _STOP_SECONDS = 20.0
 
 
 def start_detached(settings_file: Path | None) -> None:
-    """Start this command again without --detach, in a session of its own. Print its address as soon as it is ready.
+    """Restart this command in a separate session, without --detach. Print its address once it is ready.
 
-    Its output goes to a file beside the notes about running servers. If the server does not start, print the output
-    and exit with the server's exit code.
+    Its output is written to a file next to the notes about running servers. If the server does not start, print the
+    output and exit with the server's exit code.
     """
     directory = running.directory(settings_file)
     try:
@@ -88,7 +88,7 @@ def stop(every: bool, url: str | None) -> None:
 
 
 def _stop(server: running.Running) -> None:
-    """End a server's process and wait until it has removed its note, which is the last thing that it does."""
+    """End a server's process and wait until it has removed its note, which is its last step."""
     try:
         os.kill(server.pid, signal.SIGTERM)
     except OSError as error:

@@ -149,7 +149,7 @@ def _nobody(address: Address, origin: str, why: str) -> Check:
 def _clock(clock: Mapping[str, Any]) -> Check:
     mode, now = clock["mode"], clock["now"]
     if mode == "manual":
-        return Check("clock", "ok", f"manual, {now}; it moves only with `rampsim clock advance`")
+        return Check("clock", "ok", f"manual, {now}; it advances only with `rampsim clock advance`")
     rate = f", {clock['rate']:g} times as fast as real time" if mode == "scaled" else ""
     return Check("clock", "ok", f"{mode}{rate}, {now}")
 
@@ -183,4 +183,4 @@ def _receiver(url: str) -> Check:
         todo = "verify X-Signature; `rampsim certify URL` shows how"
         return Check(subject, "problem", f"accepts an unsigned request with {response.status}", todo)
     todo = "a receiver must accept POST at this path, and refuse an unsigned request with 400 or 401"
-    return Check(subject, "problem", f"answers {response.status} to an unsigned request", todo)
+    return Check(subject, "problem", f"returns {response.status} for an unsigned request", todo)

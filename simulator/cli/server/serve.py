@@ -84,7 +84,7 @@ def serve(
 
 
 def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
-    """Read the observed files. An old file gives a warning."""
+    """Read the observed files. An old file causes a warning."""
     if not paths:
         return ()
     from simulator.evidence import observed
@@ -250,7 +250,7 @@ def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> str:
     number = getattr(error, "errno", None)
     if number == errno.EADDRINUSE:
         return (
-            f"port {port} of {host} is taken, perhaps by another rampsim: "
+            f"port {port} of {host} is in use, perhaps by another rampsim: "
             "stop that program, choose another port with --port, or use --port 0 for a free port"
         )
     if number == errno.EACCES:

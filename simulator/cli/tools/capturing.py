@@ -22,18 +22,18 @@ _DEFAULT_PORT = 8643
 @click.command()
 @click.option("--upstream", required=True, metavar="URL", help="Base URL of the service, which ends with /v1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, show_default=True,
-              help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+              help="Port on 127.0.0.1; 0 picks a free port.")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="corpus", show_default=True,
               help="Directory of the recording.")  # fmt: skip
 @click.option("--name", default="", help="Name of the recording, DIR/NAME.jsonl.  [default: recording-1, -2, …]")
 @click.option("--inbox", is_flag=True, help="Receive webhooks at /inbox and record them.")
 @click.option(
-    "--forward-webhooks", metavar="URL", help="Pass webhooks on to your receiver, unchanged. Opens the inbox."
+    "--forward-webhooks", metavar="URL", help="Forward webhooks to your receiver, unchanged. Opens the inbox."
 )
 @click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key to verify webhooks with.")
 @click.option("--hide-amounts", is_flag=True, help="Replace amounts and rates, too.")
 @click.option("--ca", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
-              help="CA certificates to trust instead of those of the system.")  # fmt: skip
+              help="CA certificates to trust instead of the system's certificates.")  # fmt: skip
 def capture(
     upstream: str, port: int, out: Path, name: str, inbox: bool, forward_webhooks: str | None,
     webhook_key: str | None, hide_amounts: bool, ca: str | None,
@@ -41,7 +41,7 @@ def capture(
     """Record traffic with the real service.
 
     Opens a reverse proxy on this machine: use http://127.0.0.1:PORT/v1 as the base URL of your client. Each call
-    becomes a line of DIR/NAME.jsonl. Secrets are never written, and personal data is replaced by pseudonyms.
+    becomes a line of DIR/NAME.jsonl. Secrets are never written, and personal data is replaced with pseudonyms.
 
     `rampsim infer DIR` and `rampsim compare DIR` use the recording. End with Ctrl-C.
     """
@@ -58,7 +58,7 @@ def capture(
 
 
 def _with_base(url: str) -> str:
-    """Return the base URL. Exit with 2 if the URL has another path than one that ends with /v1."""
+    """Return the base URL. Exit with 2 if the URL has a path that does not end with /v1."""
     if not is_address(url):
         fail([f"--upstream: {url!r} is not a URL. Give a base URL that ends with {_BASE}"], EXIT_USAGE)
     parts = urlsplit(url)
@@ -78,7 +78,7 @@ def _place(url: str, option: str, ca: str | None) -> Place:
     try:
         return place_of(url, option, ca)
     except (ssl.SSLError, OSError):
-        fail([f"--ca: {ca}: is not a file of certificates in PEM form"], EXIT_USAGE)
+        fail([f"--ca: {ca}: is not a PEM certificate file"], EXIT_USAGE)
 
 
 async def _run(

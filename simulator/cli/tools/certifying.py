@@ -46,11 +46,11 @@ BOOKS = (
               help="Deliver the events of whole flows in every order and compare the books at the end of each. Needs "
               "--books. Rules are then tested only if --only names them.")  # fmt: skip
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
-              help="An order from creation to its end, or all of them. A wrong name lists them.")  # fmt: skip
+              help="The order to play, from creation to its end, or all. An unknown name lists them.")  # fmt: skip
 @click.option("--events", metavar="N", type=click.IntRange(1, 9), default=5, show_default=True,
-              help="The number of events of a flow. One more than the flow has adds an unknown type.")  # fmt: skip
+              help="The number of events in a flow. One more than the flow contains adds an unknown type.")  # fmt: skip
 @click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,
-              help="How often each event may come.")  # fmt: skip
+              help="How often each event may arrive.")  # fmt: skip
 @click.option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")
 @click.option("--restore", metavar="COMMAND", help="A command that restores the application's state from $SNAPSHOT.")
 @click.option("--state", metavar="FILE", type=_FILE,
@@ -84,8 +84,8 @@ def certify(
     With --books, the money is checked too. Each test payment has a `reference`, which is the `order` in the books.
     `amount` is the amount that the customer received. It is 0 unless the order is completed.
 
-    With --exhaustive, the events of each flow come in every order, up to --copies times each, late or never. Without a
-    way to save the application's state, each delivery needs an order of its own.
+    With --exhaustive, the events of each flow arrive in every order, up to --copies times each, late or never. Without
+    a way to save the application's state, each delivery needs a separate order.
 
     Exit codes: 0 all rules pass and every order was covered, 1 a rule fails or an order is wrong, 2 wrong usage, 3 the
     receiver does not respond, 4 an exhaustive run without findings is not complete.
@@ -188,7 +188,7 @@ def _refuse_exhaustive_usage(
     if books is None:
         fail(["--exhaustive compares your books with the ledger: name them with --books"], EXIT_USAGE)
     if (snapshot is None) != (restore is None):
-        fail(["--snapshot and --restore need each other"], EXIT_USAGE)
+        fail(["--snapshot and --restore must be used together"], EXIT_USAGE)
     if state is not None and snapshot is not None:
         fail(["--state replaces --snapshot and --restore: give one or the other"], EXIT_USAGE)
     if state is not None and not state.is_file():

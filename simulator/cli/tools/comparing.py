@@ -46,7 +46,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Compare recorded traffic with a service, or two contracts.
 
-    DIR has recordings of `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
+    DIR contains recordings from `rampsim capture` or HAR files. They are replayed in a new simulator, or at --target. A
     difference means that the simulator is wrong, or that the service has changed. Exits with 1 if there are
     differences, if nothing was compared, or if an accepted difference did not occur.
 
@@ -114,7 +114,10 @@ def _corpus(
     if not result.replayed:
         fail([f"{directory}: nothing was compared"], EXIT_REFUSED)
     if result.unused:
-        fail([f"{one.place}: excuses no difference ({one.reason}). Delete it" for one in result.unused], EXIT_REFUSED)
+        fail(
+            [f"{one.place}: no difference matches this entry ({one.reason}). Delete it" for one in result.unused],
+            EXIT_REFUSED,
+        )
     sys.exit(EXIT_REFUSED if result.differences else 0)
 
 

@@ -1,7 +1,7 @@
 """`rampsim completion`: shell scripts, and the names that they complete.
 
 Names come from the running server, or from the package if no server is running. Errors are ignored, because messages
-and delays would disturb people while they type.
+and delays would disturb users while they type.
 """
 
 from __future__ import annotations

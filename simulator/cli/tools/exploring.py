@@ -34,7 +34,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     show_default=True,
     help="quick: each class once per operation, event type and transaction type. pair: the same in each test, at the "
     "first and last occurrence. full: at every occurrence. orders: deliveries in every order and multiplicity. "
-    "pairs-of-faults: two faults that meet the same order.",
+    "pairs-of-faults: two faults that affect the same order.",
 )
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
 @click.option("--copies", type=click.IntRange(1, 5), default=2, show_default=True,
@@ -52,13 +52,14 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--quiesce",
     metavar="COMMAND|URL",
-    help="Says whether your application's own queue is empty: a command by exit code 0, a URL by 2xx. Explore asks "
-    "before it reads your books.",
+    help="Check whether your application's own queue is empty: a command (exit code 0) or a URL (2xx). Explore "
+    "runs it before it reads your books.",
 )
 @click.option(
     "--app",
     metavar="COMMAND",
-    help="Starts your application for each run. It listens on the port in PORT. The class crash-of-process kills it.",
+    help="Command that starts your application for each run. It must listen on the port in PORT. The class "
+    "crash-of-process kills it.",
 )
 @click.option("--during", is_flag=True, help="Read the books also during the test, whenever an order's state changes.")
 @click.option(

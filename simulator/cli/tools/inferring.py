@@ -1,4 +1,4 @@
-"""`rampsim infer`: decide the assumptions by recorded traffic."""
+"""`rampsim infer`: decides assumptions from recorded traffic."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--name", metavar="NAME", help="Name of the service in the observed file.  [default: name of DIR]")
 @click.option("--base", metavar="URL", help="Base URL of the calls in HAR files.  [default: the part up to /v1]")
 def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | None, base: str | None) -> None:
-    """Decide the assumptions by a recording, without any call.
+    """Decide assumptions from a recording, without calling the service.
 
-    DIR has recordings of `rampsim capture` (.jsonl) or HAR files. They are replayed in the simulator, as assumed and
-    with each alternative. A recording that agrees with only one of them decides the assumption.
+    DIR contains recordings from `rampsim capture` (.jsonl) or HAR files. They are replayed in worlds with the
+    usual assumption and in worlds with each alternative. A recording that agrees with only one of them decides the
+    assumption.
 
-    Exits with 1 if the recording contradicts an assumption, or if no call of it could be replayed.
+    Exits with 1 if the recording contradicts an assumption, or if no recorded call could be replayed.
     """
     from simulator.evidence import observed
     from simulator.evidence.corpus import BadCorpus, read_corpus
@@ -79,7 +80,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if not inference.replayed:
-        fail([f"{directory}: no call of the recording could be replayed, so it decides nothing"], EXIT_REFUSED)
+        fail([f"{directory}: no call in the recording could be replayed, so no assumption was decided"], EXIT_REFUSED)
     if any(one.verdict in ("differs", "neither") for one in verdicts):
         raise SystemExit(EXIT_REFUSED)
 

@@ -55,11 +55,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     help="Origin of the control API of a simulator that the probe may control. auto: the target itself, if "
          "it is a simulator on loopback.",
 )  # fmt: skip
-@click.option("--webhook-url", metavar="URL", help="Public URL that leads to the listener for webhooks.")
+@click.option("--webhook-url", metavar="URL", help="Public URL of the webhook listener.")
 @click.option("--listen", default="127.0.0.1:8765", show_default=True, metavar="HOST:PORT",
-              help="Address of the listener for webhooks.")  # fmt: skip
+              help="Address of the webhook listener.")  # fmt: skip
 @click.option("--webhook-key", envvar="RAMPSIM_WEBHOOK_KEY", show_envvar=True, help="Key that signs the webhooks.")
-@click.option("--user-id", metavar="ID", help="Another user of the service, for transfers; none without it.")
+@click.option("--user-id", metavar="ID", help="Another user of the service, as the recipient of transfers.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
 @click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="Report assumptions.json of `rampsim explore --assumptions`; its assumptions are "
@@ -150,7 +150,7 @@ def _check_webhook_options(url: str | None, listen: str, key: str | None, spend:
 
 
 def _listener(client: ControlClient | None, url: str | None, listen: str, key: str | None) -> Listener | None:
-    """Open the listener for webhooks. For a simulator that is steered it is on loopback, with the world's key."""
+    """Open the webhook listener. For a controlled simulator, it is on loopback and uses the world's key."""
     from simulator.engine.clients.control import CallRefused, Unreachable
     from simulator.evidence.listener import Listener
 
@@ -311,6 +311,6 @@ def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> 
         parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
         say(f"Facts: {parts}")
         for line in facts.get("unfit", ()):
-            say(f"    does not fit the shipped form: {line}")
+            say(f"    no world can adopt this fact: {line}")
     if ended:
         say(f"The run ended early: {ended}", err=True)

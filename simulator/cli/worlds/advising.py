@@ -59,7 +59,7 @@ def advice(
 ) -> None:
     """Show problems in an integration, and how to fix them.
 
-    Each finding has the evidence, its effect in production, and a fix. The most severe findings come first.
+    Each finding contains the evidence, its effect in production, and a fix. The most severe findings come first.
 
     \b
     rampsim advice

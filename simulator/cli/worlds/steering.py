@@ -160,7 +160,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 @click.option("--target", metavar="ID", help="Id of the object that the event is about.")
 @remote
 def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
-    """Cause an event through the calls and actions that lead to it."""
+    """Cause an event with the calls and actions that lead to it."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 
@@ -171,7 +171,7 @@ def trigger(client: clients.ControlClient, event: str, target: str | None) -> No
               help="Outcomes: most orders are completed, or most are not.")  # fmt: skip
 @remote
 def seed(client: clients.ControlClient, days: int, per_day: int, mix: str) -> None:
-    """Give the world a history of orders, through simulated time.
+    """Give the world a history of orders over simulated time.
 
     Real API calls and outside events happen on each day, and the clock advances. The same seed gives the same
     history.

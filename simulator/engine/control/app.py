@@ -99,7 +99,10 @@ class ControlInterface:
         return await self._masked(_refusal(error))
 
     def admission(self, scope: Scope) -> Admission | None:
-        """Check a call before its body is read. Return its admission, or None if the call will be refused."""
+        """Check a request before its body is read.
+
+        Return its route and access data (`Admission`), or None if the request will be refused.
+        """
         try:
             return self._admitted(scope)
         except ApiError:
@@ -156,7 +159,9 @@ class ControlInterface:
                 headers={"Allow": allowed},
             )
         if not row.takes_webhooks and _header(scope, self._signature_header) is not None:
-            raise ApiError("forbidden", "A webhook cannot control the simulator. Send it to an inbox or a receiver.")
+            raise ApiError(
+                "forbidden", "The control API does not accept webhooks. Send them to an inbox or a receiver."
+            )
         is_known = not row.open or self._tokens is None or self._tokens.access_of(_token(scope)) is not None
         return Admission(row, variables, access, is_known)
 

@@ -103,7 +103,7 @@ call.
 
 TAGS: Mapping[str, str] = {
     "Worlds": "Create, reset, save and delete isolated simulations, and change their settings.",
-    "Clock": "Read and move simulated time, and list the timers.",
+    "Clock": "Read and advance simulated time, and list the timers.",
     "Actions": "Perform actions of third parties, and inspect each resource with its history and legal actions.",
     "Scenarios": "Files that decide what third parties do by themselves, and when.",
     "Faults": "Inject errors, delays and lost connections into requests and webhook deliveries.",

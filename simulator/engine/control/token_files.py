@@ -52,7 +52,7 @@ def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list
         rows.append((hash_of(row.token) if row.token is not None else bytes.fromhex(row.sha256 or ""), access))
         known += [row.token] if row.token is not None else []
     if len({digest for digest, _ in rows}) < len(rows):
-        raise BadTokens(["two control tokens are equal; give each name a token of its own"])
+        raise BadTokens(["two control tokens are equal; give each name a separate token"])
     return (Tokens(rows) if rows else None), known
 
 

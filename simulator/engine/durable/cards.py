@@ -1,4 +1,4 @@
-"""Cards of suspended worlds, and undecoded worlds, in a SQLite store.
+"""Summaries ("cards") of suspended worlds, and undecoded worlds, in a SQLite store.
 
 A card contains the data about a world that the server needs while the world is suspended. It includes a digest of the
 checksums of the world's stored bytes. With the digest, the server recognises and ignores a stale card.
@@ -28,7 +28,7 @@ def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:
     """Return the content of every valid card, by world.
 
     This computes the checksums of all worlds, at about 1 GB a second. A damaged world has no valid card, so it is
-    read at startup and set aside.
+    read at startup and quarantined.
     """
     digests = _digests(connection, connection.execute("SELECT id, number, base FROM worlds").fetchall(), "", ())
     rows = connection.execute("SELECT world, digest, content FROM cards")

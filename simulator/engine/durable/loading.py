@@ -1,4 +1,4 @@
-"""Reading of worlds from a store. Each world is decoded in a thread, then started or set aside."""
+"""Reading of worlds from a store. Each world is decoded in a thread, then started or quarantined."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WorldLoader:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.unreadable: dict[str, str] = {}
-        """The reason why each world is set aside, by world id."""
+        """The reason why each world is quarantined, by world id."""
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._backend = backend
@@ -48,7 +48,7 @@ class WorldLoader:
         self._wall_clock_ms = wall_clock_ms
 
     async def read(self, world_id: str) -> tuple[StoredWorld, Base, list[Snapshot]] | None:
-        """Return a saved world, or None if the world is set aside."""
+        """Return a saved world, or None if the world is quarantined."""
         try:
             stored = await self._backend.load(world_id)
             return stored, *await asyncio.to_thread(self.decode, stored)
@@ -91,7 +91,7 @@ class WorldLoader:
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
         if base.dropped:  # the whole world is written again, so that the unreadable rows are removed and counted once
             journals = ", ".join(base.dropped)
-            _log.warning("the world %s has lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
+            _log.warning("the world %s lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True
             self._note(world.id)
 
@@ -101,13 +101,13 @@ class WorldLoader:
         The keys and tokens that can be found in the world still belong to it, so that no other world gets its
         requests.
         """
-        _log.error("the world %s is set aside: %s", world_id, error)
+        _log.error("the world %s is quarantined: %s", world_id, error)
         self.unreadable[world_id] = str(error)
         for credential in credentials_in(await self._backend.raw(world_id)):
             self._simulator.directory.setdefault(credential, world_id)
 
     def drop_unreadable(self, world_id: str) -> None:
-        """Remove a world that was set aside, together with its keys and tokens."""
+        """Remove a quarantined world, together with its keys and tokens."""
         del self.unreadable[world_id]
         directory = self._simulator.directory
         for credential in [one for one, holder in directory.items() if holder == world_id]:

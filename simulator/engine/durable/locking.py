@@ -1,5 +1,6 @@
-"""The lock that reserves a SQLite file for one server at a time, even if other servers use another path or link to
-it.
+"""The lock that reserves a SQLite file for one server at a time.
+
+It also excludes servers that use another path or link to the file.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ class FileLock:
         except OSError:
             holder = os.pread(beside, 20, 0).decode("ascii", "replace").strip() or "unknown"
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or name another file"
+                f"another rampsim serves {str(path)!r} (process {holder}). Stop it, or use another file"
             ) from None
         database = self._open(path, real)
         try:
             _lock_byte(database)
         except OSError:
             raise StoreLocked(
-                f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or name another file"
+                f"another rampsim serves {str(path)!r} under another name (a hard link). Stop it, or use another file"
             ) from None
         os.ftruncate(beside, 0)
         os.pwrite(beside, f"{os.getpid()}\n".encode(), 0)

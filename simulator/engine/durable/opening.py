@@ -51,7 +51,7 @@ def share(
 ) -> None:
     """Make a server a replica.
 
-    Raise `ConfigError` if the PostgreSQL driver is missing. `admission` admits control requests.
+    Raise `ConfigError` if the PostgreSQL driver is missing. `admission` checks control requests.
     """
     if find_spec("asyncpg") is None:
         needed = f"--store: PostgreSQL needs a driver that is not installed: pip install '{wheel('postgres')}'"

@@ -97,7 +97,10 @@ class PersistenceLayer(Observer):
         return refused
 
     def changed(self, world: World) -> None:
-        """Save a world whose clock was set or advanced. Other writes are reported by the world's own store."""
+        """Save a world whose clock was set or advanced.
+
+        The world's store reports all other writes to this object.
+        """
         tracked = self._tracked.get(world.id)
         if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:
             present_ms = self._runtime.driver.present_ms(world)

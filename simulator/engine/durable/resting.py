@@ -1,4 +1,4 @@
-"""Suspended worlds: unused worlds in a SQLite store. Only a card of each is in memory.
+"""Suspended worlds: unused worlds in a SQLite store. Only a summary ("card") of each is kept in memory.
 
 A world is read when a request needs it, or when a timer on its running clock is due. At startup, a server reads the
 cards and the world `default`. It also reads the worlds whose cards are stale because they were in use when the server

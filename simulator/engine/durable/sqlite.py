@@ -131,7 +131,7 @@ class SqliteStore:
         if not self._path.parent.is_dir():
             raise StoreFailed(f"the directory {str(self._path.parent)!r} does not exist; create it first")
         if self._path.is_dir():
-            raise StoreFailed(f"{self.name!r} is a directory; name a file in it")
+            raise StoreFailed(f"{self.name!r} is a directory; use a file in it")
         if self._lock is None:
             self._lock = FileLock(self._path)
         try:
@@ -144,7 +144,7 @@ class SqliteStore:
         connection = self._open = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "about" not in tables:
-            raise StoreDamaged(f"{self.name!r} is the database of another program; name another file")
+            raise StoreDamaged(f"{self.name!r} is the database of another program; use another file")
         written = self._check(connection) if tables else FORMAT
         for pragma in PRAGMAS:
             connection.execute(pragma)
@@ -168,7 +168,7 @@ class SqliteStore:
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
-            raise StoreDamaged(f"{self.name!r} has no format number, so it is not a rampsim store; name another file")
+            raise StoreDamaged(f"{self.name!r} has no format number, so it is not a rampsim store; use another file")
         if int(written) > FORMAT:
             raise StoreNewer(
                 f"{self.name!r} was written by a newer rampsim ({by}, format {written}; this is {__version__}, "

@@ -129,6 +129,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Make all waiters fail. It is fine if there are no waiters."""
+    """Make all waiters fail. Does nothing if there are no waiters."""
     waiting.set_exception(Unavailable(why))
     waiting.exception()  # asyncio would log an exception that nobody waited for

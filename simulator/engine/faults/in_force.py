@@ -127,7 +127,7 @@ class DeliveryPlan(Effects):
 
 
 def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Activate a validated fault for a scenario or a request, and return its table row. Call this inside a change."""
+    """Activate a validated fault for a scenario or request. Return its table row. Call this inside a transaction."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
         **given,
@@ -141,7 +141,7 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
 
 
 def end(world: World, fault_id: str) -> None:
-    """End a fault and delete its counters. Call this inside a change."""
+    """End a fault and delete its counters. Call this inside a transaction."""
     world.store[FAULTS].delete(fault_id)
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
@@ -149,7 +149,7 @@ def end(world: World, fault_id: str) -> None:
 
 
 def give_back(world: World, fault_id: str) -> None:
-    """Undo a hit of a fault that had no effect. Call this inside a change."""
+    """Undo a hit of a fault that had no effect. Call this inside a transaction."""
     row = world.store[FAULTS].get(fault_id)
     if row is not None and row["hits"]:
         left = row["times_left"]
@@ -185,10 +185,10 @@ def first_hit(
     fits: Callable[[str, FaultT], bool],
     chance: str,
 ) -> tuple[str, FaultT] | None:
-    """Return the first active fault that matches, with its id, and count the hit. Call this inside a change.
+    """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
-    `sort` is the field that only faults of this `model` have. `fits` receives the id of a fault and the fault.
-    `chance` is the random stream for faults with a probability.
+    `sort`: the field that identifies this type of fault, because only faults of this `model` contain it. `fits`
+    receives the id of a fault and the fault. `chance`: the random stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

@@ -21,7 +21,7 @@ class AppendedRows(Generic[Row]):
     def starts_over(self) -> bool:
         """Return True, and go back to the first row, if rows before the position were removed.
 
-        Undoing a change and restoring a world can remove rows.
+        Undoing a transaction and restoring a world can remove rows.
         """
         # The row count does not show whether rows were removed, because other rows may have been added since. In that
         # case, the newest row that was read is no longer at its position. The lookup starts at the end of the table,

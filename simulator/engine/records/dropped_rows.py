@@ -54,7 +54,7 @@ def rows_dropped(world: World, journal: TableKey[Any]) -> int:
 
 
 def count_dropped(world: World, journal: TableKey[Any]) -> None:
-    """Count a row that a journal drops. Call this inside a change."""
+    """Count a row that a journal drops. Call this inside a transaction."""
     world.next_sequence(_count_of(journal.name))
 
 

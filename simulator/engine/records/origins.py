@@ -36,15 +36,15 @@ class RequestOrigin(Origin):
 NOTHING_CARRIED = RequestOrigin()
 
 ORIGINS = TableKey("origins", RequestOrigin)
-"""The origins of records, by record id."""
+"""The data about the creating requests, by record id."""
 
 
 def present_origin(world: World) -> RequestOrigin:
-    """Return the origin of the current change."""
+    """Return the data about the request whose transaction is in progress, or empty data if there is none."""
     origin = world.origin
     return origin if isinstance(origin, RequestOrigin) else NOTHING_CARRIED
 
 
 def origin_of(world: World, record_id: str) -> RequestOrigin:
-    """Return the origin of a resource."""
+    """Return the data about the request that created a resource, or empty data if there is none."""
     return world.store[ORIGINS].get(record_id) or NOTHING_CARRIED

@@ -184,7 +184,7 @@ def _address(world: World, record: Record) -> Address[Any]:
 def forget_record(world: World, record_id: str) -> None:
     """Delete the references to a record that never existed in this world, but not its row.
 
-    Call this inside a change.
+    Call this inside a transaction.
     """
     world.journal.delete_history(record_id)
     if record_id in world.store[INDEX]:
@@ -213,7 +213,7 @@ _MOST_NAMED = 3
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
     """Return a 404 error for an unknown id.
 
-    The message names resources that have this value as their reference, because people confuse ids and references.
+    The message names resources that have this value as their reference, because users confuse ids and references.
     """
     named = []
     if given:
@@ -268,9 +268,9 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 
 
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
-    """Return the record with an id that a request names.
+    """Return the record with the id given in a request.
 
-    Raise `ApiError` 404 if the record is missing or deleted. `what` names its kind in the message.
+    Raise `ApiError` 404 if the record is missing or deleted. `what`: the kind of record, for the message.
     """
     record = table.get(record_id)
     if record is None:

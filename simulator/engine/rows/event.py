@@ -78,7 +78,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """Create an event, add it to the journal, and call all listeners (webhooks, scenarios).
 
-    Call this inside a change.
+    Call this inside a transaction.
     """
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)
@@ -86,7 +86,7 @@ def emit(world: World, environment: str, event_type: str, subject: Shown, object
 
 
 def publish(world: World, event: Event, subject: Shown) -> None:
-    """Add an event to the journal and call all listeners. Call this inside a change."""
+    """Add an event to the journal and call all listeners. Call this inside a transaction."""
     world.journal.append(event)
     for listener in world.wiring.on_event:
         listener(world, event, subject)

@@ -56,7 +56,7 @@ class Identity:
     credentials: Callable[[World], Mapping[str, Mapping[str, str]]]
     """Returns the `public_key` and `secret_key` to use in each environment."""
     rekey: Callable[[World], None]
-    """Replaces the keys of a forked world with new ones and deletes its tokens. It is called inside a change."""
+    """Replaces the keys of a forked world with new ones and deletes its tokens. It is called inside a transaction."""
     account: Callable[[World], User]
     """Returns the user whose account the world simulates."""
     other_users: Callable[[World], Sequence[User]]

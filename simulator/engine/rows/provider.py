@@ -85,7 +85,7 @@ class Provider:
     """The wording of refusals, responses and events under switched assumptions."""
 
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
-    """Replaces reference data of a new world with facts about a running service. Call it inside a change."""
+    """Replaces reference data of a new world with facts about a running service. Call it inside a transaction."""
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

@@ -38,7 +38,7 @@ DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
 )
 _Found: TypeAlias = tuple[Mapping[str, Operation], Mapping[str, str]] | None
-"""The operations at a path by method, and the path's variables. None for an unknown path."""
+"""The routes for a path, keyed by method, and the path variables. None for an unknown path."""
 
 
 class Endpoint:

@@ -37,7 +37,7 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """Process a whole request as one change with its cause. Raise `ApiError` if it is refused. In that case, nothing
+    """Process a whole request as one transaction. Raise `ApiError` if it is refused. In that case, nothing
     has changed.
 
     `scenario` is the scenario to which created resources are bound, or "" for any scenario that matches.

@@ -221,7 +221,7 @@ class Runtime(Observer):
         return world_id in self._held
 
     def unreadable(self, world_id: str) -> str | None:
-        """Return why a world is set aside, or None if it is not set aside."""
+        """Return why a world is quarantined, or None if it is not quarantined."""
         return None if self.persistence is None else self.persistence.unreadable.get(world_id)
 
     def trace_with(self, tracing: Tracing) -> None:

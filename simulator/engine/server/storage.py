@@ -15,7 +15,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 RETRY_SECONDS = 1
 """The number of seconds of real time after which a client should retry."""
 UNREADABLE = "world_unreadable"
-"""The error code for a control request to a world that is set aside."""
+"""The error code for a control request to a quarantined world."""
 _OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", "metrics"))
 
 
@@ -64,12 +64,12 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """The worlds that are set aside because this version cannot read them, each with the reason as a clause."""
+        """The worlds that are quarantined because this version cannot read them, each with the reason as a clause."""
 
     def world_ids(self) -> Sequence[str]:
         """Return the worlds on this server, from oldest to newest.
 
-        Suspended worlds are included. Worlds that are set aside are not.
+        Suspended worlds are included. Quarantined worlds are not.
         """
 
     def show_at_rest(self, world_id: str, origin: str) -> JsonObject | None:
@@ -91,7 +91,7 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete from the store a world that is set aside. The world `default` is then created again immediately."""
+        """Delete from the store a world that is quarantined. The world `default` is then created again immediately."""
 
     @property
     def is_leaving(self) -> bool:
@@ -135,18 +135,18 @@ def unavailable(path: str, why: str) -> ApiError | ControlError:
 
     Requests to the API get an error code from the specification, and control requests get a code of the simulator.
     """
-    message = f"The simulator cannot save what it does, so it does nothing: {why}"
+    message = f"The simulator cannot save changes, so it refuses all calls: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
         return ControlError(503, "storage_unavailable", message)
     return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
 
 
 def unreadable_error(path: str, world_id: str, why: str) -> ApiError | ControlError:
-    """Return the error for requests to a world that is set aside."""
+    """Return the error for requests to a world that is quarantined."""
     fix = "POST /_simulator/reset creates it again" if world_id == DEFAULT_WORLD else "DELETE deletes it"
     message = (
-        f"The world {world_id!r} cannot be read, so it is set aside and serves no requests: {why}. "
-        f"GET /_simulator/worlds/{world_id}/raw exports what the store has of it. {fix}."
+        f"The world {world_id!r} cannot be read, so it is quarantined and serves no requests: {why}. "
+        f"GET /_simulator/worlds/{world_id}/raw exports its stored data. {fix}."
     )
     if CONTROL_BASE in path:
         return ControlError(503, UNREADABLE, message, world=world_id, unreadable=why)

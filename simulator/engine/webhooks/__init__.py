@@ -82,7 +82,7 @@ ROOM = Room(
     ),
     timers=(
         TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
-        TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
+        TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault delayed is sent"),
     ),
     tables=(
         DELIVERIES,

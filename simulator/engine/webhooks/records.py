@@ -20,15 +20,15 @@ ALL_EVENTS = "*"
 
 DeliveryStatus = Literal["succeeded", "failed"]
 DELIVERY_MEANINGS = {
-    "succeeded": "The receiver answered 2xx within 10 seconds.",
-    "failed": "It answered anything else, too late, or not at all.",
+    "succeeded": "The receiver returned 2xx within 10 seconds.",
+    "failed": "It responded with another status, too late, or not at all.",
 }
 DeliveryCause = Literal["first", "retry", "copy", "resend"]
 DELIVERY_CAUSE_MEANINGS = {
     "first": "The first attempt for this event and endpoint.",
-    "retry": "An attempt of the retry schedule, after one that failed.",
-    "copy": "A second copy that a fault made (`copies`, `two_at_once`).",
-    "resend": "Somebody asked for the event to be sent again.",
+    "retry": "An attempt in the retry schedule, after a failed attempt.",
+    "copy": "A second copy created by a fault (`copies`, `two_at_once`).",
+    "resend": "The event was resent on request.",
 }
 
 

@@ -22,7 +22,7 @@ WEBHOOK = Machine(
 )
 
 MEANINGS = {
-    "enabled": "It gets the events that it subscribes to.",
-    "disabled": "It gets nothing: by request, or after the last attempt of an event failed.",
+    "enabled": "It receives the events that it subscribes to.",
+    "disabled": "It receives nothing: it was disabled by request, or after the last attempt for an event failed.",
 }
 """The statuses that are shown. A deleted endpoint is not shown."""

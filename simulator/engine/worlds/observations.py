@@ -1,4 +1,4 @@
-"""Observed files: the verdicts on a running service, from which worlds take their assumptions."""
+"""Observed files (files of observations): verdicts on a running service, from which worlds take their assumptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.kernel.dataclass import dataclass
 FORMAT = 1
 """The version of the files that this simulator reads."""
 OLD_DAYS = 90
-"""A file that is older gives a warning."""
+"""The age in days after which a file causes a warning."""
 Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 
 
@@ -24,14 +24,14 @@ class Observed:
     """One observed file."""
 
     name: str
-    """The name of the file in messages."""
+    """The file name for messages."""
     date: str
     document: JsonObject
     """The content without the exchanges."""
 
     @property
     def verdicts(self) -> Mapping[str, JsonObject]:
-        """The verdicts by the id of the assumption."""
+        """The verdicts, by assumption id."""
         rows: Mapping[str, JsonObject] = self.document["assumptions"]
         return rows
 
@@ -48,18 +48,20 @@ class Observed:
         return facts
 
     def warning(self, today: datetime.date) -> str:
-        """Return a warning about an old file, or ""."""
+        """Return a warning if the file is old, else ""."""
         days = (today - datetime.date.fromisoformat(self.date)).days
-        return f"{self.name}: observed {days} days ago. `rampsim probe` renews it" if days > OLD_DAYS else ""
+        return f"{self.name}: observed {days} days ago. Run `rampsim probe` to renew it" if days > OLD_DAYS else ""
 
 
 def read_observed(document: object, switches: Switches, name: str) -> Observed:
-    """Return the file with this parsed content. Raise `StateError` with the place of the first mistake."""
+    """Parse the content of a file. Raise `StateError` with the path of the first error."""
     if not isinstance(document, Mapping):
         raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")
     version = document.get("version")
     if type(version) is int and version > FORMAT:
-        raise StateError("version", f"{version} is newer than {FORMAT}, which this rampsim reads. Install a newer one")
+        raise StateError(
+            "version", f"{version} is newer than {FORMAT}, the version that this rampsim reads. Install a newer rampsim"
+        )
     if type(version) is not int or version != FORMAT:
         raise StateError("version", f"{version!r} is not {FORMAT}")
     date = str(document.get("observed_at"))
@@ -96,7 +98,7 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
         raise StateError(f"{place}.verdict", f"it is not one of {', '.join(get_args(Result))}")
     alternative = row.get("alternative")
     if (row["verdict"] == "differs") != (alternative is not None):
-        raise StateError(f"{place}.alternative", "`differs` needs one, and no other verdict has one")
+        raise StateError(f"{place}.alternative", "only the verdict `differs` must have an alternative")
     if alternative is not None and (why := switch.why_not(str(alternative))):
         raise StateError(f"{place}.alternative", why)
     if not isinstance(row.get("exchanges") or [], list):
@@ -104,7 +106,7 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
 
 
 def read_all(documents: object, switches: Switches, place: str) -> tuple[Observed, ...]:
-    """Return the files with these parsed contents: a list, or one. Raise `StateError` with the place of a mistake."""
+    """Parse one file or a list of files. Raise `StateError` with the path of the error."""
     given = documents if isinstance(documents, list | tuple) else [documents]
     files = []
     for index, document in enumerate(given):
@@ -118,7 +120,7 @@ def read_all(documents: object, switches: Switches, place: str) -> tuple[Observe
 
 
 def check_agreement(files: Sequence[Observed]) -> None:
-    """Raise `StateError` if two files disagree. The message names both."""
+    """Raise `StateError` if two files disagree. The message contains the names of both files."""
     verdicts: dict[str, tuple[Observed, str]] = {}
     facts: dict[str, tuple[Observed, object]] = {}
     for file in files:
@@ -136,14 +138,14 @@ def check_agreement(files: Sequence[Observed]) -> None:
 
 
 def _agree(one: object, other: object) -> bool:
-    """Return True if two facts do not contradict each other. A run may have seen only a part of a mapping."""
+    """Return True if two facts do not contradict each other. A run may have observed only part of a mapping."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return all(_agree(one[name], other[name]) for name in one.keys() & other.keys())
     return one == other
 
 
 def observations(files: Iterable[Observed]) -> dict[str, Observation]:
-    """Return the behaviour of the service by the id of the assumption, as far as files decide it."""
+    """Return the observed behaviour of the service by assumption id. Undecided assumptions are omitted."""
     return {
         identifier: Observation(row.get("alternative"), file.date)
         for file in files
@@ -153,16 +155,16 @@ def observations(files: Iterable[Observed]) -> dict[str, Observation]:
 
 
 def date_observed(identifier: str, in_force: str | None, files: Iterable[Observed]) -> str | None:
-    """Return the date on which the service was observed to behave as in force; None if it was not.
+    """Return the date on which the behaviour in force was observed, or None if it was not observed.
 
-    `in_force` is the alternative that a world uses, or None for the usual behaviour.
+    `in_force`: the alternative that a world uses, or None for the usual behaviour.
     """
     seen = observations(files).get(identifier)
     return seen.date if seen is not None and seen.alternative == in_force else None
 
 
 def alternatives_in(files: Iterable[Observed]) -> dict[str, str]:
-    """Return the alternatives that the service has, by the id of the assumption."""
+    """Return the alternatives that the service uses, by assumption id."""
     seen = observations(files)
     return {identifier: one.alternative for identifier, one in seen.items() if one.alternative is not None}
 

@@ -117,7 +117,7 @@ def objects_of(world: World) -> int:
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """Return a context manager for a part of a change. The part is undone if it raises an exception.
+    """Return a context manager for a part of a transaction. The part is undone if it raises an exception.
 
     It raises `QuotaExceeded` if the part creates more objects than the world may have.
     """
@@ -135,7 +135,7 @@ def _counted(world: World, most: int) -> Iterator[None]:
 
 
 def require_room(world: World) -> None:
-    """Raise `QuotaExceeded` if a new world exceeds its quotas."""
+    """Raise `QuotaExceeded` if a new world contains more than its own settings allow."""
     settings = settings_of(world)
     if settings["quota_scenarios"] is not None or settings["quota_bytes"] is not None:
         held_by(world).require(world, "quota_scenarios")

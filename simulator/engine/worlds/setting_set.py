@@ -45,8 +45,8 @@ class SettingSet(TypedDict):
         Literal["public", "local", "any"],
         Meanings(
             {
-                "public": "Public HTTPS URLs only, as at the service.",
-                "local": "Those, and any URL of this machine.",
+                "public": "Public HTTPS URLs only, as in the real service.",
+                "local": "Public HTTPS URLs, and any URL on this machine.",
                 "any": "Any URL.",
             }
         ),
@@ -57,8 +57,8 @@ class SettingSet(TypedDict):
         Literal["wall", "simulated"],
         Meanings(
             {
-                "wall": "The clock of the machine, which receivers compare it with.",
-                "simulated": "The clock of the world, for receivers whose time is frozen with it.",
+                "wall": "The machine's clock, with which receivers compare it.",
+                "simulated": "The world's clock, for receivers whose time is frozen with it.",
             }
         ),
         Setting("wall"),

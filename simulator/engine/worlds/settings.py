@@ -103,14 +103,14 @@ def named(settings: setting_model.Settings | None) -> dict[str, Any]:
 
 
 def put_settings(world: World, settings: Mapping[str, object]) -> None:
-    """Replace all settings, including `assumptions` if given. Call this inside a change."""
+    """Replace all settings, including `assumptions` if given. Call this inside a transaction."""
     world.store[SETTINGS].put("settings", {name: value for name, value in settings.items() if name != "assumptions"})
     if "assumptions" in settings:
         _assume(world, cast(Mapping[str, str], settings["assumptions"]))
 
 
 def change_settings(world: World, changes: setting_model.Settings) -> SettingSet:
-    """Change the settings that are given in a request. Call this inside a change."""
+    """Change the settings that are given in a request. Call this inside a transaction."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULTS}
     put_settings(world, {**settings_of(world), **given})
     if "assumptions" in changes.model_fields_set:

@@ -1,1 +1,1 @@
-"""`rampsim capture`: a reverse proxy that records what passes through it."""
+"""`rampsim capture`: a reverse proxy that records the traffic that it forwards."""

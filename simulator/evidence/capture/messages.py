@@ -1,7 +1,7 @@
-"""HTTP/1.1 messages that pass through unchanged: their heads, and the length of their bodies.
+"""HTTP/1.1 messages that are forwarded unchanged: their heads, and the length of their bodies.
 
-Bodies are copied as they are framed, with chunk extensions and trailers, because a recording must not change what the
-two sides see.
+Bodies are copied with their framing, including chunk extensions and trailers, because a recording must not change the
+traffic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_HEAD_BYTES = 64 * 1024
 BUFFER_BYTES = 512 * 1024
 """The size of the buffer of each connection. A smaller one halves the throughput of long bodies."""
 MOST_RECORDED_BYTES = 1024 * 1024
-"""The longest body that is recorded. Longer bodies pass, too."""
+"""The maximum length of a recorded body. Longer bodies are forwarded but not recorded."""
 _PIECE_BYTES = 256 * 1024
 _TOO_LONG = f"the headers exceed {MOST_HEAD_BYTES // 1024} KB"
 UNTIL_CLOSED = -1
@@ -39,7 +39,7 @@ class NotHttp(ValueError):
 
 
 class Cut(ConnectionError):
-    """The connection ended before the message did."""
+    """The connection ended before the end of the message."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Head:
 
     first: bytes
     headers: Sequence[tuple[bytes, bytes]]
-    """Names as they were spelled, in order."""
+    """Header names in their original spelling, and values, in order."""
 
     def values(self, name: bytes) -> list[bytes]:
         """Return the values of a header. `name` is in lower case."""
@@ -60,7 +60,7 @@ class Head:
 
     @property
     def is_last(self) -> bool:
-        """True if the sender closes the connection after this message."""
+        """Return True if the sender closes the connection after this message."""
         options = self.tokens(b"connection")
         return b"close" in options or (b"HTTP/1.0" in self.first and b"keep-alive" not in options)
 
@@ -68,7 +68,7 @@ class Head:
         return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
 
     def forwarded(self, first: bytes, *, host: bytes | None = None, closes: bool) -> bytes:
-        """Return the head for the next hop: without hop-by-hop headers, and with its own `Host` and `Connection`."""
+        """Return the head for the next hop: without hop-by-hop headers, but with new `Host` and `Connection`."""
         dropped = _HOP_BY_HOP | self.tokens(b"connection")
         lines = [first]
         if host is not None and not self.values(b"host"):
@@ -85,7 +85,7 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Return the next head, or None if the connection ends before it begins. Raise `NotHttp` or `Cut`."""
+    """Return the next head, or None if the connection ends before a head. Raise `NotHttp` or `Cut`."""
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -143,7 +143,7 @@ def status_of(head: Head) -> int:
 
 
 class Tee:
-    """Keeps a copy of a body, unless it is too long."""
+    """Saves a copy of a body, unless the body is too long."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -163,7 +163,7 @@ class Tee:
 
 
 async def copy_body(length: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, tee: Tee) -> None:
-    """Copy a body to its end. Raise `Cut` if the sender closes before. Without a writer, the body is only read."""
+    """Copy a body to its end. Raise `Cut` if the sender closes too early. Without a writer, the body is only read."""
     if length == CHUNKED:
         await _copy_chunks(reader, writer, tee)
         return

@@ -1,4 +1,4 @@
-"""The recorder: appends each finished exchange to the file of a recording."""
+"""The recorder: appends each complete exchange to a recording file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class Refused(ValueError):
 
 
 class Recorder:
-    """Writes one file. It is complete after each line, even if the process is killed."""
+    """Writes one file. The file is complete after each line, even if the process is killed."""
 
     def __init__(self, directory: Path, name: str = "", *, hide_amounts: bool = False) -> None:
-        """Create the file. Raise `Refused` if it exists: a recording has pseudonyms of its own and is never continued.
+        """Create the file. Raise `Refused` if it exists. Each recording uses its own pseudonyms, so it cannot be
+        continued.
 
-        Without a name, the file is the first of `recording-1.jsonl`, `recording-2.jsonl`, … that is free.
+        Without a name, the file is the first unused one of `recording-1.jsonl`, `recording-2.jsonl`, …
         """
         self._pseudonyms = Pseudonyms(secrets.token_bytes(32), hide_amounts=hide_amounts)
         self._begun = 0
@@ -51,7 +52,7 @@ class Recorder:
         return path
 
     def begin(self, at_ms: int) -> int:
-        """Return the number of an exchange that begins now."""
+        """Return the number of a new exchange."""
         self._pseudonyms.begin(at_ms)
         self._begun += 1
         return self._begun
@@ -70,7 +71,10 @@ class Recorder:
 
 
 def decoded(body: bytes | None, headers: Sequence[tuple[str, str]]) -> bytes | None:
-    """Return a body without its content coding; None if it is too long then. Unknown codings stay."""
+    """Return a body without its content coding, or None if the result is too long.
+
+    Bodies with unknown codings are unchanged.
+    """
     codings = [value.strip().lower() for name, value in headers if name.lower() == "content-encoding"]
     if body is None or codings not in (["gzip"], ["deflate"], ["x-gzip"]):
         return body

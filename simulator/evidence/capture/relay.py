@@ -1,6 +1,6 @@
-"""The relay: passes calls on to the upstream and webhooks on to their receiver, and records both.
+"""The relay: forwards calls to the upstream and webhooks to their receiver, and records both.
 
-Each connection of a client has one connection to the upstream. So the client sees what it would see without the relay:
+Each client connection has one connection to the upstream. So the client sees the same behaviour as without the relay:
 connections that stay open, and connections that close early.
 """
 
@@ -37,7 +37,10 @@ BASE = "/v1"
 INBOX = "/inbox"
 CONNECT_SECONDS = 10.0
 _BUFFERED = 64 * 1024
-"""A request body up to this size is sent before the response is read; a longer one at the same time."""
+"""A request body up to this size is sent before the response is read.
+
+A longer body is sent while the response is read.
+"""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -51,11 +54,11 @@ class Unreachable(ConnectionError):
 
 @dataclass(frozen=True)
 class Place:
-    """An address to pass messages on to."""
+    """An address to which messages are forwarded."""
 
     url: SplitResult
     option: str
-    """The option that names it, for messages."""
+    """The option that contains the address, for messages."""
     context: ssl.SSLContext | None
 
     @property
@@ -63,7 +66,7 @@ class Place:
         return self.url.netloc.rpartition("@")[2]
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Open a connection. Raise `Unreachable`."""
+        """Open a connection. Raise `Unreachable` if that fails."""
         name = self.url.hostname or ""
         port = self.url.port or _DEFAULT_PORTS[self.url.scheme]
         try:
@@ -85,7 +88,10 @@ class Place:
 
 
 def place_of(url: str, option: str, ca: str | None = None) -> Place:
-    """Return the place at a URL. Its TLS certificate must be trusted by the system, or by the given CA file."""
+    """Return the address at a URL.
+
+    The system, or the given CA file, must trust its TLS certificate.
+    """
     parts = urlsplit(url.rstrip("/") if option == "--upstream" else url)
     context = ssl.create_default_context(cafile=ca) if parts.scheme == "https" else None
     return Place(parts, option, context)
@@ -142,7 +148,7 @@ class Relay:
             self._say(line)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection of a client, to its end."""
+        """Serve one client connection to its end."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -163,7 +169,9 @@ class Relay:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def destination(self, target: str) -> tuple[Place | None, str | None]:
-        """Return the place for a request target and the target there. (None, None): this path is not served."""
+        """Return the address for a request target, and the target at that address. (None, None): the path is not
+        served.
+        """
         path, mark, query = target.partition("?")
         if path.startswith(f"{BASE}/"):
             return self._upstream, f"{self._upstream.url.path}{path.removeprefix(BASE)}{mark}{query}"
@@ -215,7 +223,7 @@ class Relay:
             )
 
     def _verdict(self, pairs: list[tuple[str, str]], body: bytes | None) -> SignatureVerdict:
-        """Return whether the signature of a webhook is right. Its age does not matter."""
+        """Return whether the signature of a webhook is valid. Its age is ignored."""
         headers = {name.lower(): value for name, value in pairs}
         if SIGNATURE.signature_header.lower() not in headers:
             return "absent"
@@ -226,13 +234,13 @@ class Relay:
         return "invalid" if SIGNATURE.problem(headers, body, [self._webhook_key], now_ms) else "valid"
 
     def described(self, seen: _Seen) -> str:
-        """Return the name of a call for messages, without ids."""
+        """Return a description of a call for messages, without ids."""
         path = seen.target.partition("?")[0]
         return known().operation(seen.method, path.removeprefix(BASE))[0] or seen.method
 
 
 class _Connection:
-    """One connection of a client, and its connection to the other side."""
+    """One client connection, and its connection to the other side."""
 
     def __init__(self, relay: Relay, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._relay, self._reader, self._writer = relay, reader, writer
@@ -250,7 +258,7 @@ class _Connection:
             self._far = None
 
     async def exchange(self) -> bool:
-        """Pass one request and its response. Return False if the connection ends with it."""
+        """Forward one request and its response. Return False if the connection then ends."""
         head = await read_head(self._reader)
         if head is None:
             return False
@@ -272,7 +280,7 @@ class _Connection:
         return await self._passed(seen, length, place, target)
 
     async def _received(self, seen: _Seen, length: int) -> bool:
-        """Take a webhook that is not passed on."""
+        """Accept a webhook that is not forwarded."""
         await copy_body(length, self._reader, None, seen.request)
         seen.status = 200
         seen.is_complete = True
@@ -312,7 +320,10 @@ class _Connection:
         return stays
 
     async def _send_body(self, seen: _Seen, length: int, writer: asyncio.StreamWriter) -> None:
-        """Pass the body of a request. If the client leaves in the middle of it, leave the other side, too."""
+        """Forward the body of a request.
+
+        If the client disconnects during the body, disconnect from the other side, too.
+        """
         try:
             await copy_body(length, self._reader, writer, seen.request)
         except Cut:
@@ -329,7 +340,7 @@ class _Connection:
         return self._far
 
     async def _answered(self, seen: _Seen, reader: asyncio.StreamReader) -> bool:
-        """Pass the response. Return True if both connections stay open."""
+        """Forward the response. Return True if both connections stay open."""
         while True:
             head = await read_head(reader)
             if head is None:
@@ -348,7 +359,7 @@ class _Connection:
         return not closes
 
     def _fail(self, seen: _Seen, place: Place, error: Exception) -> NoReturn:
-        """Report a broken exchange and end the client's connection as the other side ended its own."""
+        """Report a broken exchange, and end the client's connection in the way the other side ended its own."""
         if self._has_left or self._writer.is_closing():
             raise error
         call = self._relay.described(seen)
@@ -363,7 +374,7 @@ class _Connection:
         raise error
 
     async def _answer(self, status: int, text: str, *, stays: bool) -> bool:
-        """Send a response of the relay itself."""
+        """Send a response that the relay created."""
         reason = {200: "OK", 400: "Bad Request", 404: "Not Found", 502: "Bad Gateway"}[status]
         content = f"{text}\n".encode() if text else b""
         kind = "Content-Type: text/plain; charset=utf-8\r\n" if text else ""

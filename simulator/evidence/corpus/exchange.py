@@ -1,6 +1,6 @@
-"""The two types of recorded traffic: `Traffic` as it was seen, and `Exchange` without secrets and personal data.
+"""The two types of recorded traffic: `Traffic` is raw, and `Exchange` contains no secrets and no personal data.
 
-Only `sanitise` and the reader make an `Exchange`, and only an `Exchange` can be written.
+Only `sanitise` and the reader create an `Exchange`, and only an `Exchange` can be written.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from simulator.kernel.dataclass import dataclass
 Direction: TypeAlias = Literal["call", "webhook"]
 SignatureVerdict: TypeAlias = Literal["valid", "invalid", "absent", "unknown"]
 BodyForm: TypeAlias = Literal["json", "none", "other", "large", "cut"]
-"""JSON, empty, something other than JSON, too large to be recorded, or cut off."""
+"""The kind of a body: JSON, empty, not JSON, too large to record, or truncated."""
 
 _SEAL = object()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """One call or webhook as it was seen. It contains secrets and cannot be written."""
+    """One raw call or webhook. It contains secrets and cannot be written."""
 
     n: int
     direction: Direction = "call"
     at_ms: int
-    """The time at which it began."""
+    """The start time."""
     method: str
     path: str
     """The path below the base URL, percent-encoded, without the query."""
@@ -50,23 +50,23 @@ class Exchange:
     """One call or webhook without secrets and personal data: one line of a corpus."""
 
     n: int
-    """The number in the recording, from 1, in the order in which the exchanges began."""
+    """The number in the recording, starting with 1. Exchanges are ordered by start time."""
     direction: Direction
     after_ms: int
     """Milliseconds since the first exchange of the recording."""
     at: str
-    """The time at which it began, in the shifted time of the recording. All timestamps are shifted alike."""
+    """The start time, in the shifted time of the recording. All timestamps are shifted by the same duration."""
     operation: str | None
-    """The `operationId`, or the event type of a webhook; None if the contract has none."""
+    """The `operationId`, or the event type of a webhook. None if the contract does not contain it."""
     method: str
     path: str
     """The path below the base URL. Ids in it are pseudonyms."""
     query: Shown
-    """The query by name. A repeated name has a list."""
+    """The query parameters by name. A repeated parameter has a list."""
     headers: Mapping[str, str | None]
-    """The request headers, names in lower case. None replaces a value."""
+    """The request headers, with lower-case names. None replaces a hidden value."""
     authenticated: bool
-    """True if a call had credentials."""
+    """True if a call contained credentials."""
     request: Any
     """The parsed body; None if there is none or it is not JSON."""
     request_body: BodyForm
@@ -84,7 +84,7 @@ class Exchange:
 
     def __post_init__(self) -> None:
         if self.seal is not _SEAL:
-            raise TypeError("an exchange is made by `sanitise`, or read from a corpus")
+            raise TypeError("do not create an Exchange directly: use `sanitise`, or read it from a corpus")
 
     def line(self) -> bytes:
         """Return the exchange as a line of a corpus."""
@@ -95,5 +95,5 @@ MEMBERS = tuple(one.name for one in fields(Exchange) if one.name != "seal")
 
 
 def sealed(values: JsonObject) -> Exchange:
-    """Return the exchange with these members. Only for `sanitise` and the reader."""
+    """Return the exchange with these fields. Only `sanitise` and the reader may call this."""
     return Exchange(**values, seal=_SEAL)

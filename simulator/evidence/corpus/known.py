@@ -1,4 +1,4 @@
-"""The words that the contract knows: what a recording may contain in clear."""
+"""The words in the contract: strings that a recording may contain in clear."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ class Known:
     members: frozenset[str]
     """The names of fields and query parameters."""
     numeric: frozenset[str]
-    """The names of fields with a number or a decimal string."""
+    """The names of fields that contain a number or a decimal string."""
     amounts: frozenset[str]
     """The numeric fields that `--hide-amounts` hides."""
     values: frozenset[str]
     """The values of enumerations, and the error codes."""
     words: frozenset[str]
-    """The words that these values consist of, in lower case and without digits."""
+    """The words in these values, in lower case and without digits."""
     prefixes: re.Pattern[str]
-    """The beginnings of ids."""
+    """The id prefixes."""
     literals: frozenset[str]
     """The fixed segments of paths."""
     headers: frozenset[str]
     """The header names, in lower case."""
     events: frozenset[str]
     paths: Mapping[tuple[str, int], Sequence[tuple[str, tuple[str, ...]]]]
-    """The operations with the segments of their paths, by method and number of segments, fixed paths first."""
+    """The operations with their path segments, by method and number of segments. Fixed paths come first."""
 
     def prefix_of(self, text: str) -> str:
-        """Return the known beginning of an id, or ""."""
+        """Return the known prefix of an id, or ""."""
         found = self.prefixes.match(text)
         return found[0] if found else ""
 
     def operation(self, method: str, path: str) -> tuple[str | None, tuple[str, ...]]:
-        """Return the operation of a call and the segments of its path template; None and () if there is none."""
+        """Return the operation of a call and the segments of its path template, or (None, ()) if there is none."""
         segments = path.strip("/").split("/")
         for operation, template in self.paths.get((method, len(segments)), ()):
             if all(one == other or one.startswith("{") for one, other in zip(template, segments, strict=True)):
@@ -99,7 +99,7 @@ class _Reader:
 
 @cache
 def known() -> Known:
-    """Read the contract: its open and its strict form, because enumerations are complete in the strict one."""
+    """Read both forms of the contract, open and strict, because only the strict form lists complete enumerations."""
     reader = _Reader()
     document = contract_document()
     reader.read(document)

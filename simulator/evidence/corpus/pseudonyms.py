@@ -1,6 +1,6 @@
-"""Pseudonyms: replacements of the same form, equal for equal values within a recording.
+"""Pseudonyms: replacements in the same format. Within a recording, equal values get equal pseudonyms.
 
-They derive from a key that is never written, so nobody can compute them from a guessed value.
+Pseudonyms are derived from a key that is never written. So they cannot be computed from a guessed value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.service import TOOLING
 
 REMOVED = "removed"
-"""Replaces secrets, which have no pseudonym."""
+"""The replacement for secrets, which get no pseudonym."""
 _SECRET = re.compile(r"((?:sk|pk|tok|whk)_(?:test_|live_)?).*", re.DOTALL)
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:([Tt ])(\d\d):(\d\d)(?::(\d\d)([.,]\d{1,9})?)?(Z|z|[+-]\d\d:?\d\d)?)?", re.ASCII
@@ -32,16 +32,16 @@ _HEX = re.compile(r"(0[xX])?([0-9a-f-]{8,}|[0-9A-F-]{8,})")
 _KEPT_MARKS = frozenset(" .,:;/@+-_()&='\"\n\r\t\0")
 _CLASSES = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _MEMBERS = {one: (members * 26)[:256] for members in _CLASSES for one in members}
-"""For each letter and digit, the character of its class for each byte."""
+"""Maps each byte to a character of the same class, for each letter and digit."""
 _HEX_MEMBERS = {one: (members[:6] * 43)[:256] for members in _CLASSES for one in members} | {
     one: _MEMBERS[one] for one in string.digits
 }
 _REMEMBERED = 20_000
-"""The number of pseudonyms that are cached. A recording repeats ids and messages."""
+"""The number of cached pseudonyms. A recording repeats ids and messages."""
 _LONGEST_REMEMBERED = 200
 _WEEK_MS = 7 * 24 * 3_600_000
 _EPOCH_MS = 978_307_200_000
-"""2001-01-01, a Monday. Recordings begin in this week."""
+"""2001-01-01, a Monday. Recordings start in this week."""
 
 
 class Pseudonyms:
@@ -56,13 +56,16 @@ class Pseudonyms:
         self._remembered: dict[str, str] = {}
 
     def begin(self, at_ms: int) -> None:
-        """Fix the start of the recording at its first exchange."""
+        """Set the start of the recording to its first exchange."""
         if self.start_ms is None:
             self.start_ms = at_ms
 
     @property
     def _shift_ms(self) -> int:
-        """Whole weeks, so that weekdays and times of day stay: limits and schedules depend on them."""
+        """The shift in whole weeks.
+
+        It preserves weekdays and times of day, because limits and schedules depend on them.
+        """
         return ((self.start_ms or 0) - _EPOCH_MS) // _WEEK_MS * _WEEK_MS
 
     def moment(self, at_ms: int) -> str:
@@ -70,13 +73,13 @@ class Pseudonyms:
 
     @classmethod
     def moving(cls, by_ms: int) -> Pseudonyms:
-        """Return pseudonyms whose times are later by whole weeks, as many as a duration has."""
+        """Return pseudonyms whose times are later by the whole weeks in a duration."""
         made = cls(b"")
         made.begin(_EPOCH_MS - by_ms // _WEEK_MS * _WEEK_MS)
         return made
 
     def moved(self, text: str) -> str:
-        """Return a time or a date in shifted time; any other text as it is."""
+        """Return a time or a date in shifted time. Other strings are returned unchanged."""
         return self._time(text) or text
 
     def attempt(self, key: str) -> int:
@@ -84,8 +87,10 @@ class Pseudonyms:
         return self._attempts[key]
 
     def text(self, text: str) -> str:
-        """Return the pseudonym of a string: a timestamp, an id, an address, a phone number, an e-mail address, a URL,
-        a hash or any other text, each by its form.
+        """Return the pseudonym of a string.
+
+        The format determines the pseudonym: a timestamp, an id, an address, a phone number, an e-mail address, a URL,
+        a hash, or other text.
         """
         if (known_one := self._remembered.get(text)) is not None:
             return known_one
@@ -125,11 +130,11 @@ class Pseudonyms:
         return prefix + self._scrambled(text[len(prefix) :])
 
     def _bytes(self, text: str, length: int) -> bytes:
-        """Return bytes that only the key and the text decide."""
+        """Return bytes that depend only on the key and the string."""
         return hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass")).digest(length)
 
     def _drawing(self, text: str) -> Callable[[int], bytes]:
-        """Return an endless source of bytes that only the key and the text decide."""
+        """Return an endless source of bytes that depend only on the key and the string."""
         count = 0
 
         def draw(length: int) -> bytes:
@@ -140,7 +145,7 @@ class Pseudonyms:
         return draw
 
     def _scrambled(self, text: str) -> str:
-        """Replace each letter and digit by another of its class, and unusual marks by asterisks."""
+        """Replace each letter and digit with another one of its class, and unusual punctuation with asterisks."""
         found = _HEX.fullmatch(text)
         start, members = (found[1] or "", _HEX_MEMBERS) if found else ("", _MEMBERS)
         rest = text[len(start) :]
@@ -152,7 +157,7 @@ class Pseudonyms:
         )
 
     def digits(self, text: str) -> str:
-        """Return a number of the same form. Zero, leading zeros and the exponent stay."""
+        """Return a number in the same format. Zero, leading zeros and the exponent are preserved."""
         mantissa, mark, exponent = text.upper().partition("E")
         rest = mantissa.lstrip("-+0.")
         if not rest:
@@ -171,5 +176,5 @@ def _of_no_class(one: str) -> str:
 
 
 def key_of(raw: bytes) -> bytes:
-    """Return the key for a recording that is only read, so that reading it again gives the same pseudonyms."""
+    """Return the key for a recording that is only read. Reading it again gives the same pseudonyms."""
     return hashlib.sha256(b"corpus\0" + raw).digest()

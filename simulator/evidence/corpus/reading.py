@@ -1,4 +1,4 @@
-"""Reading a corpus: a directory of recordings, in `.jsonl` as `capture` writes them or in `.har`."""
+"""Reads a corpus: a directory of recordings, as `.jsonl` files from `capture` or as `.har` files."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _DEFAULTS: JsonObject = {
     "query": {}, "headers": {}, "authenticated": False, "request": None, "request_body": "json", "response": None,
     "response_headers": {}, "response_body": "json", "signature": "absent", "attempt": 1, "operation": None, "at": "",
 }  # fmt: skip
-"""The fields that a line may lack."""
+"""The optional fields of a line."""
 
 
 class BadCorpus(ValueError):
-    """A directory that is not a corpus. The message is one line."""
+    """The directory is not a corpus. The message is one line."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Recording:
-    """One file of a corpus. Pseudonyms agree within a recording only."""
+    """One file of a corpus. Pseudonyms agree only within a recording."""
 
     name: str
     exchanges: Sequence[Exchange]
@@ -60,7 +60,7 @@ class Corpus:
 
     recordings: Sequence[Recording]
     damaged: Sequence[Damaged]
-    """The lines that are left out."""
+    """The lines that cannot be used."""
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -68,9 +68,9 @@ class Corpus:
 
 
 def read_corpus(directory: Path, base: str | None = None) -> Corpus:
-    """Read all recordings of a directory, or one file. `base`: the base URL of the calls in HAR files.
+    """Read one file or all recordings in a directory. `base`: the base URL of the calls in HAR files.
 
-    Raise `BadCorpus` if there are none, or if a HAR file is not one.
+    Raise `BadCorpus` if there are no recordings, or if a HAR file is invalid.
     """
     files = [directory] if directory.is_file() else sorted([*directory.glob("*.jsonl"), *directory.glob("*.har")])
     if not files:
@@ -103,7 +103,7 @@ def read_corpus(directory: Path, base: str | None = None) -> Corpus:
 
 
 def read_line(line: bytes) -> Exchange | str:
-    """Return the exchange of a line, or the reason why it is not one."""
+    """Return the exchange on a line, or the reason why the line is not an exchange."""
     try:
         row = json.loads(line)  # orjson refuses numbers beyond the range of a double
     except (ValueError, RecursionError):
@@ -156,7 +156,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
 
 
 def sanitised_har(calls: Sequence[RecordedCall], raw: bytes) -> list[Exchange]:
-    """Return the calls of a HAR file, through the sanitiser that writes a corpus."""
+    """Return the calls in a HAR file, sanitised like a corpus."""
     pseudonyms = Pseudonyms(key_of(raw))
     return [
         sanitise(

@@ -1,8 +1,8 @@
-"""Sanitising by allowlist: a recording contains what is listed here, and pseudonyms for the rest.
+"""Sanitising with an allowlist: a recording contains the values listed here, and pseudonyms for all others.
 
-Kept are operation, path template, status, order, distances in time, names and types of fields, values of the
-contract's enumerations, booleans, amounts and rates, counts, and error codes. Secrets are removed without a pseudonym:
-keys, tokens, cookies, credentials and signatures.
+The listed values are the operation, path template, status, order, time differences, names and types of fields, the
+contract's enumeration values, booleans, amounts and rates, counts, and error codes. Secrets are removed without a
+pseudonym: keys, tokens, cookies, credentials and signatures.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{0,18})?", re.ASCII)
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 _VERSION = re.compile(r"[0-9]{1,3}", re.ASCII)
 _INT64_DIGITS = 18
-"""The writer of JSON takes longer integers as `Decimal` only."""
+"""The JSON writer accepts longer integers only as `Decimal`."""
 _HARMLESS_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
-    """Return the exchange that may be written."""
+    """Return an exchange that may be written."""
     pseudonyms.begin(traffic.at_ms)
     assert pseudonyms.start_ms is not None
     is_call = traffic.direction == "call"
@@ -133,8 +133,9 @@ def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> Json
 
 @lru_cache(maxsize=4096)
 def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
-    """Return the name to write and the pattern of values to write: None if the header is left out, "" if its name gets
-    a pseudonym.
+    """Return the name to write and the pattern for values to write.
+
+    The result is None if the header is omitted. The name is "" if it gets a pseudonym.
     """
     name = given.lower()
     is_known = name in known().headers
@@ -155,7 +156,10 @@ def _body(raw: bytes | None, pseudonyms: Pseudonyms) -> tuple[object, BodyForm]:
 
 
 def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
-    """Return what may be written of a value. `name` is the name of the nearest field, after a dot in an error."""
+    """Return the part of a value that may be written.
+
+    `name`: the name of the nearest field, or the part after a dot in an error.
+    """
     if isinstance(value, Mapping):
         is_error = name == "error"
         return {
@@ -208,13 +212,16 @@ def _text(name: str, value: str, pseudonyms: Pseudonyms) -> str:
 
 
 def _is_of_known_words(value: str) -> bool:
-    """Return True for the id of a catalogue entry, such as `ast_usdc`: a known prefix and words of the contract."""
+    """Return True for the id of a catalogue entry, such as `ast_usdc`: a known prefix and words from the contract."""
     prefix = known().prefix_of(value)
     return bool(prefix) and all(word in known().words for word in value[len(prefix) :].split("_"))
 
 
 def _member(name: str, pseudonyms: Pseudonyms) -> str:
-    """Return a field name. A name that the contract lacks is kept if it looks like words, because it may be data."""
+    """Return a field name.
+
+    A name that is not in the contract is kept if it consists of words. Other names may be data.
+    """
     return name if name in known().members or _is_name(name) else pseudonyms.text(name)
 
 

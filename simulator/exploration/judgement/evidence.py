@@ -43,7 +43,8 @@ class Mark(NamedTuple):
 
 
 def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Found:
-    """Return the evidence for the verdict: the money in a test's worlds, in the order in which they were created.
+    """Return the evidence for the verdict: the money in a test's worlds, in the order in which the worlds were
+    created.
 
     `paid`: the ids of transactions that were paid after the test ended.
     """
@@ -63,7 +64,7 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
 
 
 def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
-    """Return the rest of the history: calls and deliveries before the test ended, and a line for each event."""
+    """Return the rest of the history: calls and deliveries before the end of the test, and a line for each event."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):
         world = one.world
@@ -83,7 +84,7 @@ CALLER = "x-rampsim-caller"
 
 
 def _details(call: Document | None) -> str:
-    """Return the amount of a call that sends one, and the line that makes the call, for the timeline."""
+    """Return the amount in a call, and the source line that makes the call, for the timeline."""
     if call is None:
         return ""
     body = call["body"] if isinstance(call["body"], dict) else {}
@@ -255,7 +256,7 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
 
 
 def _asked_for(world: World, order: str, member: str) -> Any:
-    """Return fields of the request that created an order, even if the response was lost. Missing fields are None."""
+    """Return fields from the request that created an order, even if its response was lost. Missing fields are None."""
     origin = world.resource(order)["origin"] if member else None
     body = origin["body"] if origin else None
     return body.get(member) if isinstance(body, dict) else None

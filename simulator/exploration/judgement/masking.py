@@ -1,7 +1,7 @@
-"""Random values in a test, such as references made from a UUID. They differ in every run and have no meaning.
+"""Random values in a test, such as references made from a UUID. Their differences between runs are irrelevant.
 
 The two runs of a test without faults reveal which values are random. Reports replace them with `<random 1>`, `<random
-2>` and so on, in order of appearance, so that two runs can be compared line by line and reports do not change.
+2>` and so on, in order of appearance. So two runs can be compared line by line, and reports are reproducible.
 """
 
 from __future__ import annotations

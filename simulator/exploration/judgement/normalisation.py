@@ -1,4 +1,4 @@
-"""Values that differ between runs but have no meaning. Reports replace them with fixed strings."""
+"""Values whose differences between runs are irrelevant. Reports replace these values with fixed strings."""
 
 from __future__ import annotations
 

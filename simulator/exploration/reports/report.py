@@ -47,7 +47,7 @@ def document(explored: Explored) -> JsonObject:
 
 
 def rest(explored: Explored) -> JsonObject:
-    """Return a report without its receipt, which describes how the run was made."""
+    """Return a report without its receipt. The receipt describes how the run was made."""
     return {
         "version": __version__,
         "seed": explored.settings.seed,
@@ -177,10 +177,10 @@ def finding_file(one: Judged) -> str:
 
 
 def read_run(given: str, directory: Path) -> Run:
-    """Return the run to repeat, identified by a finding's file or by a run id in `directory`. Raises `NoFinding` if
-    there is none.
+    """Return the run to repeat. Raises `NoFinding` if there is none.
 
-    A run that was not a finding has no file. It is read from the report.
+    `given`: a finding's file, or a run id in `directory`. A run that is not a finding has no file. It is read from
+    the report.
     """
     is_file = given.endswith((".yaml", ".yml"))
     path = Path(given) if is_file else directory / "findings" / f"{given}.yaml"
@@ -189,7 +189,9 @@ def read_run(given: str, directory: Path) -> Run:
     except OSError:
         if not is_file and (run := _reported(given, directory / "report.json")) is not None:
             return run
-        raise NoFinding(f"no finding {given!r} ({path} does not exist), and no such run in the report") from None
+        raise NoFinding(
+            f"no finding {given!r}: {path} does not exist, and the report contains no run with this id"
+        ) from None
     if not head.startswith(_HEAD):
         raise NoFinding(f"{path} is not a finding of explore: its first line does not start with `{_HEAD.strip()}`")
     try:
@@ -225,11 +227,11 @@ class Compared(NamedTuple):
     """The ids of findings that differ from an earlier report."""
 
     new: Sequence[str]
-    """Missing in the earlier report, or less severe there."""
+    """Findings that are missing in the earlier report, or less severe there."""
     gone: Sequence[str]
-    """Run again, and no longer a finding."""
+    """Findings that were run again and no longer occur."""
     unseen: Sequence[str]
-    """Not run again."""
+    """Findings that were not run again."""
 
     @classmethod
     def of(cls, explored: Explored, known: Mapping[str, str]) -> Compared:
@@ -253,7 +255,7 @@ def _rank(verdict: str) -> int:
     return VERDICTS.index(verdict) if verdict in VERDICTS else len(VERDICTS)
 
 
-# For people
+# Readable output
 
 
 def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str:

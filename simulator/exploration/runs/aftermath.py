@@ -59,11 +59,11 @@ class Hooks:
     here: bool = False
     mode: str = "after"
     quiesce: str | Callable[[], object] | None = None
-    """Says whether the application's own queue is empty."""
+    """The check whether the application's own queue is empty."""
     app: str | None = None
     """The command that starts the application for each run."""
     tolerated_ms: int | None = None
-    """How long books may disagree during a test, in simulated milliseconds, or None if they are not read then."""
+    """How long books may disagree during a test, in simulated milliseconds. None: they are not read during the test."""
 
 
 def follow(
@@ -126,7 +126,7 @@ def follow(
 
 
 def _pass_days(worlds: Sequence[World]) -> None:
-    """Let four simulated days pass, deliveries included, and complete what a test left unfinished."""
+    """Let four simulated days pass, including deliveries, and complete everything that a test left unfinished."""
     for world in worlds:
         world.advance(_DAYS, wait=True)
         if _finish(world):

@@ -1,4 +1,4 @@
-"""An application that explore starts as a command, kills under the class `crash-of-process`, and starts again."""
+"""An application that explore starts with a command, kills in the class `crash-of-process`, and restarts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulator.testing.worlds import World
 PORT = "PORT"
 """The environment variable with the port on which the application must listen."""
 HELD = "4s"
-"""How long the next delivery waits for an application that starts again, in wall-clock time."""
+"""How long the next delivery waits for the application to restart, in wall-clock time."""
 _READY_SECONDS = 30.0
 _POLL_SECONDS = 0.02
 
@@ -44,7 +44,7 @@ class App:
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """Start the process and wait until its port answers. Raises NotReady."""
+        """Start the process and wait until its port accepts connections. Raises NotReady."""
         try:
             process = subprocess.Popen(
                 shlex.split(self._command),
@@ -89,9 +89,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def running(
     command: str | None, environment: Mapping[str, str], world: World, plan: Document | None
 ) -> Iterator[dict[str, str]]:
-    """Run an application for the worlds of a run, and kill it once if the plan says so. Raises NotReady.
+    """Run an application for the worlds of a run, and kill it once if the plan requires it. Raises NotReady.
 
-    Yield the variable by which tests and hooks find it.
+    Yield the variable with which tests and hooks find the application.
     """
     if command is None:
         yield {}
@@ -111,7 +111,7 @@ def running(
 
 
 def _wait_and_kill(world: World, app: App, is_over: Callable[[], bool]) -> None:
-    """Kill the application when the fault of its world is hit, which holds a response or a delivery meanwhile."""
+    """Kill the application when its world's fault happens. The fault holds a response or a delivery meanwhile."""
     with suppress(SimulatorError, NotReady):  # the world has ended
         while not any(row["hits"] for row in world.control("GET", "/faults")["data"]):
             if is_over():

@@ -35,7 +35,7 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Take over faults that another process added, including their hits so far."""
+        """Adopt faults that another process added, including their hits so far."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
@@ -62,7 +62,7 @@ class ArmedWorld:
         return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
 
     def instead_of(self, action: str, target: str | None) -> Sequence[Document] | None:
-        """Return the replacement for an action that the test requests, or None to perform the action itself."""
+        """Return the replacement for an action that the test requests, or None to perform the requested action."""
         if target is None or target != self.plan.get("target"):
             return None
         steps: Sequence[Document] | None = (self.plan.get("instead") or {}).get(action)
@@ -128,9 +128,9 @@ class ArmedWorld:
 
 
 def beginning(plan: Document | None, body: Document) -> JsonObject:
-    """Return the request body that creates a world for a run. Assumptions that the test sets are preserved.
+    """Return the request body that creates a world for a run. Assumptions set by the test are preserved.
 
-    A fault can begin the world at another time. The mode of the clock remains.
+    A fault can change the start time of the world. The clock mode is unchanged.
     """
     flipped, begins = (plan or {}).get("assumptions"), (plan or {}).get("clock")
     if "from_snapshot" in body:  # a snapshot has both already

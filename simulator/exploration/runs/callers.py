@@ -1,4 +1,4 @@
-"""The line of the integrator's code that makes a call, sent to the simulator in a header for the timeline."""
+"""The line of the integrator's code that makes a call. A header sends it to the simulator for the timeline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.exploration.runs.crashing import IS_SIMULATOR, own_file
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Add the header to calls by httpx, requests, urllib and `http.client` in this process."""
+    """Add the header to calls made with httpx, requests, urllib and `http.client` in this process."""
     send, send_async, end = httpx.Client.send, httpx.AsyncClient.send, http.client.HTTPConnection.endheaders
 
     def sent(self: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
@@ -48,7 +48,7 @@ def _mark(request: httpx.Request) -> None:
 
 
 def _caller() -> str:
-    """Return the innermost line outside installed packages, as FILE:LINE, or "" for calls by the test kit itself."""
+    """Return the innermost line outside installed packages as FILE:LINE. Return "" for calls made by the test kit."""
     frame = sys._getframe(3)
     while frame is not None:
         name = own_file(frame.f_code)

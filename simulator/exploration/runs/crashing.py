@@ -1,11 +1,11 @@
-"""Deaths of an application in the process of its tests: where it can die, and how it is made to.
+"""Deaths of an application that runs in the tests' process: where it can die, and how it is made to die.
 
-An application that dies between two of its own statements leaves what it wrote before and nothing of the rest. A
-traced run records the lines at which that matters: the first line of a handler, and the first line after each write.
-Lines after which nothing was written are the same place. A later run raises `Died` at one of these lines.
+An application that dies between two statements leaves its earlier writes, and does nothing of the rest. A traced run
+records the lines that matter: the first line of a handler, and the first line after each write. Lines without a write
+in between count as one place. A later run raises `Died` at one of these lines.
 
 Code between the line and the receiver or the test is unwound, so `finally`, `with` and `except BaseException` still
-run, unlike in a killed process. Memory is not lost either, unless the suite's hook builds the application again.
+run, unlike in a killed process. Memory is also preserved, unless the suite's hook rebuilds the application.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from simulator.exploration.runs.tasks import Document
 from simulator.testing.explored import Died
 
 HANDLER, CALL = "handler", "call"
-"""The two kinds of work of an application: it handles an event, or it works for the test."""
+"""The two kinds of work: the application handles an event, or it works for the test."""
 _INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path != sys.prefix})
-"""Directories of code that is not the integrator's."""
+"""Directories with code that is not the integrator's."""
 _SIMULATOR = os.path.dirname(os.path.realpath(simulator.__file__)) + os.sep
 IS_SIMULATOR = "simulator"
 _AFTER_OPENING = 3
-"""How many lines after a file is opened for writing count as places, because writes to it cannot be seen."""
+"""The number of lines after opening a file for writing that count as places, because its writes are not visible."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -58,7 +58,7 @@ class Scene:
         self.kind = kind
         self.event = event
         self.wrote = 1 if kind == HANDLER else 0
-        """How many of the next lines are places. A handler that has not begun is one."""
+        """The number of following lines that are places. A handler that has not started counts as one."""
 
 
 _scene: ContextVar[Scene | None] = ContextVar("scene", default=None)
@@ -81,9 +81,10 @@ def _written(lines: int = 1) -> None:
 
 
 class Tracer:
-    """Follows the lines of the application during one run. `plan`: the place where it dies, or None to record places.
+    """Traces the application's lines during one run. `plan`: the place where the application dies, or None to record
+    places.
 
-    `own`: the code of the test itself, which is not the application's.
+    `own`: the code of the test itself, which is not part of the application.
     """
 
     def __init__(self, plan: Mapping[str, Any] | None, own: CodeType | None) -> None:
@@ -98,7 +99,7 @@ class Tracer:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Follow all threads that start in this block, and the current one."""
+        """Trace all threads that start in this block, and the current thread."""
         before = sys.gettrace()
         self._active = True
         patches = [patch.object(sqlite3, "connect", self._databases.connect)]
@@ -121,11 +122,11 @@ class Tracer:
             self._active = False
 
     def bury(self) -> None:
-        """Undo the open transactions of an application that has died."""
+        """Roll back the open transactions of an application that has died."""
         self._databases.roll_back()
 
     def _calls(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        """Return the tracer of a function's lines, or None for functions of others."""
+        """Return the tracer for a function's lines, or None for functions outside the application."""
         if not self._active or not self._name_of(frame.f_code):
             return None
         return self._lines
@@ -151,7 +152,7 @@ class Tracer:
     def _begins_a_line(self, frame: FrameType) -> bool:
         """Return True at the beginning of a line.
 
-        The line of a `with` is visited again to release what it holds, and must not be left without that.
+        The line of a `with` is visited again to release its resources. The application must not die before that.
         """
         code = frame.f_code
         begins = self._begins.get(code)
@@ -210,7 +211,7 @@ class _Databases:
 
 
 def _sockets() -> list[Any]:
-    """Return patches that report what is sent by sockets."""
+    """Return patches that report data sent through sockets."""
     import socket
 
     def reporting(name: str) -> Any:
@@ -226,7 +227,7 @@ def _sockets() -> list[Any]:
 
 
 class _Opened:
-    """Reports files that are opened for writing. Python cannot remove the hook that does, so there is only one."""
+    """Reports files that are opened for writing. Python cannot remove audit hooks, so there is only one."""
 
     tell: Callable[[], None] = staticmethod(lambda: None)
     _is_begun = False

@@ -1,7 +1,7 @@
-"""Books that are read during a test, at each instant at which the service changed the state of an order.
+"""Books that are read during a test, whenever the service changes the state of an order.
 
-Every advance of the clock is split at these instants. An order whose books disagree with the ledger for longer than
-tolerated is late.
+Every advance of the clock is split at these instants. An order is late if its books disagree with the ledger for
+longer than tolerated.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from simulator.exploration.runs.tasks import Document
 from simulator.kernel.clock import format_timestamp, parse_duration, parse_timestamp
 
 Advance = Callable[[Document], JsonObject]
-"""Advances a world's clock as the body of the control call says, and returns the receipt."""
+"""Advances a world's clock as given in the body of the control call, and returns the receipt."""
 
 
 class Watch:
-    """Watches the books of one world. `books` returns them, or None."""
+    """Checks the books for one world. `books` returns them, or None."""
 
     def __init__(self, one: ArmedWorld, books: Callable[[], list[Document] | None], tolerated_ms: int) -> None:
         self.late: dict[str, Problem] = {}
@@ -38,7 +38,7 @@ class Watch:
         return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
 
     def advance(self, advance: Advance, body: Document) -> JsonObject:
-        """Advance the clock as a body says, and look at the books at each instant that matters. Return the receipt."""
+        """Advance the clock as given in a body, and check the books at each relevant instant. Return the receipt."""
         self.look()
         target = self._target(body)
         if target is None:
@@ -52,7 +52,7 @@ class Watch:
         return _joined(receipts)
 
     def look(self) -> None:
-        """Compare the books with the ledger if an order has changed, or if one has disagreed for long enough."""
+        """Compare the books with the ledger if an order has changed, or if an order has disagreed for long enough."""
         resources = self._one.world.control("GET", "/resources")["data"]
         states: list[object] = [(row["id"], row["status"]) for row in resources if row.get("status")]
         now = self._now_ms()
@@ -82,7 +82,7 @@ class Watch:
         return None if body.get("to") is None else parse_timestamp(body["to"])
 
     def _next_ms(self) -> int | None:
-        """Return the next instant that matters: a timer, or the end of a time that is tolerated."""
+        """Return the next relevant instant: a timer, or the end of a tolerated period."""
         now = self._now_ms()
         timer = self._one.world.control("GET", "/clock")["next_timer_at"]
         ends = [since + self._tolerated_ms for order, since in self._since.items() if order not in self.late]
@@ -91,7 +91,7 @@ class Watch:
 
 
 def _joined(receipts: list[JsonObject]) -> JsonObject:
-    """Return the receipts of consecutive advances as one."""
+    """Return one receipt for consecutive advances."""
     joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
     for name in ("fired", "events", "deliveries"):
         if isinstance(joined.get(name), list):

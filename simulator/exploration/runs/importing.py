@@ -37,7 +37,10 @@ class Reading:
 
 
 def _reader(frame: FrameType | None) -> str:
-    """Return the line that reads, unless it is in the test kit, in pytest, or in code that copies all variables."""
+    """Return the line that reads the variables.
+
+    Lines in the test kit, in pytest, and in code that copies all variables are ignored.
+    """
     while frame is not None and frame.f_globals.get("__name__") in _THROUGH:
         if frame.f_code.co_name == "copy":
             return ""

@@ -1,4 +1,4 @@
-"""Deliveries of one object in a given order, after a test that has got none of them."""
+"""Deliveries about one object in a given order, after a test during which none of them arrived."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from simulator.exploration.runs.armed import ArmedWorld
 from simulator.exploration.runs.tasks import Document
 
 _MOST_ATTEMPTS = 4
-"""How often an event that is refused is delivered again, as the service does."""
+"""How often a refused event is delivered again, as the service does."""
 
 
 def play(one: ArmedWorld, books: Callable[[], JsonObject]) -> Document:
-    """Deliver the events of the plan's object in the plan's order, and those that are refused once more at the end.
+    """Deliver the events of the plan's object in the plan's order. At the end, deliver refused events once more.
 
-    Return the answer to the last delivery (`answer`) and the books after it (`books`, a list or None).
+    Return the response to the last delivery (`answer`) and the books after it (`books`, a list or None).
     """
     plan = one.plan["orders"]
     ids = _events(one, plan["object"])
@@ -46,7 +46,7 @@ def _events(one: ArmedWorld, number: int) -> list[str]:
 
 
 def _deliver(one: ArmedWorld, event: str) -> int | None:
-    """Deliver an event to all its endpoints. Return the status of the answer, or None if there is none."""
+    """Deliver an event to all its endpoints. Return the status of the response, or None if there is none."""
     before = len(one.world.deliveries())
     one.world.control("POST", f"/events/{quote(event, safe='')}/resend", {}, query={"wait": "true"})
     rows = one.world.deliveries()[before:]

@@ -72,7 +72,7 @@ class Stage(Observer):
     # Runs
 
     async def _begin(self, call: ControlCall) -> None:
-        """Start a run. `id` is the id of its own world, `seed` is for all its worlds, `plan` is its fault."""
+        """Start a run. `id`: the id of its own world. `seed`: the seed of all its worlds. `plan`: its fault."""
         self._id, self._seed, self._plan = call.raw["id"], call.raw["seed"], call.raw["plan"]
         self._made = 0
         self._played = {}

@@ -23,8 +23,8 @@ RUN = "/explored-run"
 class Task:
     """One run. `world`: the id of its world. `plan`: an `Arming` as JSON, or None. `limit` is in seconds.
 
-    `story`: include the history, for planning and for people. `waits`: the run mostly waits for a response.
-    `effects`: include a digest of all responses, deliveries and balances.
+    `story`: include the history, which planning and readable reports use. `waits`: the run mostly waits for a
+    response. `effects`: include a digest of all responses, deliveries and balances.
     """
 
     test: str

@@ -147,7 +147,7 @@ class _ExploringRun(Run):
         """The world of the test's fixtures."""
         self._item: pytest.Item | None = None
         self.tracer: Tracer | None = None
-        """Follows the application's lines if it dies in this run, or if the places are recorded."""
+        """Traces the application's lines if the application dies in this run, or if the places are recorded."""
 
     def server(self) -> Server:
         if self._found is None:
@@ -180,7 +180,7 @@ class _ExploringRun(Run):
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """Let `advance` wait as in other runs, or as the option `--quiesce` says."""
+        """Let `advance` wait as in other runs, or as specified with the option `--quiesce`."""
         given: str | None = self.task["quiesce"]
         if given is None:
             super().wait_for_application(item, world)
@@ -239,7 +239,7 @@ class _ExploringRun(Run):
         return found
 
     def after_death(self) -> None:
-        """Undo what an application that has died has not committed, and let the suite build it again."""
+        """Roll back the uncommitted writes of an application that has died, and let the suite rebuild it."""
         if self.tracer is not None and self._item is not None:
             self.tracer.bury()
             self._item.ihook.pytest_rampsim_restart(item=self._item)
@@ -349,7 +349,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Let the application's work for the test begin and end with the test function."""
+        """Run the application's work for the test only during the test function."""
         crashing.begin(crashing.CALL)
         try:
             return (yield)
@@ -362,7 +362,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Let the days after the test pass until the money has arrived, while its fixtures are still active."""
+        """Let the days after the test pass, until the money has arrived. The test's fixtures are still active."""
         self._unwatch()
         try:
             self._result["evidence"] = self._run.follow(self._environment)

@@ -28,16 +28,16 @@ def pytest_rampsim_settle(item: pytest.Item, world: World) -> object:
 
 @pytest.hookspec(firstresult=True)
 def pytest_rampsim_quiesce(item: pytest.Item) -> bool | None:
-    """Wait until the application's own queue is empty, or return False while it is not, to be asked again.
+    """Wait until the application's own queue is empty. Return False to be called again.
 
-    `world.advance` calls it, and so does `rampsim explore` before it reads the books.
+    `world.advance` calls this hook, and so does `rampsim explore` before it reads the books.
     """
 
 
 @pytest.hookspec
 def pytest_rampsim_restart(item: pytest.Item) -> None:
-    """Build the application again, as if its process had been killed and started: what it had in memory is lost.
+    """Rebuild the application, as if its process had been killed and restarted. Its memory is lost.
 
-    Called after the application has died under a fault of the class `crash-in-handler`, `crash-in-call` or
-    `crash-of-process`, perhaps in another thread than the test's.
+    This hook is called after the application has died under a fault of the class `crash-in-handler`, `crash-in-call`
+    or `crash-of-process`, perhaps in another thread than the test's.
     """

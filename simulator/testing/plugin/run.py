@@ -121,7 +121,7 @@ class Run:
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """Let `advance` wait until the application's queue is empty, if the suite can say when it is."""
+        """Let `advance` wait until the application's queue is empty, if the suite can check the queue."""
         hook = item.ihook.pytest_rampsim_quiesce
         if hook.get_hookimpls():
             world.on_advance.append(waiter(partial(hook, item=item)))

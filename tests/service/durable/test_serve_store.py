@@ -70,7 +70,7 @@ def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
     with process("--port", "0", "--store", url_of(path)) as (server, _):
         told = refusal_of("--store", url_of(path))
         assert f"another rampsim serves '{path}' (process {server.pid})" in told
-        assert "Stop it, or name another file" in told
+        assert "Stop it, or use another file" in told
 
 
 def test_a_second_interrupt_ends_without_the_store(path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_database_of_something_else(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE users (name TEXT)")
         other.commit()
-    assert "is the database of another program; name another file" in same_after(path)
+    assert "is the database of another program; use another file" in same_after(path)
 
 
 def written(path: Path, *statements: str) -> None:

@@ -1,4 +1,4 @@
-"""Unreadable worlds are set aside, and the server continues with the others."""
+"""Unreadable worlds are quarantined, and the server continues with the others."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def with_odd(path: Path, odd: str) -> None:
 def test_an_unreadable_world_does_not_affect_the_others(path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with_odd(path, "odd")
     with kept(path) as (world, _):
-        assert "the world odd is set aside" in caplog.text
+        assert "the world odd is quarantined" in caplog.text
         assert len(seen(world, "sound").control("GET", "/resources", params={"type": "quote"}).body["data"]) == 1
         listed = world.control("GET", "/worlds").body
         assert [one["id"] for one in listed["data"]] == ["default", "sound"]

@@ -48,7 +48,7 @@ def test_the_output_lists_receiver_simulator_and_rules(start: Start) -> None:
     lines = result.output.splitlines()
     assert lines[0] == f"Certifying the webhook receiver at {receiver.url}"
     assert lines[1].split() == ["key", receiver.key]
-    assert f"{receiver.world.origin}, which was running, world {receiver.world.world['id']}" in lines[2]
+    assert f"{receiver.world.origin}, already running, world {receiver.world.world['id']}" in lines[2]
     told = {line.split()[1]: line.split()[0] for line in lines if line.startswith(("pass", "FAIL", "skipped"))}
     assert told == {name: "skipped" if name in BY_BOOKS else "pass" for name in NAMES}
     assert "skipped  booked-once" in result.output
@@ -162,7 +162,7 @@ def test_a_missing_simulator_exits_with_3() -> None:
         ),
         (("--order", "exit 4"), "--order: `exit 4` failed with exit code 4"),
         (("--books", "echo hello"), "line 1 is 'hello'. Write JSON lines like"),
-        (("--books", "http://127.0.0.1:1/books"), "http://127.0.0.1:1/books does not answer"),
+        (("--books", "http://127.0.0.1:1/books"), "http://127.0.0.1:1/books does not respond"),
     ],
 )
 def test_wrong_usage_is_named(start: Start, words: tuple[str, ...], said: str) -> None:
@@ -232,7 +232,7 @@ def test_a_simulator_at_the_default_address_is_used(start: Start) -> None:
     port = receiver.world.origin.rpartition(":")[2]
     result = certify(receiver.url, "--webhook-key", receiver.key, "--only", "valid-event", SIMULATOR_PORT=port)
     assert result.exit_code == 0, result.output
-    assert f"{receiver.world.origin}, which was running, world {receiver.world.world['id']}" in result.output
+    assert f"{receiver.world.origin}, already running, world {receiver.world.world['id']}" in result.output
 
 
 def test_the_simulator_of_another_run_is_not_used() -> None:

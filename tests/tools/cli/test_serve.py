@@ -225,7 +225,7 @@ def test_serve_explains_a_taken_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = serve("--port", str(taken.getsockname()[1]), "--clock", "manual")
     assert result.exit_code == 2
-    assert "is taken, perhaps by another rampsim" in result.stderr
+    assert "is in use, perhaps by another rampsim" in result.stderr
     assert "use --port 0 for a free port" in result.stderr
 
 

@@ -165,7 +165,7 @@ def test_a_second_recording_gets_its_own_file(service: str, tmp_path: Path) -> N
         (["--upstream", "http://127.0.0.1:9/v1", "--forward-webhooks", "shop"], "--forward-webhooks: 'shop'"),
         (["--upstream", "http://127.0.0.1:9/v1", "--name", "../x"], "--name: '../x' is not the name of a file"),
         (["--upstream", "http://127.0.0.1:9/v1", "--name", "old"], "old.jsonl: exists already. Choose another --name"),
-        (["--upstream", "https://127.0.0.1:9/v1", "--ca", "old.jsonl"], "is not a file of certificates"),
+        (["--upstream", "https://127.0.0.1:9/v1", "--ca", "old.jsonl"], "is not a PEM certificate file"),
         ([], "--upstream"),
     ],
 )

@@ -116,7 +116,7 @@ def test_accepted_differences_need_a_reason_and_a_use(corpus: Path, tmp_path: Pa
     accept.write_text("".join(f"- {one}\n" for one in [*entries, "{kind: span, reason: once it was so}"]))
     unused = run("compare", corpus, "--accept", accept)
     assert unused.exit_code == 1
-    assert "[1]: excuses no difference (once it was so)" in unused.output
+    assert "[1]: no difference matches this entry (once it was so)" in unused.output
     accept.write_text("- {kind: status}\n")
     assert "has no `reason`" in run("compare", corpus, "--accept", accept).output
 

@@ -73,11 +73,11 @@ def test_replaced_row_keeps_its_position_and_recreated_row_does_not() -> None:
 
 def test_writing_outside_of_a_change_is_refused_and_changes_nothing() -> None:
     store, table = filled("a")
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.put("b", 1)
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.put("a", 1)
-    with pytest.raises(RuntimeError, match="'things' written outside of a change"):
+    with pytest.raises(RuntimeError, match="'things' written outside of a transaction"):
         table.delete("a")
     assert listed(store) == {"things": [("a", "row a")]}
 
@@ -212,7 +212,7 @@ def test_an_attempt_that_succeeds_is_part_of_its_change() -> None:
 
 def test_an_attempt_is_possible_inside_a_change_only() -> None:
     store, _ = filled()
-    with pytest.raises(RuntimeError, match="an attempt needs an open change"), store.attempt():
+    with pytest.raises(RuntimeError, match="an attempt needs an open transaction"), store.attempt():
         pytest.fail("the block of a refused attempt ran")
 
 

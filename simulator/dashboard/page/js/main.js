@@ -15,7 +15,7 @@ import { listenToKeys, showKeys } from "./keyboard.js";
 
 const MOST_WORLDS = 6;
 
-if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
+if (window.top !== window) throw new Error("The dashboard cannot be embedded in another page.");
 
 function Page() {
   const { panel, rest, query } = useStore(route);

@@ -144,7 +144,7 @@ def wait_seconds(call: ControlCall) -> float:
 
 
 class Waker(Watcher):
-    """Sets the `asyncio.Event` `woken` after every change in a world."""
+    """Sets the `asyncio.Event` `woken` after every transaction in a world."""
 
     def __init__(self, world_id: str) -> None:
         self._world_id = world_id

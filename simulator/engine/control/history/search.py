@@ -226,7 +226,7 @@ async def search(call: ControlCall) -> SearchAnswer:
 
 
 _LINES: PerWorld[dict[str, tuple[Record, str]]] = PerWorld(dict)
-"""The searchable lines of each resource, with the record they come from. They are rebuilt after a change."""
+"""The searchable lines of each resource, with the record they come from. They are rebuilt after a transaction."""
 
 
 def _resources(world: World) -> Iterator[_Candidate]:

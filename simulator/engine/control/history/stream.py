@@ -96,7 +96,7 @@ class Feed:
     def _written(self, writes: list[Write]) -> None:
         try:
             self._publish_writes(writes)
-        except Exception:  # an error in the stream must not undo the change
+        except Exception:  # an error in the stream must not undo the transaction
             _log.exception("the stream of the world %s lost messages", self.world.id)
 
     def _publish_writes(self, writes: list[Write]) -> None:

@@ -125,9 +125,9 @@ class _Collector:
             yield self._delivery(delivery, events.get(delivery.event_id))
 
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
-        """Return the number of the call that caused a change, or -1 if there is none.
+        """Return the number of the call with this cause, or -1 if there is none.
 
-        `least` is the call number of the resource's previous change.
+        `least`: the call number of the previous transition or event.
         """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)

@@ -155,7 +155,7 @@ class _Route:
             raise self._stopped(refusal.message) if start.drive else refusal from None
 
     def _instant(self, steps: Drive) -> Drive:
-        """Run the steps up to the next wait, atomically, and rehearse that wait.
+        """Run the steps up to the next wait, atomically, and check that this wait can end.
 
         Return the wait and all later steps.
         """
@@ -324,7 +324,7 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 
 
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
-    """Return the events that a timer would emit if the world does not change before it fires.
+    """Return the events that a timer would emit if the world did not change before it fires.
 
     `empty` assumes an empty balance. The timer fires in a copy, because the clock of a world never goes back. The
     copy includes the writes of the transaction in progress.

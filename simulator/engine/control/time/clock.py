@@ -23,7 +23,7 @@ Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=
 
 MODE_MEANINGS = {
     "real": "It runs at the speed of the wall clock.",
-    "manual": "It is paused and moves only when you advance it.",
+    "manual": "It is paused and changes only when you advance it.",
     "scaled": "It runs `rate` times as fast as the wall clock.",
 }
 Mode = Annotated[str, OneOf(MODE_MEANINGS)]

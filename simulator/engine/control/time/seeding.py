@@ -1,4 +1,4 @@
-"""POST /seed: give a world a history of orders, through API requests, outside events and simulated time."""
+"""POST /seed: give a world a history of orders, created with API requests, outside events and simulated time."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ SeedAnswer = TypedDict(
 
 @operation("POST /seed", "Give the world a history", body=SeedBody, query=WAIT, by_environment=True, recorded_as="call")
 async def seed(call: ControlCall) -> SeedAnswer:
-    """Create orders on each of the next days, and bring them to an end with outside events, up to that time.
+    """Create orders on each of the following days, and complete them with outside events up to the end of that time.
 
-    Use it to have lists, limits, orders, recurring runs and webhooks of several months. Requests, timers and webhook
-    deliveries happen as if they had been made one by one. The same seed gives the same history. Active scenarios
-    leave these orders alone. Fails with 409 clock_busy during another advance.
+    Use this operation to fill lists, limits, orders, recurring runs and webhooks with data for several months.
+    Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same
+    history. Active scenarios do not affect these orders. The response is 409 clock_busy during another advance.
     """
     world, body = call.world, call.body
     history = triggers_of(world).history
@@ -73,7 +73,7 @@ async def seed(call: ControlCall) -> SeedAnswer:
 
 
 class _Seeding:
-    """One history while it is created. Work is planned day by day and done in the order of its time."""
+    """One history during its creation. Work is planned day by day and done in chronological order."""
 
     def __init__(self, call: ControlCall, world: World, history: History) -> None:
         self._call = call
@@ -132,7 +132,7 @@ class _Seeding:
             await self._call.advance(world, end_ms)
 
     def _do(self, stepper: Stepper, drive: Drive) -> bool:
-        """Perform steps atomically. Return whether they were allowed; a refusal is counted by its code."""
+        """Perform steps atomically. Return True if they were accepted. A refusal is counted by its code."""
         world = self._world
         try:
             with world.change(self._cause), world.store.attempt():

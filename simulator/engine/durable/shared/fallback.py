@@ -35,7 +35,8 @@ from simulator.kernel.world import DEFAULT_WORLD
 _CONTROL = f"{CONTROL_BASE}/"
 _FORK_ELSEWHERE = "another server owns it, so `replace` does not delete it. Delete it first, or choose another id."
 _AT_REST = (
-    "No server has this world in memory, so this is not a delivery of it. For other requests, send a control token."
+    "No server has this world in memory, so this request is not one of its deliveries. For other requests, send a "
+    "control token."
 )
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world is moving between replicas. Nothing was done. Send the request again.",
@@ -53,13 +54,13 @@ Admits: TypeAlias = Callable[[Scope], Admission | None]
 
 @dataclass(frozen=True)
 class _Call:
-    """An admitted request whose body was read."""
+    """An accepted request whose body was read."""
 
     scope: Scope
     receive: _ReplayedBody
     send: Send
     admission: Admission | None
-    """The admission of a control request, or None for an API request."""
+    """The route and access data (`Admission`) of a control request, or None for an API request."""
     is_forwarded: bool = False
     """True if another replica has forwarded the request."""
 
@@ -77,7 +78,7 @@ class _Call:
 class FallbackApp:
     """ASGI middleware around the whole server except its error boundary.
 
-    `refusal` returns the reason to refuse an API request, or None. `admission` admits a control request. The wrapped
+    `refusal` returns the reason to refuse an API request, or None. `admission` checks a control request. The wrapped
     application writes the refusals. `pages` are paths at the server root that need no world.
     """
 
@@ -119,7 +120,7 @@ class FallbackApp:
             await _refuse(scope, send, _unavailable(scope["path"], f"{error}."), None)
 
     def _needs_world(self, scope: Scope, is_control: bool, admission: Admission | None) -> bool:
-        """Return True if a request is admitted and its response can differ between replicas."""
+        """Return True if a request is accepted and its response can differ between replicas."""
         if not is_control:
             return self._refusal(scope) is None
         return admission is not None and (not admission.row.open or admission.row.takes_webhooks)

@@ -37,7 +37,7 @@ def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[
 
 
 class ScenarioChecker:
-    """Checks one document. `scenarios` are the names of the scenarios that it may hand over to."""
+    """Checks one document. `scenarios` are the names of the scenarios that the document may hand over to."""
 
     def __init__(self, document: Document, vocabulary: Vocabulary, scenarios: tuple[str, ...]) -> None:
         self._document = document

@@ -123,7 +123,7 @@ class WhereChecker:
         known = self._vocabulary.kinds.keys() & (strings_of(wanted) or frozenset())
         if known and not known & set(kinds):
             others = " or ".join(sorted(known))
-            self._document.warn(place, f"{named} never concerns the type {others}, only {', '.join(kinds)}")
+            self._document.warn(place, f"{named} never applies to the type {others}, only {', '.join(kinds)}")
         else:
             self._field(place, "type", wanted, fields, named)
 

@@ -46,8 +46,8 @@ class Engine:
         self._context = Context(actions, self._catalogue, outages)
         carry_out = partial(steps.carry_out, self._context)
         self.timers = (
-            TimerRow(STEP, carry_out, "a step that a rule of a scenario planned"),
-            TimerRow(TIMELINE, carry_out, "a step of the timeline of a scenario"),
+            TimerRow(STEP, carry_out, "a step planned by a scenario rule"),
+            TimerRow(TIMELINE, carry_out, "a step in a scenario's timeline"),
         )
 
     # --- scenarios ----------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def _offer(
     name = scenario.file.name
     for prepared in rules:
         # Few requests contain the field that a rule tests. Searching the request's bytes for the field name takes a
-        # fifth of the time of parsing them. Parsing would take a twentieth of the time of creating a resource.
+        # fifth of the time of parsing them. Parsing would take 5% of the time of creating a resource.
         if prepared.request_field and not view.may_carry(prepared.request_field):
             continue
         groups = _take(context, world, name, prepared, view, bound_id)
@@ -292,5 +292,5 @@ def _why_not(context: Context, world: World, name: str, successor: str, occurren
     if stops.why_stopped(world, successor) is not None:
         return f"the scenario {successor} was stopped"
     if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
-        return "the object came from that scenario"
+        return "that scenario handed the object over"
     return "there is no object to hand over" if find(world, occurrence.object_id) is None else None

@@ -12,7 +12,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 
 
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
-    """Return a 503 response for a call to a world that is set aside, otherwise None.
+    """Return a 503 response for a call to a quarantined world, otherwise None.
 
     `is_known` is True if the API has an operation at the path. A suspended world is first read into memory. The
     refusal is not entered in any world's journal, because the service would not send it. Raise `Unavailable` if the

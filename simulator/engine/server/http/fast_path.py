@@ -71,11 +71,11 @@ class EagerCoroutine(Generic[T]):
 
 
 Answer: TypeAlias = "Callable[[bytes, bool], Coroutine[Any, Any, Outgoing[Content] | Response]]"
-"""Answers an admitted call, given its body, and True if the body was not truncated."""
+"""Answers an accepted call, given its body, and True if the body was not truncated."""
 
 
 class InlineCall:
-    """One admitted call.
+    """One accepted call.
 
     `begin` runs the call up to its first wait, and `finish` completes it as an ASGI application.
     """
@@ -128,10 +128,10 @@ class Handler(Protocol):
     """The handler for one of the two APIs."""
 
     def admit(self, scope: Scope) -> InlineCall:
-        """Admit a call based on its headers, before its body is read. Raise `ApiError` if the call is refused."""
+        """Accept a call based on its headers, before its body is read. Raise `ApiError` if the call is refused."""
 
     async def refuse(self, error: ApiError) -> Outgoing[Content]:
-        """Return the response to a call that was not admitted."""
+        """Return the response to a call that was not accepted."""
 
 
 async def serve(handler: Handler, scope: Scope, receive: Receive, send: Send) -> None:

@@ -57,7 +57,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _cycle_arriving: RequestResponseCycle | None = None
     """The request that is currently arriving, if it will run inline once it is complete."""
     _call: InlineCall | None = None
-    """The same request, as admitted by the fast path."""
+    """The same request, as accepted by the fast path."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)
@@ -199,7 +199,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Close the connection after this many seconds, unless `_wait` or `_stop_waiting` is called earlier.
 
         The running timer is not replaced. When it fires, it checks `_ends_at` and is set again if necessary. Creating
-        a new timer for every request and response took a twentieth of the time of a call.
+        a new timer for every request and response took 5% of the time per call.
         """
         self._ends_at = self.loop.time() + seconds
         if self._timer is None:

@@ -56,7 +56,7 @@ class Router(Generic[R]):
         return node.variable[1]
 
     def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:
-        """Return the rows at a path by method, and the values of its variables. Return None for an unknown path."""
+        """Return the routes for a path, keyed by method, and the path variables. Return None for an unknown path."""
         node, variables = self._root, {}
         for segment in path.split("/")[1:]:
             literal = node.literals.get(segment)

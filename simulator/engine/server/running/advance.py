@@ -135,7 +135,7 @@ class AdvanceLoop:
             advance.fired += 1
             if advance.emitted > most_events or advance.fired > most_timers:
                 advance.called_off = advance.called_off or (
-                    f"such an advance emits at most {most_events} events and fires at most {most_timers} timers; "
+                    f"an advance emits at most {most_events} events and fires at most {most_timers} timers; "
                     "advance in shorter spans"
                 )
             if quotas.is_over(world, advance.objects_before):

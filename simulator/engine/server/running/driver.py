@@ -198,7 +198,7 @@ class Driver:
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
-        """Set the alarm of a world again after a change. Do nothing while the world is being advanced."""
+        """Set the alarm of a world again after a transaction. Do nothing while the world is being advanced."""
         keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)

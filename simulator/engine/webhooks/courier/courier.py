@@ -153,7 +153,7 @@ class Courier:
             attempts = webhooks.take(world)
         for attempt in attempts:
             # The next attempt to an endpoint reuses the task of the previous one. A separate task for each attempt
-            # took a twentieth of the time of a delivery.
+            # took 5% of the time per delivery.
             carrier = flight.landing
             if carrier is not None and carrier.attempt is None and carrier.endpoint_id == attempt.endpoint_id:
                 carrier.attempt = attempt

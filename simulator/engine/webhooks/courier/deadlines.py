@@ -1,6 +1,6 @@
 """Time limits for many tasks that share one event loop timer.
 
-`asyncio.timeout` creates a timer for each request, which took a twentieth of the time of a delivery. Almost none of
+`asyncio.timeout` creates a timer for each request, which took 5% of the time per delivery. Almost none of
 these timers ever fire.
 """
 

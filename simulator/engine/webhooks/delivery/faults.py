@@ -235,7 +235,7 @@ FALSIFIED = {
     "corrupt_signature": "Its X-Signature is wrong.",
     "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent. The signature matches it.",
     "alter_body": "Its body differs from the signed one.",
-    "surprise": "Its body has something that the event does not have: an unknown type, enum value or field.",
+    "surprise": "Its body contains a value that is not in the event: an unknown type, enum value or field.",
     "acknowledgement_lost": "The receiver's 2xx was lost.",
 }
 """Effects of faults on a delivery. They are reported, so that users do not look for the cause in their receiver."""

@@ -74,7 +74,7 @@ def on_event(world: World, event: Event, _subject: Shown) -> None:
 def recipients(world: World, event: Event) -> list[Webhook]:
     """Return the enabled endpoints that subscribe to an event.
 
-    A test event has only the tested endpoint (decision W10).
+    A test event goes only to the endpoint that is tested (decision W10).
     """
     table = endpoints(world, event.environment)
     if not table.rows:

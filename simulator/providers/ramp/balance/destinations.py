@@ -146,7 +146,8 @@ def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
 
 
 def _products_of(own: object | None) -> tuple[str, ...]:
-    """Return the additional fee products for a transfer to a resource of this world.
+    """Return the additional fee products (entries of the fee table) that must be active for a transfer to a resource
+    of this world.
 
     A transfer to a wallet needs the deposit product. A transfer to an offramp needs none.
     """

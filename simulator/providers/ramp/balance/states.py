@@ -85,26 +85,26 @@ SEND_MEANINGS = {
     "pending": "Accepted, but not broadcast or routed yet. The amount is held.",
     "processing": "Broadcast on the chain, or being routed. Internal transfers complete immediately from here.",
     "completed": "Final: the recipient has the money.",
-    "failed": "It failed. `failure_code` has the reason, and the amount is back in the balance.",
+    "failed": "It failed. `failure_code` contains the reason, and the amount is back in the balance.",
 }
 
 SWAP_MEANINGS = {
     "pending": "Accepted. The source amount is held.",
     "completed": "The source amount is spent and the target amount is credited.",
-    "failed": "Nothing was exchanged. `failure_code` has the reason, and the held amount is available again.",
+    "failed": "Nothing was exchanged. `failure_code` contains the reason, and the held amount is available again.",
 }
 
 BUY_MEANINGS = {
     "pending": "It waits for the payer's fiat. Nothing is credited yet.",
     "processing": "The fiat has arrived and the balance is credited. The settlement is in progress.",
     "completed": "Settled: the credit is final.",
-    "failed": "The payment was declined or too small, or the purchase was reversed. `failure_code` has the reason.",
+    "failed": "The payment was declined or too small, or the purchase was reversed. `failure_code` gives the reason.",
 }
 
 WITHDRAW_MEANINGS = {
     "processing": "The payout is in progress and the amount is held.",
     "completed": "The beneficiary has received the fiat.",
-    "failed": "The payout was rejected. `failure_code` has the reason, and the amount stays held until it is refunded.",
+    "failed": "The payout was rejected. `failure_code` gives the reason. The amount stays held until it is refunded.",
     "refunded": "The full amount, fee included, is back in the balance.",
 }
 

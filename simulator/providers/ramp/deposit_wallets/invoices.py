@@ -187,7 +187,7 @@ def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str
     except Exception as error:  # the library raises several types, one of them `Exception` itself
         raise ValueError("its signature is not valid") from error
     if named is not None and _octets(named).hex() != signer:
-        raise ValueError("its signature is not that of the payee it names")
+        raise ValueError("its signature does not match the payee's public key")
     return signer
 
 

@@ -88,7 +88,7 @@ LIGHTNING_MEANINGS = {
 DEPOSIT_MEANINGS = {
     "detected": "Detected on the chain, without enough confirmations. Nothing is credited yet.",
     "confirmed": "Credited to the balance.",
-    "failed": "It could not be credited. `reason` has the reason.",
+    "failed": "It could not be credited. `reason` contains the reason.",
 }
 
 INVOICE_EXPIRED = ErrorCode(
@@ -125,7 +125,7 @@ EVENTS = (
         "deposit.failed",
         "a deposit could not be credited",
         "deposit",
-        "`reason` has the reason. Nothing is credited.",
+        "`reason` contains the reason. Nothing is credited.",
         requires=("reason",),
         is_last=True,
         example={

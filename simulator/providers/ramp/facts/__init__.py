@@ -1,7 +1,7 @@
-"""Facts: reference data that was read from a running service, and that replaces the shipped data of a world.
+"""Facts: reference data read from a running service, which replaces a world's shipped data.
 
-`fit` compares facts with the shipped data and returns the differences as worlds accept them. `put_facts` applies these
-to a new world. Both environments of a world get the same facts.
+`fit` compares facts with the shipped data and returns the differences in the form that worlds accept. `put_facts`
+applies the differences to a new world. Both environments of a world get the same facts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from simulator.providers.ramp.facts.fitting import fit, product_id, template
 
 
 def put_facts(world: World, facts: Shown) -> None:
-    """Replace reference data of a new world by facts, as far as they fit. Call this inside a change."""
+    """Replace the reference data of a new world with facts, as far as they fit. Call this inside a transaction."""
     facts, _ = fit(facts)
     for environment in world.environments:
         rates = {key: Decimal(rate) for key, rate in facts.get("rates", {}).items()}

@@ -1,7 +1,7 @@
 """Compares facts about a running service with the shipped reference data.
 
-Rates, prices, limits and fee products fit: worlds can have others. Networks, assets, precision, currencies and id
-prefixes are fixed, so a difference is listed as unfit.
+Worlds can adopt rates, prices, limits and fee products. Networks, assets, precision, currencies and id prefixes are
+fixed, so a difference in these is reported as unfit.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ ID_PREFIXES = {
     "/webhooks": "wh_",
     "/recurring-payments": "rp_",
 }
-"""The shipped prefixes, by the path of the call that creates the resource."""
+"""The shipped id prefixes, by the path of the call that creates the resource."""
 
 
 def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
-    """Return the facts that differ from the shipped data, as `put_facts` applies them, and one line a misfit."""
+    """Return the facts that differ from the shipped data, for `put_facts`, and one line for each misfit."""
     unfit: list[str] = []
     fitted = {
         "rates": _rates(facts, unfit),
@@ -58,7 +58,7 @@ def _rows(facts: Shown, name: str) -> list[Shown]:
 
 
 def _number(value: object) -> Decimal | None:
-    """Return a positive number of JSON or of a string, or None."""
+    """Return a positive number from a JSON number or a string, or None."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:
@@ -91,7 +91,7 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
 
 
 def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the mid rates between changed rates, and the swap rates of changed prices."""
+    """Return the mid rates for pairs with changed rates, and the swap rates for changed prices."""
     found = {}
     for pair in dict.fromkeys(key.partition(":")[2] for key in changed if not key.startswith("mid:")):
         sides = [seen.get(f"{type_}:{pair}") for type_ in ("onramp", "offramp")]
@@ -123,12 +123,12 @@ def _limits(limits: object, unfit: list[str]) -> JsonObject:
 
 
 def product_id(identifier: str, environment: str) -> str:
-    """Return the id of a product in an environment. Ids are unique across both."""
+    """Return the id of a product in an environment. Ids are unique across both environments."""
     return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
 
 
 def template(identifier: str, environment: str, product: str) -> fees.FeeProduct:
-    """Return a product with this id whose other fields are to be replaced. Raise `LookupError` for an unknown type."""
+    """Return a product with this id whose other fields the caller replaces. Raise `LookupError` for an unknown type."""
     shipped = fees.base(environment).values()
     found = next((one for one in shipped if one.product == product), None)
     if found is None:
@@ -137,7 +137,7 @@ def template(identifier: str, environment: str, product: str) -> fees.FeeProduct
 
 
 def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
-    """Return the changed fields of products by the shipped id, or by a new id."""
+    """Return the changed fields of products, by the shipped id or by a new id."""
     if not isinstance(listed, list):
         return {}
     left = dict(fees.base(_OWN))
@@ -167,14 +167,17 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
 
 
 def _fields(row: object) -> JsonObject:
-    """Return the fields of a row that worlds accept. A field that may be null may be absent. Raise `LookupError`."""
+    """Return the fields that worlds accept from a row. Raise `LookupError` if a required one is missing."""
     if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
         raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
     return {**{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
 
 
 def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:
-    """Take the shipped product with the same id out of `left`, or else one that applies to the same operations."""
+    """Remove and return the matching shipped product from `left`.
+
+    A product with the same id matches first, then one that applies to the same operations.
+    """
     same = [str(_name(row))] if _name(row) in left else []
     key = tuple(fields.get(name) for name in _KEY)
     same += [one.id for one in left.values() if _key_of(one) == key and one.status == fields.get("status")]

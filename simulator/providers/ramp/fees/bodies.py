@@ -15,7 +15,7 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CO
 
 
 class CalculateFee(Body):
-    """The operation whose fee is calculated. The product determines which other fields are required."""
+    """The operation to calculate a fee for. The product determines which other fields are required."""
 
     product: records.ProductName
     """The operation to price."""
@@ -36,7 +36,7 @@ class CalculateFee(Body):
 
 
 class CalculateRampFee(CalculateFee):
-    """An onramp or offramp whose fee is calculated."""
+    """An onramp or offramp to calculate a fee for."""
 
     network: ShortNetwork
     """The network of the ramp."""
@@ -45,14 +45,14 @@ class CalculateRampFee(CalculateFee):
 
 
 class CalculatePayoutFee(CalculateFee):
-    """A buy or withdrawal whose fee is calculated."""
+    """A buy or withdrawal to calculate a fee for."""
 
     fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency of the payment or payout."""
 
 
 class CalculateSwapFee(CalculateFee):
-    """A swap whose fee is calculated."""
+    """A swap to calculate a fee for."""
 
     network: ShortNetwork
     """The network of the source asset."""
@@ -61,7 +61,7 @@ class CalculateSwapFee(CalculateFee):
 
 
 class CalculateSendFee(CalculateFee):
-    """A send whose fee is calculated."""
+    """A send to calculate a fee for."""
 
     network: ShortNetwork
     """The network of the send."""

@@ -23,7 +23,7 @@ ORDER_STATUS_MEANINGS = {
     "pending": "It waits for a payment, a deposit or the network.",
     "processing": "The money was received or is held, and is on its way.",
     "successful": "The recipient has the money.",
-    "failed": "It failed. `reason` has the reason.",
+    "failed": "It failed. `reason` contains the reason.",
     "expired": "The payment or deposit did not arrive in time.",
     "refunded": "The received or held money was returned.",
 }

@@ -1,4 +1,4 @@
-"""The ramp's data for probes: the steps, and what only this service can say about an account."""
+"""The ramp's data for probes: the steps, and the account values that are specific to this service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _CENT = Decimal("0.01")
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _USED_TODAY = ("limits", "daily", "used")
 _BEYOND = Decimal(500)
-"""The amount by which a request exceeds the balance, so that it is refused because of the balance and not of a limit.
+"""The amount by which a request exceeds the balance.
+
+It is small, so that the balance causes the refusal and not a limit.
 """
 
 
@@ -31,7 +33,7 @@ def _amount(body: Any, *path: str) -> Decimal | None:
 def _rounding(bodies: Mapping[str, Any]) -> str | None:
     """Return how offramp quotes round the fiat amount: `down`, `up` to the nearest cent, or `both`.
 
-    Quotes whose exact amount is not above half a cent decide nothing.
+    A quote decides nothing if its exact amount is not above half a cent.
     """
     found = set()
     for body in bodies.values():
@@ -46,7 +48,7 @@ def _rounding(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _held_only(bodies: Mapping[str, Any]) -> str | None:
-    """Return which assets of the currency listing have a balance: `everything`, only those `held`, or None."""
+    """Return which assets of the currency listing have a balance: `everything`, only `held` assets, or None."""
     listed, held = _rows_of(bodies.get("currencies")), _rows_of(bodies.get("assets"))
     if not listed or held is None:
         return None
@@ -77,7 +79,7 @@ def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
-    """Return an amount of CUSD beyond the balance of the account."""
+    """Return an amount of CUSD that exceeds the balance of the account."""
     listed = read("/wallet/assets")
     rows = listed.get("data", []) if isinstance(listed, dict) else listed
     held = Decimal(0)

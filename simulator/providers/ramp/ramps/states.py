@@ -52,7 +52,7 @@ OFFRAMP = Machine(
 )
 
 _END_MEANINGS = {
-    "failed": "It failed. `failure_code` has the reason. Received funds are refunded if possible.",
+    "failed": "It failed. `failure_code` contains the reason. Received funds are refunded if possible.",
     "expired": "Nothing arrived before the quote's `expires_at`.",
 }
 

@@ -78,7 +78,7 @@ EVENTS = (
         "recurring_payment.run_failed",
         "a run failed",
         "recurring_payment",
-        "`run.failure_code` has the reason. The run is not retried, and the next run is not affected.",
+        "`run.failure_code` gives the reason. The run is not retried, and the next run is not affected.",
         requires=("run.failure_code",),
         narrows=False,
         example={

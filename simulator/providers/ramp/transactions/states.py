@@ -21,7 +21,7 @@ STATUSES = {
     "awaiting_deposit": "The offramp waits for the crypto deposit.",
     "processing": "The money was received or is held, and is on its way.",
     "completed": "The recipient has the money.",
-    "failed": "It failed. `failure_code` has the reason.",
+    "failed": "It failed. `failure_code` contains the reason.",
     "expired": "The payment or deposit of the ramp did not arrive in time.",
     "refunded": "The received or held money was returned.",
 }
@@ -86,7 +86,7 @@ EVENTS = (
         "transaction.failed",
         "a transaction has failed",
         "transaction",
-        "`failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows.",
+        "`failure_code` contains the reason. Received money is refunded if possible: transaction.refunded follows.",
         requires=("failure_code",),
         also=("refunded",),
         is_last=True,

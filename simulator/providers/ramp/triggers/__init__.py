@@ -1,1 +1,1 @@
-"""Triggers: calls that create the ramp's objects, and the steps that lead to their events."""
+"""Triggers: calls that create the ramp's objects, and the steps that cause their events."""

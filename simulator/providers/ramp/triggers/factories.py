@@ -1,4 +1,4 @@
-"""The triggers of the ramp. For each kind of object, they contain the calls and actions that create one.
+"""The triggers of the ramp: for each kind of object, the calls and actions that create one.
 
 `scenario.run.paths` finds the remaining steps from the new object to the event.
 """
@@ -55,7 +55,7 @@ _STARTS_IN_MS = {
 }
 """The delay until the first run of a new payment, for events about runs."""
 _STARTS_LATER_MS = 7 * DAY_MS
-"""The delay until the first run for other events. It is so long that no run interferes."""
+"""The delay until the first run for other events. It is long, so that no run interferes."""
 
 
 def _incoming(world: World, record: Any, event: str) -> Setup | None:
@@ -71,7 +71,7 @@ def _incoming(world: World, record: Any, event: str) -> Setup | None:
 def _network_up(world: World, environment: str, *names: str) -> str:
     """Return the first of these networks that is up.
 
-    If all are down, return the first one, so that its refusal is reported.
+    If all networks are down, return the first one. The service then reports the refusal for this network.
     """
     return next((name for name in names if network_status(world, environment, name) != "down"), names[0])
 
@@ -153,7 +153,7 @@ def _recurring(world: World, environment: str, event: str) -> Setup:
 
 
 def _payable(world: World, environment: str, event: str) -> tuple[Currency, Decimal]:
-    """Return an asset and an amount. The balance covers the amount, unless the run is supposed to fail."""
+    """Return an asset and an amount. The balance covers the amount, unless the run should fail."""
     for currency in ASSETS.values():
         row = listing(currency.code, currency.network or "")
         balance = world.ledger.balance(available(holder(environment)), currency.key)

@@ -1,4 +1,4 @@
-"""The steps that lead to the events of a recurring payment: activation, runs that succeed or fail, and the end."""
+"""The steps that cause the events of a recurring payment: activation, successful and failed runs, and the end."""
 
 from __future__ import annotations
 

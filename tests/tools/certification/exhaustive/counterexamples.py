@@ -41,7 +41,7 @@ TEXTS = {
     "lost": "The order was delivered, and the books do not have it.",
     "disagrees": "The books and the ledger differ.",
     "doubled": "The books have more than the service delivered.",
-    "order-dependent": "The same deliveries in another order leave other books.",
+    "order-dependent": "The same deliveries in another order lead to different books.",
     "stuck": "The service gets no acknowledgement, retries for days, and then disables the endpoint.",
     "forged-accepted": "A request that must be refused was accepted.",
 }

@@ -207,7 +207,7 @@ print(call("/quotes/" + quote["id"] + "/confirm", body, token)["id"])
     [
         ((), "--exhaustive compares your books with the ledger: name them with --books"),
         (("--books", "true", "--flow", "onrampp"), "--flow: unknown flow `onrampp`; did you mean `onramp`?"),
-        (("--books", "true", "--snapshot", "true"), "--snapshot and --restore need each other"),
+        (("--books", "true", "--snapshot", "true"), "--snapshot and --restore must be used together"),
         (("--books", "true", "--state", "no.db"), "--state: no.db does not exist"),
         (("--books", "true", "--budget", "soon"), "--budget:"),
         (("--books", "true", "--budget", "0s"), "--budget: '0s' is not a positive duration"),

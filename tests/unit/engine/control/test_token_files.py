@@ -71,7 +71,7 @@ def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, said: list[
 
 def test_one_token_for_two_is_refused(path: Path) -> None:
     (problem,) = problems(path, GOOD + GOOD.removeprefix("tokens:\n").replace("name: ci", "name: other"))
-    assert problem == "two control tokens are equal; give each name a token of its own"
+    assert problem == "two control tokens are equal; give each name a separate token"
 
 
 def test_a_file_that_is_not_there_is_said_with_its_path(tmp_path: Path) -> None:

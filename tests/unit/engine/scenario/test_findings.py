@@ -43,7 +43,7 @@ def rule(text: str) -> list[str]:
         ),
         (
             "order.awaiting_parcel, where: {type: purchase}",
-            "order.awaiting_parcel never concerns the type purchase, only buyback",
+            "order.awaiting_parcel never applies to the type purchase, only buyback",
         ),
         ("order.created, where: {type: purchase, parcel.memo: x}", "the field `parcel` does not exist in purchase"),
         (
@@ -70,7 +70,7 @@ def rule(text: str) -> list[str]:
             "created, where: {typ: trade}",
             "unknown field `typ` of objects created without an event; did you mean `type`?",
         ),
-        ("created, where: {type: purchase}", "created never concerns the type purchase, only"),
+        ("created, where: {type: purchase}", "created never applies to the type purchase, only"),
         ("created, where: {pages: '100'}", "`pages` is a number, not a string; write it without quotes"),
         ("parcel.confirmed, where: {cost: true}", "unknown field `cost` of parcel.confirmed"),
     ],

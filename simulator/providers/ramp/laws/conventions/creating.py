@@ -1,4 +1,4 @@
-"""Created resources can be read and listed, changes are returned, and deleted resources no longer exist."""
+"""Created resources can be read and listed, reads return updated values, and deleted resources no longer exist."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESOURCES = "Endpoints"
 def _created(bench: Bench) -> list[tuple[Answer, str, str]]:
     """Create one resource of each kind.
 
-    Return the response, the operation that reads it, and its list if there is one.
+    For each one, return the response, its read operation, and its list operation, or "" if there is none.
     """
     transactions = [
         make(bench)
