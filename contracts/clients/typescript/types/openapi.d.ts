@@ -1061,7 +1061,7 @@ export interface webhooks {
         put?: never;
         /**
          * A transaction has failed
-         * @description Sent when a transaction has failed. `failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a transaction has failed. `failure_code` contains the reason. Received money is refunded if possible: transaction.refunded follows. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_transaction_failed"];
         delete?: never;
@@ -1181,7 +1181,7 @@ export interface webhooks {
         put?: never;
         /**
          * A deposit could not be credited
-         * @description Sent when a deposit could not be credited. `reason` has the reason. Nothing is credited. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a deposit could not be credited. `reason` contains the reason. Nothing is credited. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_deposit_failed"];
         delete?: never;
@@ -1461,7 +1461,7 @@ export interface webhooks {
         put?: never;
         /**
          * A run failed
-         * @description Sent when a run failed. `run.failure_code` has the reason. The run is not retried, and the next run is not affected. Answer 2xx within 10 seconds; anything else is tried again.
+         * @description Sent when a run failed. `run.failure_code` gives the reason. The run is not retried, and the next run is not affected. Answer 2xx within 10 seconds; anything else is tried again.
          */
         post: operations["receive_recurring_payment_run_failed"];
         delete?: never;
@@ -2569,7 +2569,7 @@ export interface components {
         };
         /**
          * DepositFailedEvent
-         * @description Sent when a deposit could not be credited. `reason` has the reason. Nothing is credited.
+         * @description Sent when a deposit could not be credited. `reason` contains the reason. Nothing is credited.
          */
         DepositFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -4550,7 +4550,7 @@ export interface components {
         };
         /**
          * RecurringPaymentRunFailedEvent
-         * @description Sent when a run failed. `run.failure_code` has the reason. The run is not retried, and the next run is not affected.
+         * @description Sent when a run failed. `run.failure_code` gives the reason. The run is not retried, and the next run is not affected.
          */
         RecurringPaymentRunFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
@@ -5507,7 +5507,7 @@ export interface components {
         };
         /**
          * TransactionFailedEvent
-         * @description Sent when a transaction has failed. `failure_code` has the reason. Received money is refunded if possible: transaction.refunded follows.
+         * @description Sent when a transaction has failed. `failure_code` contains the reason. Received money is refunded if possible: transaction.refunded follows.
          */
         TransactionFailedEvent: {
             /** @description Names the event: one that comes twice has the same id. */
