@@ -71,8 +71,8 @@ def test_an_unknown_world_is_a_problem(rampsim: Command) -> None:
     [
         (401, "ok", "refuses an unsigned request with 401"),
         (200, "problem", "accepts an unsigned request with 200"),
-        (404, "problem", "answers 404 to an unsigned request"),
-        (500, "problem", "answers 500 to an unsigned request"),
+        (404, "problem", "returns 404 for an unsigned request"),
+        (500, "problem", "returns 500 for an unsigned request"),
     ],
 )
 def test_a_receiver_must_refuse_an_unsigned_request(status: int, state: str, words: str) -> None:

@@ -39,7 +39,7 @@ def application(status: int, faults: str) -> Iterator[tuple[str, list[dict[str, 
 
 
 @pytest.mark.parametrize("status", [201, 500])
-def test_k6_script_sends_orders_under_a_delay_and_removes_it(status: int, origin: str, tmp_path: Path) -> None:
+def test_script_of_k6_sends_orders_under_a_delay_and_removes_it(status: int, origin: str, tmp_path: Path) -> None:
     script = recipes.recipes()["k6"].folder / "load.js"
     faults = f"{origin}/_simulator/faults"
     with application(status, faults) as (url, orders, armed):
