@@ -91,7 +91,8 @@ def test_webhooks_of_the_history_are_delivered(world: Remote) -> None:
     ("body", "param"),
     [
         ({"days": 0}, "days"),
-        ({"days": 3661}, "days"),
+        ({"days": 367}, "days"),
+        ({"days": 366, "per_day": 100}, "per_day"),
         ({"per_day": -1}, "per_day"),
         ({"per_day": "many"}, "per_day"),
         ({"mix": "sunny"}, "mix"),

@@ -26,12 +26,14 @@ from simulator.kernel.world import World
 operation = calls_under("Clock")
 
 _STREAM = "history"
+_MOST_ORDERS = 20_000
+"""The limit for one call, because other calls wait for slices of its work."""
 
 
 class SeedBody(Body):
-    days: Annotated[int, Field(ge=1, le=3660)] = 90
+    days: Annotated[int, Field(ge=1, le=366)] = 90
     """The number of simulated days. The clock advances by this duration."""
-    per_day: Annotated[int, Field(ge=0, le=10_000)] = 40
+    per_day: Annotated[int, Field(ge=0, le=1000)] = 40
     """The number of orders on each day."""
     mix: Text = "typical"
     """The mix of outcomes: `typical` (most orders are completed) or `failures` (most orders are not)."""
@@ -65,6 +67,8 @@ async def seed(call: ControlCall) -> SeedAnswer:
         raise invalid_state("This service has no history to create.")
     if body.mix not in history.mixes:
         raise invalid_parameter("mix", f"it must be {' or '.join(history.mixes)}")
+    if body.days * body.per_day > _MOST_ORDERS:
+        raise invalid_parameter("per_day", f"one call creates at most {_MOST_ORDERS:,} orders; call several times")
     if world.now_ms + body.days * DAY_MS > LAST_MS:
         raise invalid_parameter("days", "the clock ends with the year 9998")
     call.patience()
