@@ -88,7 +88,7 @@ def test_a_run_that_survived_is_replayed_with_its_story(tmp_path: Path) -> None:
     ):
         assert text in again.said, again.said
     refused = explore(tmp_path, "--replay", "refused-503-00000000")
-    assert (refused.code, "no such run in the report" in refused.said) == (2, True), refused.said
+    assert (refused.code, "the report contains no run with this id" in refused.said) == (2, True), refused.said
     (tmp_path / "test_pay.py").write_text("def test_pay(world):\n    pass\n")
     gone = explore(tmp_path, "--replay", row["id"])
     assert (gone.code, "has no POST /wallet/send #1 where" in gone.said) == (2, True), gone.said

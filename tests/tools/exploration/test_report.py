@@ -228,7 +228,7 @@ def test_any_run_of_a_report_can_be_replayed_by_its_id(tmp_path: Path) -> None:
     one = run("key-forgotten")
     out = written(tmp_path, explored(judged(run()), judged(one, "survived")))
     assert report.read_run(one.id, out) == one
-    with pytest.raises(report.NoFinding, match="no such run in the report"):
+    with pytest.raises(report.NoFinding, match="the report contains no run with this id"):
         report.read_run("key-forgotten-2", out)
 
 
