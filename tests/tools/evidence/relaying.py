@@ -39,6 +39,7 @@ class Relayed:
         writer.write(request)
         received = await reader.read()
         writer.close()
+        await writer.wait_closed()
         return received
 
 
@@ -84,6 +85,8 @@ async def relayed(directory: Path, handler: Handler | None, **options: Any) -> A
         upstream.close()
         await relay.end()
         recorder.close()
+        for _ in range(10):  # a closed transport lets go of its socket in a later round of the loop
+            await asyncio.sleep(0)
 
 
 def answering(status: str, body: bytes = b"", headers: str = "Content-Type: application/json\r\n") -> Handler:

@@ -40,6 +40,7 @@ def recorded(directory: Path) -> tuple[list[str], str]:
                 writer.write(message)
                 await reader.readuntil(b"\r\n\r\n")
             writer.close()
+            await writer.wait_closed()
 
     asyncio.run(scene())
     return planter.secrets, (directory / "test.jsonl").read_text("utf-8")
