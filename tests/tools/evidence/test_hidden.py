@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.tools.evidence.hidden import one_run
@@ -19,7 +21,8 @@ def test_hidden_service_is_never_judged_wrongly(mode: str, seed: int) -> None:
     assert report["calls"] <= 400
 
 
-@pytest.mark.farm
+@pytest.mark.long
+@pytest.mark.skipif(not os.environ.get("LONG"), reason="it takes minutes: `make long` runs it")
 @pytest.mark.parametrize(
     ("mode", "seed"),
     [(mode, seed) for mode in ("steered", "none", "other") for seed in (3, 4, 5)] + [("waiting", 1), ("listening", 0)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -69,7 +70,8 @@ def test_infer_decides_without_a_wrong_verdict(simulators: Simulators) -> None:
     assert sum(one.verdict == "holds" for one in verdicts.values()) >= 5
 
 
-@pytest.mark.farm
+@pytest.mark.long
+@pytest.mark.skipif(not os.environ.get("LONG"), reason="it takes minutes: `make long` runs it")
 @pytest.mark.parametrize("seed", [11, 12, 13])
 def test_infer_of_a_hidden_service_is_never_wrong(simulators: Simulators, seed: int) -> None:
     assumed = combination(SWITCHES, f"hidden {seed}")

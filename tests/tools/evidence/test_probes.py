@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,6 +90,7 @@ def test_flows_consist_of_known_steps() -> None:
     assert {name.rstrip(AGAIN) for flow in PROBES["flows"].values() for name in flow} <= steps.keys()
 
 
-@pytest.mark.farm
+@pytest.mark.long
+@pytest.mark.skipif(not os.environ.get("LONG"), reason="it takes minutes: `make long` runs it")
 def test_probes_file_is_the_computed_one(search: Search) -> None:
     assert json.loads(json.dumps(computed(search))) == PROBES
