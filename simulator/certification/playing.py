@@ -1,4 +1,4 @@
-"""Rules that need more than single requests: unknown events, orders of delivery, outages."""
+"""Rules that one request cannot test: unknown events, the sequence of deliveries, outages."""
 
 from __future__ import annotations
 

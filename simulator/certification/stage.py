@@ -155,7 +155,7 @@ class Stage:
         }
 
     def order(self, rule: str, flow: Flow | None = None) -> Order:
-        """Create an order, by default of the playbook's kind.
+        """Create an order. Its kind defaults to the playbook's kind.
 
         Raise `NoStage` if the simulator refuses it, and `Unusable` if the application's command fails.
         """

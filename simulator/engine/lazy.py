@@ -96,7 +96,7 @@ def _spec_in(folder: str, name: str) -> ModuleSpec | None:
 
 
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
-    """Make every module below this package run at its first use from now on, except in the packages `at_once`."""
+    """From now on, run each module below this package at its first use, except those in the packages `at_once`."""
     sys.meta_path.insert(0, _LateFinder(package, at_once))
 
 

@@ -192,7 +192,7 @@ class _Replay:
         return True
 
     def _bring(self, shown: object) -> None:
-        """Bring the resources in a recorded body to their recorded statuses."""
+        """Move each resource in a recorded response body to its recorded status."""
         for row in _objects(shown):
             identifier, status = row.get("id"), row.get("status")
             if isinstance(identifier, str) and isinstance(status, str) and identifier in self._names:

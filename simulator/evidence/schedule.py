@@ -62,7 +62,7 @@ class Schedule:
         return True
 
     def is_certain(self, at: int) -> bool:
-        """Return False if the clock may have been advanced before or after an exchange."""
+        """Return False if the clock may have been advanced immediately before or after an exchange."""
         if not self.jumps or at in self.known:
             return True
         earlier = max((one for one in self.known if one < at), default=-1)

@@ -90,7 +90,7 @@ def _judge(run: Run, result: Result, evidence: Document, baseline: Baseline, usu
 
 
 def _of_stages(before: Verdict, after: Verdict) -> Verdict:
-    """Return the verdict after the integrator's job, together with the earlier one.
+    """Return the verdict after the `--settle` command has run, together with the earlier one.
 
     A job that repairs a finding hides it.
     """

@@ -17,6 +17,9 @@ from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 from simulator.cli.server import running, settings
 from simulator.engine.clients.address import DEFAULT_URL
 
+_ROOT = Path(__file__).resolve().parents[3]
+_PROGRAM = f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.cli import main; main(prog_name='rampsim')"
+"""The command with -P, because the working directory may have a package named `simulator`."""
 _READY = "Ready on "
 _EVERY_SECONDS = 0.02
 _START_SECONDS = 60.0
@@ -40,7 +43,7 @@ def start_detached(settings_file: Path | None) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "SIMULATOR_DETACH"}
     with os.fdopen(number, "wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", "simulator", *arguments],
+            [sys.executable, "-P", "-c", _PROGRAM, *arguments],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True,
         )  # fmt: skip
     until = time.monotonic() + _START_SECONDS

@@ -134,7 +134,7 @@ def read(given: str | None) -> SettingsFile:
 
 
 def _brief(value: object) -> str:
-    """Return a value for a message. Numbers written in hexadecimal can be too long for Python to print."""
+    """Format a value for a message. A long hexadecimal number can exceed Python's limit for decimal output."""
     try:
         shown = repr(value)
     except (ValueError, RecursionError):

@@ -122,7 +122,7 @@ def _corpus(
 
 
 def _player(target: str | None, public_key: str | None, secret_key: str | None) -> Player | None:
-    """Return the service at which to replay, or None for a simulator."""
+    """Return the service to replay against, or None to replay against a simulator."""
     if target is None:
         return None
     from simulator.cli.remote import is_address

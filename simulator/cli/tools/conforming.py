@@ -161,7 +161,10 @@ class _Progress(ProgressListener[None]):
 
 def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) -> None:
     if settings.only == "behaviour" and settings.narrowed:
-        fail(["--operation and --phase need schemathesis, which --only behaviour skips"], EXIT_USAGE)
+        fail(
+            ["--operation and --phase have no effect with `--only behaviour`, which does not run schemathesis"],
+            EXIT_USAGE,
+        )
     if settings.only == "control" and (target is not None or settings.narrowed):
         fail(["--only control cannot be combined with --target, --operation or --phase"], EXIT_USAGE)
 

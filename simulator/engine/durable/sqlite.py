@@ -234,7 +234,7 @@ class SqliteStore:
         parts = [self._whole(crc, content, world) for crc, content in rows]
         if not parts:
             raise StoreDamaged(
-                f"{self.name!r} is damaged: the base of the world {world!r} is missing; restore a backup"
+                f"{self.name!r} is damaged: the saved state of the world {world!r} is missing; restore a backup"
             )
         return parts
 

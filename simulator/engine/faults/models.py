@@ -121,7 +121,7 @@ class CallMembers(BodyMutations):
     `respond` then replaces the response, or `drop` loses it.
     """
     first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through."""
+    """How many calls with the same Idempotency-Key the fault applies to. A call without a key is let through."""
     key_forgotten: bool = False
     """Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again.
 

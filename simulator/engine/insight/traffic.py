@@ -23,7 +23,7 @@ INFO: Severity = "info"
 
 @dataclass(frozen=True)
 class Signal:
-    """One piece of evidence for a kind of advice about a subject."""
+    """One observation that supports a kind of advice about a subject, such as an order or an endpoint."""
 
     kind: str
     subject: str

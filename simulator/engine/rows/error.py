@@ -63,9 +63,9 @@ ENGINE_ERRORS: Mapping[str, ErrorCode] = by_name(
 class ApiError(Exception):
     """A refusal by the API: a code from the catalogue, a readable message, and the parameter that caused it.
 
-    The default status is the status of the code. A decision can set another status (405 in H3). If no status is
-    given, the code must be one of the engine's codes. Otherwise `KeyError` is raised. `headers` are sent with the
-    response.
+    The default status is the status of the code. Some design decisions prescribe another status (decision H3: 405).
+    If no status is given and the code is not one of the engine's codes, `KeyError` is raised. `headers` are sent with
+    the response.
     """
 
     code: str

@@ -234,7 +234,7 @@ class Relay:
         return "invalid" if SIGNATURE.problem(headers, body, [self._webhook_key], now_ms) else "valid"
 
     def described(self, seen: _Seen) -> str:
-        """Return a description of a call for messages, without ids."""
+        """Describe a call, without ids, for use in messages."""
         path = seen.target.partition("?")[0]
         return known().operation(seen.method, path.removeprefix(BASE))[0] or seen.method
 

@@ -133,7 +133,7 @@ def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> Json
 
 @lru_cache(maxsize=4096)
 def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
-    """Return the name to write and the pattern for values to write.
+    """Return the header name to write, and a pattern that a value must match to be written.
 
     The result is None if the header is omitted. The name is "" if it gets a pseudonym.
     """

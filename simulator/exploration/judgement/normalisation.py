@@ -15,7 +15,7 @@ _CHANGES = (
 
 
 def same(text: str) -> str:
-    """Return a normalised string that is the same in every run of a test under a fault."""
+    """Normalise a string so that it is the same each time a test runs under the same fault."""
     for pattern, instead in _CHANGES:
         text = pattern.sub(instead, text)
     return text

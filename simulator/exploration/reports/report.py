@@ -91,7 +91,7 @@ def _row(one: Judged) -> JsonObject:
 
 
 def _after(one: Judged) -> str:
-    """Return the verdict after the integrator's job."""
+    """Return the verdict after the `--settle` command has run."""
     if one.verdict.verdict != HIDDEN_BY_SETTLE:
         return one.verdict.verdict
     return FAILED_LOUDLY if one.outcome == "failed" else SURVIVED
@@ -220,7 +220,7 @@ def known_findings(path: Path) -> dict[str, str]:
         verdicts_then = {row["id"]: str(row["verdict"]) for row in report["runs"]}
         return {str(name): verdicts_then[name] for name in report["findings"]}
     except (OSError, ValueError, KeyError, TypeError):
-        raise NoFinding(f"{path} is not a report.json of explore") from None
+        raise NoFinding(f"{path} is not a report.json written by `rampsim explore`") from None
 
 
 class Compared(NamedTuple):

@@ -203,7 +203,7 @@ class _ExploringRun(Run):
         return iter(())
 
     def _books_now(self) -> list[Document] | None:
-        """Return the books during the test, or None if they cannot be read yet."""
+        """Return the integrator's books while the test is still running, or None if they cannot be read yet."""
         rows: list[Document] | None = books_of(self._hooks(), [variables(self._one)], must_work=False).get("books")
         return rows
 

@@ -87,7 +87,7 @@ class Server:
         return world
 
     def _observing(self, body: dict[str, object]) -> dict[str, object]:
-        """Return the body with the content of the observed files."""
+        """Return the body, with the path of each observed file replaced by the file's content."""
         given = body.get("observed", self._observed)
         if "from_snapshot" in body and "observed" not in body:
             return body

@@ -226,7 +226,7 @@ class _Route:
             raise ControlError(
                 409,
                 "invalid_transition",
-                f"no timer of the service will change {target}; perform an action on it instead",
+                f"no pending timer will change {target}; perform an action on it instead",
             )
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
             return  # the timer has only one outcome, or it will fire several times

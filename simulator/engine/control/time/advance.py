@@ -146,7 +146,7 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
             raise invalid_parameter("to", "it must be an ISO 8601 timestamp")
         target = moment("to", raw["to"])
         if target < world.now_ms:
-            raise invalid_parameter("to", "the clock cannot go back; give a time from now on")
+            raise invalid_parameter("to", "the clock cannot go back; give a time that is not in the past")
     else:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:

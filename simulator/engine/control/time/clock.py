@@ -98,7 +98,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
-        raise invalid_parameter("now", "the clock cannot go back; give a time from now on")
+        raise invalid_parameter("now", "the clock cannot go back; give a time that is not in the past")
     call.require_idle(world)
     if target is not None:
         await call.advance(world, target)

@@ -103,10 +103,10 @@ async def usage(call: ControlCall) -> UsageList:
 
 @operation("POST /prune", "Delete unused worlds", body=PruneBody, scope="server", catches_up=False)
 async def prune_worlds(call: ControlCall) -> PruneAnswer:
-    """Delete the worlds that were not used for a given duration, and their snapshots.
+    """Delete the worlds that have not been used for a given duration, and their snapshots.
 
-    The world `default` is never deleted. Every call about a world is a use. Timers and scenarios are not. Only worlds
-    that the token can access are deleted.
+    The world `default` is never deleted. Any call that concerns a world counts as use. Timers and scenarios do not.
+    Only worlds that the token can access are deleted.
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:

@@ -256,7 +256,7 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.state.now_ms:
-        raise invalid_parameter("clock.now", "the clock cannot go back; give a time from now on")
+        raise invalid_parameter("clock.now", "the clock cannot go back; give a time that is not in the past")
 
     def prepare(world: World) -> None:
         if chosen is not None:

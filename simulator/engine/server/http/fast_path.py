@@ -154,7 +154,7 @@ class Handlers:
         self._control = control
 
     def find(self, scope: Scope) -> Handler | None:
-        """Return the handler for a request, or None if its path belongs to neither API.
+        """Return the handler for a request, or None if its path belongs neither to the API nor to the control API.
 
         This also removes `/_worlds/ID` from the path.
         """

@@ -160,8 +160,9 @@ BELOW = "simulator.below"
 def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
     """Remove `/_worlds/ID` from a path and add the header that names the world. Return the new path.
 
-    `bases` are the base paths of the environments. If the rest of the path belongs to neither API, it is treated as a
-    path in the first environment. So `/_worlds/ID` works both as an origin and as a base URL.
+    `bases` are the base paths of the environments. If the rest of the path belongs neither to the service's API nor to
+    the control API, it is treated as a path in the first environment. So `/_worlds/ID` works both as an origin and as a
+    base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
