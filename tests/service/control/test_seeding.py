@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.remote import Answer, Remote
@@ -111,3 +114,27 @@ def test_a_refused_order_is_counted_and_leaves_nothing_behind(world: Remote) -> 
     answer = seed(world, days=1, per_day=10).body
     assert answer["refused"]["network_unavailable"] > 0
     assert [row for row in transactions(world) if row["type"] in ("onramp", "offramp")] == []
+
+
+def test_other_calls_do_not_wait_for_a_long_history(world: Remote) -> None:
+    health: list[float] = []
+    with ThreadPoolExecutor(1) as pool:
+        history = pool.submit(seed, world, days=30, per_day=40)
+        while not history.done():
+            begun = time.perf_counter()
+            httpx.get(f"{world.origin}/_simulator/health", trust_env=False).raise_for_status()
+            health.append(time.perf_counter() - begun)
+    assert history.result().body["orders"] == 1200
+    assert len(health) > 10, "the calls ran while the history was created"
+    assert sorted(health)[len(health) // 2] < 0.2
+
+
+def test_a_world_that_ends_meanwhile_ends_its_history(world: Remote) -> None:
+    other = world.another(seed=5)
+    with ThreadPoolExecutor(1) as pool:
+        history = pool.submit(seed, other, days=300, per_day=60)
+        while other.control("GET", "/events?limit=1").body["data"] == []:
+            pass
+        world.control("DELETE", f"/worlds/{other.world['id']}")
+        answer = history.result()
+    assert (answer.status, answer.body["error"]["code"]) in ((409, "invalid_state"), (409, "advance_cancelled"))

@@ -44,7 +44,15 @@ class Relayed:
 
 
 async def listening(serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]) -> Any:
-    return await asyncio.start_server(serve, "127.0.0.1", 0, limit=BUFFER_BYTES)
+    """Listen on a free port. A connection is closed when its handler ends."""
+
+    async def serve_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await serve(reader, writer)
+        finally:
+            writer.close()
+
+    return await asyncio.start_server(serve_and_close, "127.0.0.1", 0, limit=BUFFER_BYTES)
 
 
 def port_of(server: Any) -> int:

@@ -163,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Delete unused worlds
-         * @description Delete the worlds that were not used for a given duration, and their snapshots. The world `default` is never deleted. Every call about a world is a use. Timers and scenarios are not. Only worlds that the token can access are deleted.
+         * @description Delete the worlds that have not been used for a given duration, and their snapshots. The world `default` is never deleted. Any call that concerns a world counts as use. Timers and scenarios do not. Only worlds that the token can access are deleted.
          */
         post: operations["prune_worlds"];
         delete?: never;
@@ -2958,7 +2958,7 @@ export interface components {
              * @default false
              */
             after_commit?: boolean;
-            /** @description The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through. */
+            /** @description How many calls with the same Idempotency-Key the fault applies to. A call without a key is let through. */
             first_per_key?: number | null;
             /**
              * @description Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again. The fault applies only to a call whose key has a stored response.
@@ -3454,7 +3454,7 @@ export interface components {
              * @default false
              */
             after_commit?: boolean;
-            /** @description The number of calls with each Idempotency-Key to which the fault applies. A call without a key is let through. */
+            /** @description How many calls with the same Idempotency-Key the fault applies to. A call without a key is let through. */
             first_per_key?: number | null;
             /**
              * @description Whether to delete the response stored for the call's Idempotency-Key first, so that the call is handled again. The fault applies only to a call whose key has a stored response.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from collections import Counter
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from simulator.engine.control.refusals import invalid_parameter, invalid_state
 from simulator.engine.scenario.run.drive import Drive, DriveAction, DriveCall
 from simulator.engine.scenario.run.histories import Episode, History
 from simulator.engine.scenario.run.triggers import triggers_of
+from simulator.engine.server.running.advance import SLICE_SECONDS
 from simulator.engine.text.fields import Body, Text
 from simulator.engine.text.shapes import Count, Timestamp
 from simulator.kernel.clock import DAY_MS, HOUR_MS, LAST_MS, format_timestamp
@@ -26,6 +28,7 @@ from simulator.kernel.world import World
 operation = calls_under("Clock")
 
 _STREAM = "history"
+_PLANNED_AT_ONCE = 50
 _MOST_ORDERS = 20_000
 """The limit for one call, because other calls wait for slices of its work."""
 
@@ -89,13 +92,16 @@ class _Seeding:
         self._refused: Counter[str] = Counter()
         self._due: list[tuple[int, int, Stepper, Drive, tuple[tuple[int, DriveAction], ...]]] = []
         self._planned = 0
+        self._turn_ends = 0.0
 
     async def play(self, days: int, per_day: int, mix: str) -> SeedAnswer:
         world, start_ms, before = self._world, self._world.now_ms, self._world.journal.event_count
         self._do(self._setup, self._history.begin(world, self._call.environment, days))
         for day in range(days):
             day_ms = start_ms + day * DAY_MS
-            self._plan(day_ms, per_day, mix)
+            for done in range(0, per_day, _PLANNED_AT_ONCE):
+                self._plan(day_ms, min(per_day - done, _PLANNED_AT_ONCE), mix)
+                await self._let_others_run()
             await self._until(day_ms + DAY_MS)
         return {
             "from": format_timestamp(start_ms),
@@ -105,12 +111,22 @@ class _Seeding:
             "events": world.journal.event_count - before,
         }
 
-    def _plan(self, day_ms: int, per_day: int, mix: str) -> None:
+    async def _let_others_run(self) -> None:
+        """Let other calls run if this one has used its slice. Raise `ControlError` 409 if they have ended the world."""
+        seconds = asyncio.get_running_loop().time
+        if seconds() < self._turn_ends:
+            return
+        await asyncio.sleep(0)
+        if not self._call.simulator.lives(self._world):
+            raise invalid_state("The world was deleted or replaced before its history was complete.")
+        self._turn_ends = seconds() + SLICE_SECONDS
+
+    def _plan(self, day_ms: int, count: int, mix: str) -> None:
         world, environment = self._world, self._call.environment
         first, last = self._history.hours
         midnight_ms = day_ms - day_ms % DAY_MS
         with world.change(self._cause):
-            for _ in range(per_day):
+            for _ in range(count):
                 at_ms = midnight_ms + first * HOUR_MS + world.streams.below((last - first) * HOUR_MS, _STREAM)
                 at_ms += DAY_MS if at_ms < day_ms else 0
                 number = world.next_sequence(_STREAM)
@@ -129,6 +145,7 @@ class _Seeding:
             if at_ms > world.now_ms:
                 await self._call.advance(world, at_ms)
             is_done = self._do(stepper, drive)
+            await self._let_others_run()
             if later and is_done:
                 (delay_ms, step), *rest = later
                 self._push(world.now_ms + delay_ms, stepper, Episode((step,), tuple(rest)))

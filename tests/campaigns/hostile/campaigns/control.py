@@ -119,6 +119,7 @@ class Steering:
                                           {"webhook_urls": "any"}, {"strict": False},
                                           {"webhook_timestamp": "simulated"})),
             "take_snapshot": rng.choice(({}, {"name": "before"})),
+            "seed": {"days": rng.choice((1, 2)), "per_day": rng.choice((0, 1, 5))},
             "trigger": rng.choice(({"event": event}, {"event": event}, {"event": event, "target": actor.known_id()})),
             "upload_scenario": scenario_document(rng, f"s{rng.randrange(6)}"),
             "activate": {"names": rng.choice((*WEATHER, [self.one_of("scenarios")], ["autopilot",
@@ -168,9 +169,8 @@ class Steering:
             headers.append(("x-simulator-environment", rng.choice(("sandbox", "production"))))
         request = Request(row.method, "/_simulator" + self.path_of(row, actor), self.query_of(row, actor), headers)
         request.body = b"" if body is None else dumps(body)
-        if rng.random() < 0.5 or (
-            body is not None and body is self.state
-        ):  # altered documents are a campaign of their own
+        # Altered documents are a campaign of their own, and an altered history may be seconds of work by its defaults.
+        if rng.random() < 0.5 or (body is not None and body is self.state) or row.name == "seed":
             return request
         for _ in range(rng.choice((1, 1, 1, 2))):
             way = rng.random()
