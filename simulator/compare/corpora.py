@@ -17,9 +17,9 @@ from simulator.engine.text.json import Shown
 from simulator.engine.text.strict import did_you_mean
 from simulator.evidence.corpus import Corpus, Exchange, Recording
 from simulator.evidence.local import Simulators
-from simulator.evidence.players import LocalPlayer
-from simulator.evidence.replaying import Player, replay
-from simulator.evidence.schedule import Replayed, Schedule, scheduled
+from simulator.evidence.replay.players import LocalPlayer
+from simulator.evidence.replay.replaying import Player, replay
+from simulator.evidence.replay.schedule import Replayed, Schedule, scheduled
 from simulator.kernel.dataclass import dataclass
 
 _MATCHED = ("operation", "kind", "pointer", "recorded", "simulated")

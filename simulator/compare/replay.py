@@ -16,10 +16,7 @@ import orjson
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.engine.clients.asynchronous import AsgiClient, Reply
-from simulator.engine.records.records import find
-from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.run.drive import DriveAction
-from simulator.engine.scenario.run.paths import paths_where
+from simulator.engine.scenario.run.outside import move_to_status
 from simulator.engine.server.app import Application
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject, with_texts
@@ -150,29 +147,10 @@ class _Replay:
         ):
             return False
         wanted, target = recorded.get("status"), shown.get("id")
-        record = find(self._world, target) if isinstance(target, str) and wanted != shown.get("status") else None
-        if record is None or record.owner:
+        if not isinstance(target, str) or wanted == shown.get("status"):
             return False
-        actions = self._application.runtime.simulator.actions
-        paths = paths_where(self._world, actions, record, lambda move: move.target == wanted)
-        for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the usual paths before the short ones
-            steps = [step for step in path.steps if isinstance(step, DriveAction)]
-            if len(steps) == len(path.steps) and self._perform(steps):
-                return True
-        return False
-
-    def _perform(self, steps: Sequence[DriveAction]) -> bool:
-        """Perform a sequence of actions atomically. Return False if one is illegal."""
-        cause = Cause("action", "compare", "recording")
-        try:
-            with self._world.change(cause):
-                for step in steps:
-                    self._application.runtime.simulator.actions.perform(
-                        self._world, step.action, step.target, step.parameters, self._environment, cause
-                    )
-        except ControlError:
-            return False
-        return True
+        actions, cause = self._application.runtime.simulator.actions, Cause("action", "compare", "recording")
+        return move_to_status(self._world, actions, target, wanted, self._environment, cause)
 
     def _learn(self, recorded: object, simulated: object) -> None:
         """Map recorded ids and tokens to the values in the same places in the simulated response."""

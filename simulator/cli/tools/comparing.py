@@ -13,7 +13,7 @@ import click
 from simulator.cli.output import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, say
 
 if TYPE_CHECKING:
-    from simulator.evidence.replaying import Player
+    from simulator.evidence.replay.replaying import Player
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -126,7 +126,7 @@ def _player(target: str | None, public_key: str | None, secret_key: str | None) 
     if target is None:
         return None
     from simulator.cli.remote import is_address
-    from simulator.evidence.remote_player import RemotePlayer
+    from simulator.evidence.replay.remote_player import RemotePlayer
 
     if not (is_address(target) and target.rstrip("/").endswith("/v1")):
         fail([f"--target: {target!r} is not a base URL that ends with /v1"], EXIT_USAGE)

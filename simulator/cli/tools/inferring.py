@@ -41,7 +41,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
     """
     from simulator.evidence import observed
     from simulator.evidence.corpus import BadCorpus, read_corpus
-    from simulator.evidence.inferring import Inference
+    from simulator.evidence.replay.inferring import Inference
     from simulator.service import TOOLING
 
     for wanted in (as_json, out):

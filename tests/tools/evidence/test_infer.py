@@ -14,9 +14,9 @@ from simulator.cli import main
 from simulator.engine.server.config import Config
 from simulator.engine.worlds.settings import DEFAULTS
 from simulator.evidence.corpus import Corpus, Recording
-from simulator.evidence.inferring import Inference
 from simulator.evidence.local import Simulators
 from simulator.evidence.probing import Verdict
+from simulator.evidence.replay.inferring import Inference
 from simulator.evidence.search import combination
 from simulator.service import TOOLING
 from tests.remote import running

@@ -135,7 +135,7 @@ def test_findings_are_new_known_graver_gone_or_not_looked_at(tmp_path: Path) -> 
 def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
-    with pytest.raises(report.NoFinding, match=r"is not a report\.json of explore"):
+    with pytest.raises(report.NoFinding, match="written by `rampsim explore`"):
         report.known_findings(path)
     path.write_text(json.dumps({"findings": [], "runs": []}))
     assert report.known_findings(path) == {}

@@ -18,7 +18,7 @@ from simulator.engine.text.json import Shown, dumps, with_texts
 from simulator.evidence.corpus import Exchange, Pseudonyms, Recording, Traffic, read_line, sanitise
 from simulator.evidence.corpus.known import known
 from simulator.evidence.corpus.pseudonyms import REMOVED
-from simulator.evidence.schedule import Replayed, Schedule, moment_of, pairs_of
+from simulator.evidence.replay.schedule import Replayed, Schedule, moment_of, pairs_of
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
 

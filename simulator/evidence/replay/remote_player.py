@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.evidence.remote import RemoteService
-from simulator.evidence.replaying import SIGN_IN, Answered
+from simulator.evidence.replay.replaying import SIGN_IN, Answered
 from simulator.service import LIVE_KEYS
 
 _MOST_CALLS = 100_000

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from simulator.engine.records.records import find
-from simulator.engine.rows.error import ControlError
-from simulator.engine.scenario.run.drive import DriveAction
-from simulator.engine.scenario.run.paths import paths_where
+from simulator.engine.scenario.run.outside import move_to_status
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, Simulators
-from simulator.evidence.replaying import SIGN_IN, Answered
+from simulator.evidence.replay.replaying import SIGN_IN, Answered
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
 
@@ -76,28 +73,8 @@ class LocalPlayer:
             self._control("POST", "/clock/advance", {"to": format_timestamp(at_ms)})
 
     def bring(self, identifier: str, status: str) -> bool:
-        record = find(self._world, identifier)
-        if record is None or record.owner or record.status == status:
-            return False
-        actions = self._simulators.simulator.actions
-        paths = paths_where(self._world, actions, record, lambda move: move.target == status)
-        for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the usual paths before the short ones
-            steps = [step for step in path.steps if isinstance(step, DriveAction)]
-            if len(steps) == len(path.steps) and self._perform(steps):
-                return True
-        return False
-
-    def _perform(self, steps: Sequence[DriveAction]) -> bool:
-        cause = Cause("action", "replay", "recording")
-        try:
-            with self._world.change(cause):
-                for step in steps:
-                    self._simulators.simulator.actions.perform(
-                        self._world, step.action, step.target, step.parameters, self._environment, cause
-                    )
-        except ControlError:
-            return False
-        return True
+        actions, cause = self._simulators.simulator.actions, Cause("action", "replay", "recording")
+        return move_to_status(self._world, actions, identifier, status, self._environment, cause)
 
     def cause(self, event: str) -> bool:
         row = vocabulary_of(self._world).events.get(event)

@@ -19,11 +19,11 @@ from simulator.evidence.features import ABSENT, Features, features_of
 from simulator.evidence.flow import Exchange as Seen
 from simulator.evidence.flow import Reply, Step
 from simulator.evidence.local import Simulators
-from simulator.evidence.players import LocalPlayer
 from simulator.evidence.probing import Verdict
 from simulator.evidence.provided import Probing
-from simulator.evidence.replaying import replay
-from simulator.evidence.schedule import Replayed, Schedule, scheduled
+from simulator.evidence.replay.players import LocalPlayer
+from simulator.evidence.replay.replaying import replay
+from simulator.evidence.replay.schedule import Replayed, Schedule, scheduled
 from simulator.evidence.search import AS_ASSUMED, combination
 from simulator.kernel.dataclass import dataclass
 

@@ -1,0 +1,43 @@
+"""Moves a resource to a status by actions of third parties, as the replay of a recording needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simulator.engine.records.records import find
+from simulator.engine.rows.action import ActionTable
+from simulator.engine.rows.error import ControlError
+from simulator.engine.scenario.run.drive import DriveAction
+from simulator.engine.scenario.run.paths import paths_where
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+
+
+def move_to_status(
+    world: World, actions: ActionTable, identifier: str, status: object, environment: str, cause: Cause
+) -> bool:
+    """Perform the actions that move a resource to a status. Return True if its status changed.
+
+    Paths that need an API call or a timer are not used. Return False if the resource does not exist, belongs to another
+    user, or has the status.
+    """
+    record = find(world, identifier)
+    if record is None or record.owner or record.status == status:
+        return False
+    paths = paths_where(world, actions, record, lambda move: move.target == status)
+    for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the usual paths before the short ones
+        steps = [step for step in path.steps if isinstance(step, DriveAction)]
+        if len(steps) == len(path.steps) and _perform(world, actions, steps, environment, cause):
+            return True
+    return False
+
+
+def _perform(world: World, actions: ActionTable, steps: Sequence[DriveAction], environment: str, cause: Cause) -> bool:
+    """Perform actions atomically. Return False if one is illegal."""
+    try:
+        with world.change(cause):
+            for step in steps:
+                actions.perform(world, step.action, step.target, step.parameters, environment, cause)
+    except ControlError:
+        return False
+    return True
