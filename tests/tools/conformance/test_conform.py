@@ -261,7 +261,7 @@ def test_a_429_is_retried(origin: str) -> None:
         (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "not an http or https URL"),
         (("--max-examples", "0"), 2, "--max-examples"),
         (("--json", "nowhere/report.json"), 2, "the directory does not exist"),
-        (("--only", "behaviour", "--operation", "create_quote"), 2, "need schemathesis"),
+        (("--only", "behaviour", "--operation", "create_quote"), 2, "does not run schemathesis"),
         (("--only", "control", "--phase", "fuzzing"), 2, "cannot be combined"),
         (("--only", "behaviour", "--contract", __file__), 2, "neither YAML nor JSON"),
     ],
