@@ -7,8 +7,9 @@ with each response in the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from types import ModuleType
 from typing import Any
 
 from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, SetupRefused, finding
@@ -16,6 +17,7 @@ from simulator.conformance.rules import AssumedPoint, Finding, Rule, Tally
 from simulator.conformance.service import Answer, MissingField, NoAnswer
 from simulator.conformance.world import ControlledWorld
 from simulator.engine.clients.control import CallRefused
+from simulator.engine.lazy import names_in
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.kernel.dataclass import dataclass
@@ -135,6 +137,16 @@ class Rulebook:
     """The points at which a specified rule depends on an assumption."""
     beyond_schemas: str
     """A short phrase with the reasons why the service may refuse a request that matches the contract."""
+
+    @classmethod
+    def of(
+        cls, modules: Iterable[ModuleType], provide: Callable[[ControlledWorld], None],
+        assumed: tuple[AssumedPoint, ...], beyond_schemas: str,
+    ) -> Rulebook:  # fmt: skip
+        """Return the rules defined in these modules, in the order in which the modules define them."""
+        rows = [row for module in modules for row in names_in(module).values()]
+        laws = tuple(row for row in rows if isinstance(row, Law))
+        return cls(laws, tuple(row for row in rows if isinstance(row, Always)), provide, assumed, beyond_schemas)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

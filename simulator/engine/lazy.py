@@ -100,6 +100,14 @@ def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
     sys.meta_path.insert(0, _LateFinder(package, at_once))
 
 
+def names_in(module: ModuleType) -> dict[str, object]:
+    """Return the values that a module defines, by name. A module that has not run yet runs first."""
+    loader = module.__loader__
+    if isinstance(loader, _LateLoader):
+        loader.run(module)
+    return vars(module)
+
+
 def run_all() -> None:
     """Run every module that was imported and has not run yet, and the modules that these import.
 

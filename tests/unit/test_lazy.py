@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from simulator.engine.lazy import import_late, run_all
+from simulator.engine.lazy import import_late, names_in, run_all
 from tests.measures import sources
 
 Make = Callable[[str, str], None]
@@ -137,6 +137,13 @@ def test_run_all_reports_a_module_of_its_own_that_is_absent(package: tuple[str, 
     _module(name, "a")
     with pytest.raises(ModuleNotFoundError, match="none_of_mine"):
         run_all()
+
+
+def test_names_in_runs_a_module_first(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", "X = 1")
+    assert names_in(_module(name, "a"))["X"] == 1
+    assert names_in(sys)["path"] is sys.path
 
 
 def test_every_module_can_be_run() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import shlex
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from simulator.conformance.bench import WITHOUT, Bench, MissingData, Need, finding
-from simulator.conformance.laws import Law, play
+from simulator.conformance.laws import Always, Law, play
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule, Tally
 from simulator.conformance.running import own_simulator, play_laws
@@ -19,6 +21,8 @@ from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parse
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import strict_document
+from simulator.engine.lazy import names_in
+from simulator.providers.ramp import laws
 from simulator.providers.ramp.laws import RULEBOOK
 
 RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
@@ -148,6 +152,17 @@ def test_every_rule_has_a_name_a_title_and_a_basis() -> None:
         assert what.islower()
         assert rule.title.endswith("."), rule
         assert rule.basis, rule
+
+
+def test_every_rule_in_a_module_is_in_the_rulebook() -> None:
+    folders = ("account", "conventions", "money")
+    modules = [
+        importlib.import_module(f"{laws.__name__}.{folder}.{path.stem}")
+        for folder in folders
+        for path in sorted((Path(laws.__file__ or "").parent / folder).glob("*.py"))
+    ]
+    written = {row.rule.name for one in modules for row in names_in(one).values() if isinstance(row, Law | Always)}
+    assert written == {rule.name for rule in RULEBOOK.rules}
 
 
 @pytest.mark.farm

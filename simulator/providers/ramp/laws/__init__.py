@@ -42,37 +42,13 @@ def _lacks_an_optional_text(found: Finding) -> bool:
     )
 
 
-RULEBOOK: Rulebook = Rulebook(
-    laws=(
-        *auth.LAWS,
-        *balance.LAWS,
-        *exchange.LAWS,
-        *beneficiaries.LAWS,
-        *creating.LAWS,
-        *errors.LAWS,
-        *quotes.LAWS,
-        *recurring.LAWS,
-        *webhooks.LAWS,
-        *events.LAWS,
-        *fees.LAWS,
-        *idempotency.LAWS,
-        *lists.LAWS,
-        *orders.LAWS,
-        *paging.LAWS,
-        *profile.LAWS,
-        *ramps.LAWS,
-        *rounding.LAWS,
-        *texts.LAWS,
-        *wallets.LAWS,
-    ),
-    always=(
-        *every_resource.ALWAYS,
-        *errors.ALWAYS,
-        *quotes.ALWAYS,
-        *fees.ALWAYS,
-        *orders.ALWAYS,
-        *paging.ALWAYS,
-    ),
+_MODULES = (
+    auth, balance, exchange, beneficiaries, creating, errors, quotes, recurring, webhooks, events, every_resource, fees,
+    idempotency, lists, orders, paging, profile, ramps, rounding, texts, wallets,
+)  # fmt: skip
+
+RULEBOOK: Rulebook = Rulebook.of(
+    _MODULES,
     provide=steering.provide,
     assumed=(AssumedPoint("L6", _is_bare_list), AssumedPoint("H19", _lacks_an_optional_text)),
     beyond_schemas="limits, balances, states, fields that a quote requires",

@@ -243,9 +243,3 @@ def profile_environment(bench: Bench) -> None:
     """The profile contains the environment of the caller's key."""
     bench.equal(bench.done("GET /profile"), "environment", "sandbox")
     bench.equal(bench.other_environment.call("GET /profile"), "environment", "production")
-
-
-LAWS = (
-    token_answer, missing_field, credentials, environment, required, made_up, expires, rotation, permissions, kyc,
-    before_gates, suspended, production_access, tokens_apart, apart, profile_environment,
-)  # fmt: skip

@@ -273,10 +273,3 @@ def in_order(bench: Bench) -> None:
         types = [row.type for row in sorted(rows, key=lambda row: str(row.event.get("created_at")))]
         held = types == sorted(types, key=kinds.index)
         delivered[0][0].holds(held, f"the order is {', '.join(types)}", "created_at")
-
-
-LAWS = (
-    ramp_events, one_id, created_at, expiry_events, wallet_transaction_events, resource_events, lightning_events,
-    account_events, recurring_events, upcoming, envelope, shape, assumed_shape, livemode, unique_id, full_object,
-    status_of_type, failure_code, in_order,
-)  # fmt: skip

@@ -143,13 +143,9 @@ def utc_days(bench: Bench) -> None:
     bench.amounts(bench.done(LIMITS), {"limits.daily.used": 0})
 
 
-LAWS = (
-    sent_only, currency, fixed,
-    refusals(
-        "profile.fixed_refused", "H6",
-        "A field that cannot be changed is refused with 400 invalid_parameter and named in param.",
-        *(Refusal("400 invalid_parameter", CHANGE, {name: value}, param=name) for name, value in FIXED.items()),
-        promise=False,
-    ),
-    phone, kyc_same, remaining, used, enforced, resets, utc_days,
+fixed_refused = refusals(
+    "profile.fixed_refused", "H6",
+    "A field that cannot be changed is refused with 400 invalid_parameter and named in param.",
+    *(Refusal("400 invalid_parameter", CHANGE, {name: value}, param=name) for name, value in FIXED.items()),
+    promise=False,
 )  # fmt: skip

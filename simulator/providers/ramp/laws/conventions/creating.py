@@ -142,6 +142,3 @@ def _judge_unlisted(bench: Bench, made: Answer, deleted: Answer, path: str) -> N
     for page in pages(bench.service, f"GET {path}"):
         held = _row(page, made.text("id")) is None
         bench.holds(held, page, "a deleted resource is listed", "data", after=(made, deleted))
-
-
-LAWS = (read_after_create, listed, parts, quote_of_ramp, gone, unlisted, recurring_gone)

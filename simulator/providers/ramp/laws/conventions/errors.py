@@ -175,36 +175,29 @@ UNKNOWN = (
     ("not_found", "GET /webhooks/{id}/deliveries"),
 )
 
-LAWS = (
-    refusals(
-        "errors.not_found", "Errors: not_found, order_not_found, quote_not_found",
-        "An unknown id returns 404 with the code of its kind.",
-        *(
-            Refusal(f"404 {code}", operation, path={"id": "none_00000000", "order_id": "none_00000000"})
-            for code, operation in UNKNOWN
-        ),
-        needs=(),
+
+not_found = refusals(
+    "errors.not_found", "Errors: not_found, order_not_found, quote_not_found",
+    "An unknown id returns 404 with the code of its kind.",
+    *(
+        Refusal(f"404 {code}", operation, path={"id": "none_00000000", "order_id": "none_00000000"})
+        for code, operation in UNKNOWN
     ),
-    missing, param, malformed,
-    refusals(
-        "errors.amount_type", "H7",
-        "A JSON number, an exponent or too many decimals as amount is refused with 400 invalid_parameter.",
-        *(
-            Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
-            for amount in (5000, "5e3", "5000.001")
-        ),
-        promise=False,
-    ),
-    body,
-    refusals(
-        "errors.rates_query", "GET /rates: 400 invalid_request",
-        "GET /rates without one of its parameters is refused with 400 invalid_request.",
-        *(Refusal("400 invalid_request", "GET /rates", query=changed(RATES, name, None)) for name in RATES),
-        Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}),
-        needs=(),
-    ),
-    rate_limited, route, network_unavailable,
+    needs=(),
 )  # fmt: skip
-
-
-ALWAYS = (envelope, status_of_code, known_code, request_id_same, internal_error)
+amount_type = refusals(
+    "errors.amount_type", "H7",
+    "A JSON number, an exponent or too many decimals as amount is refused with 400 invalid_parameter.",
+    *(
+        Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
+        for amount in (5000, "5e3", "5000.001")
+    ),
+    promise=False,
+)  # fmt: skip
+rates_query = refusals(
+    "errors.rates_query", "GET /rates: 400 invalid_request",
+    "GET /rates without one of its parameters is refused with 400 invalid_request.",
+    *(Refusal("400 invalid_request", "GET /rates", query=changed(RATES, name, None)) for name in RATES),
+    Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}),
+    needs=(),
+)  # fmt: skip

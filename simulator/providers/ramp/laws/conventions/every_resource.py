@@ -54,6 +54,3 @@ def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for item in value:
             yield from _moments(f"{place}[]", item)
-
-
-ALWAYS = (utc, order, no_hash)

@@ -208,9 +208,3 @@ def other_operation(bench: Bench) -> None:
     post = _quote(bench)
     first = post.first()
     post.conflict(bench.call("POST /wallets", {"network": "celo"}, key=post.key), first)
-
-
-LAWS = (
-    replay, nothing_new, conflict, two_keys, case, at_once, same_bytes, refusal, forgotten, quote_expired,
-    other_operation,
-)  # fmt: skip

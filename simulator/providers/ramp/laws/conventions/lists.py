@@ -228,40 +228,34 @@ DATED = [one.operation for one in LISTS if one.dates]
 CLOSED_FILTERS = ("type", "status", "order_type", "product", "payment_method")
 """Filters with a fixed set of possible values."""
 
-LAWS = (
-    order,
-    refusals(
-        "errors.sort_by", COMMON, "An unknown sort_by is refused with 400 invalid_parameter.",
-        *(_invalid(one.operation, "sort_by", "colour") for one in LISTS if one.sorts),
-        needs=(),
+
+sort_by = refusals(
+    "errors.sort_by", COMMON, "An unknown sort_by is refused with 400 invalid_parameter.",
+    *(_invalid(one.operation, "sort_by", "colour") for one in LISTS if one.sorts),
+    needs=(),
+)  # fmt: skip
+filter_value = refusals(
+    "errors.filter_value", "Errors: invalid_parameter",
+    "An unknown value of a filter is refused with 400 invalid_parameter that names the filter.",
+    *(_invalid(one.operation, name, "nonsense") for one in LISTS for name in one.filters if name in CLOSED_FILTERS),
+    needs=(),
+)  # fmt: skip
+date_range = refusals(
+    "errors.date_range", COMMON, "An end_date before the start_date is refused with 400 invalid_date_range.",
+    *(
+        Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
+        for operation in DATED
     ),
-    filter_holds, filter_complete, amount_bound,
-    refusals(
-        "errors.filter_value", "Errors: invalid_parameter",
-        "An unknown value of a filter is refused with 400 invalid_parameter that names the filter.",
-        *(_invalid(one.operation, name, "nonsense") for one in LISTS for name in one.filters if name in CLOSED_FILTERS),
-        needs=(),
-    ),
-    dates, whole_days, utc_days,
-    refusals(
-        "errors.date_range", COMMON, "An end_date before the start_date is refused with 400 invalid_date_range.",
-        *(
-            Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
-            for operation in DATED
-        ),
-        needs=(),
-    ),
-    refusals(
-        "errors.malformed_date", COMMON,
-        "A malformed date is refused with 400 invalid_parameter that names the parameter.",
-        *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")),
-        needs=(),
-    ),
-    search,
-    refusals(
-        "search.too_short", COMMON, "A search for a single character is refused with 400.",
-        *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")),
-        needs=(),
-    ),
-    rows_as_read,
+    needs=(),
+)  # fmt: skip
+malformed_date = refusals(
+    "errors.malformed_date", COMMON,
+    "A malformed date is refused with 400 invalid_parameter that names the parameter.",
+    *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")),
+    needs=(),
+)  # fmt: skip
+too_short = refusals(
+    "search.too_short", COMMON, "A search for a single character is refused with 400.",
+    *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")),
+    needs=(),
 )  # fmt: skip

@@ -209,15 +209,8 @@ def limit(bench: Bench) -> None:
         bench.equal(both, "pagination.size", 3)
 
 
-LAWS = (
-    partition, filtered, sublists, beyond, defaults,
-    refusals(
-        "page.size_bound", COMMON, "A page size above 100 is refused with 400 invalid_parameter.",
-        *(Refusal("400 invalid_parameter", one.operation, query={"size": 101}, param="size") for one in LISTS),
-        needs=(),
-    ),
-    limit,
+size_bound = refusals(
+    "page.size_bound", COMMON, "A page size above 100 is refused with 400 invalid_parameter.",
+    *(Refusal("400 invalid_parameter", one.operation, query={"size": 101}, param="size") for one in LISTS),
+    needs=(),
 )  # fmt: skip
-
-
-ALWAYS = (total_pages, page_rows)

@@ -81,6 +81,3 @@ def reference_kept(bench: Bench) -> None:
             references = [row.get("reference") for row in found.items]
             words = f"references found are {references}, not {[text]}"
             bench.holds(references == [text], found, words, "data", after=(made,))
-
-
-LAWS = (text_kept, reference_kept)

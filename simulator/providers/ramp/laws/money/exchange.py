@@ -120,13 +120,10 @@ def usable(bench: Bench) -> None:
         bench.accepted(bench.call(operation, body), after=(quote,))
 
 
-LAWS = (
-    buy_locked, buy_echo, credited, withdraw_locked, withdraw_echo, withdraw_way, used_refused, expired_refused, usable,
-    refusals(
-        "wallet_quote.not_found", "Errors: quote_not_found", "An unknown wallet quote returns 404 quote_not_found.",
-        *(
-            Refusal("404 quote_not_found", f"POST /wallet/{operation}", {"quote_id": f"{prefix}_00000000000000000000"})
-            for operation, prefix in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq"))
-        ),
+not_found = refusals(
+    "wallet_quote.not_found", "Errors: quote_not_found", "An unknown wallet quote returns 404 quote_not_found.",
+    *(
+        Refusal("404 quote_not_found", f"POST /wallet/{operation}", {"quote_id": f"{prefix}_00000000000000000000"})
+        for operation, prefix in (("swap", "sq"), ("buy", "bq"), ("withdraw", "wq"))
     ),
 )  # fmt: skip

@@ -179,24 +179,16 @@ def network_stats(bench: Bench) -> None:
         bench.holds(held, one, "another network or other assets are returned", "query.network")
 
 
-LAWS = (
-    formula, breakdown, net_amount, calculator, limits,
-    refusals(
-        "fee.unknown_product", "Fee errors",
-        "An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 unsupported_pair.",
-        Refusal("400 invalid_parameter", CALCULATE, ASKED[0], {"product": "gift"}, param="product"),
-        Refusal("422 unsupported_pair", CALCULATE, ASKED[0], {"network": "btc"}),
-    ),
-    free, active_listed, inactive, rate_echo, rate_current,
-    refusals(
-        "rate.unsupported_pair", "GET /rates: 422 unsupported_pair",
-        "The rate of an asset that is not on the network is refused with 422 unsupported_pair.",
-        Refusal("422 unsupported_pair", "GET /rates",
-                query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"}),
-        needs=(),
-    ),
-    network_stats,
+unknown_product = refusals(
+    "fee.unknown_product", "Fee errors",
+    "An unknown product is refused with 400 invalid_parameter, a pair without a product with 422 unsupported_pair.",
+    Refusal("400 invalid_parameter", CALCULATE, ASKED[0], {"product": "gift"}, param="product"),
+    Refusal("422 unsupported_pair", CALCULATE, ASKED[0], {"network": "btc"}),
 )  # fmt: skip
-
-
-ALWAYS = (inverse,)
+unsupported_pair = refusals(
+    "rate.unsupported_pair", "GET /rates: 422 unsupported_pair",
+    "The rate of an asset that is not on the network is refused with 422 unsupported_pair.",
+    Refusal("422 unsupported_pair", "GET /rates",
+            query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"}),
+    needs=(),
+)  # fmt: skip

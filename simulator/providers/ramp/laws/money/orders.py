@@ -103,9 +103,3 @@ def legs(bench: Bench) -> None:
         for leg in legs_shown:
             held = leg.get("order_id") in (order.text("order_id"), order.text("id"))
             bench.holds(held, order, "a leg of another order", "transactions.order_id", after=(made,))
-
-
-LAWS = (exists, as_transaction, amounts, status, order_listed, legs)
-
-
-ALWAYS = (total_fees,)

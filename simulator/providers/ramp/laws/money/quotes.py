@@ -138,37 +138,30 @@ def locks_the_rate(bench: Bench) -> None:
         bench.equal(quote, "rate", current.text("rate"), after=(current,))
 
 
-LAWS = (
-    born_active, echo, expires, expiry_instant,
-    refusals(
-        "errors.unsupported_pair", "Errors: unsupported_pair",
-        "An asset that is not on the network is refused with 422 unsupported_pair.",
-        Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "stellar", "asset": "CUSD"}),
-        Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "celo", "asset": "XLM"}),
-    ),
-    refusals(
-        "errors.amount_too_low", "Errors: amount_too_low",
-        "An amount below the minimum is refused with 422 amount_too_low.",
-        *(
-            Refusal("422 amount_too_low", "POST /quotes", body, {"amount": "0.01"})
-            for body in (stock.ONRAMP, stock.OFFRAMP)
-        ),
-    ),
-    refusals(
-        "errors.amount_too_high", "Errors: amount_too_high",
-        "An amount above all limits is refused with 422 amount_too_high.",
-        *(
-            Refusal("422 amount_too_high", "POST /quotes", body, {"amount": "900000000000"})
-            for body in (stock.ONRAMP, stock.OFFRAMP)
-        ),
-    ),
-    refusals(
-        "quote.not_found", "GET /quotes/{id}", "An unknown quote returns 404 quote_not_found.",
-        Refusal("404 quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"}),
-        needs=(),
-    ),
-    locks_the_rate,
+unsupported_pair = refusals(
+    "errors.unsupported_pair", "Errors: unsupported_pair",
+    "An asset that is not on the network is refused with 422 unsupported_pair.",
+    Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "stellar", "asset": "CUSD"}),
+    Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "celo", "asset": "XLM"}),
 )  # fmt: skip
-
-
-ALWAYS = (lifetime, fee_total, arithmetic, rounding)
+amount_too_low = refusals(
+    "errors.amount_too_low", "Errors: amount_too_low",
+    "An amount below the minimum is refused with 422 amount_too_low.",
+    *(
+        Refusal("422 amount_too_low", "POST /quotes", body, {"amount": "0.01"})
+        for body in (stock.ONRAMP, stock.OFFRAMP)
+    ),
+)  # fmt: skip
+amount_too_high = refusals(
+    "errors.amount_too_high", "Errors: amount_too_high",
+    "An amount above all limits is refused with 422 amount_too_high.",
+    *(
+        Refusal("422 amount_too_high", "POST /quotes", body, {"amount": "900000000000"})
+        for body in (stock.ONRAMP, stock.OFFRAMP)
+    ),
+)  # fmt: skip
+not_found = refusals(
+    "quote.not_found", "GET /quotes/{id}", "An unknown quote returns 404 quote_not_found.",
+    Refusal("404 quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"}),
+    needs=(),
+)  # fmt: skip

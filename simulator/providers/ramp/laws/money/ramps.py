@@ -221,9 +221,3 @@ def forward(bench: Bench) -> None:
     bench.world.advance("3h")
     stock.shows(bench, done, "completed")
     stock.shows(bench, under_way, "processing")
-
-
-LAWS = (
-    first_state, what_only_one_has, copies_the_quote, copies_the_request, deposit, uses_the_quote, once, expired,
-    last_second, unknown, address, beneficiary, required, ramp_expires, onramp_way, offramp_way, refund, forward,
-)  # fmt: skip

@@ -329,10 +329,3 @@ def deleted(bench: Bench) -> None:
     bench.world.advance("3d")
     bench.equal(bench.done("GET /transactions", query={"size": 1}), "pagination.total", before)
     bench.accepted(bench.call("GET /transactions/{id}", id=made), 200)
-
-
-LAWS = (
-    draft, scheduled, schedule_shown, schedule_fields, activate, next_run, short_months, on_date, review,
-    review_warns, paused, restarted, illegal_move, illegal_code, unreviewed, run, no_early_run, auto_pause,
-    completes, deleted,
-)  # fmt: skip

@@ -177,6 +177,3 @@ def failed_send(bench: Bench) -> None:
         bench.world.act("fail", answer.text("id"))
         stock.shows(bench, answer, "failed")
     _judge(bench, made, before)
-
-
-LAWS = (fee_rounded_up, rounded_down, balance_exact, failed_send)

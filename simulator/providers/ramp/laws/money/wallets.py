@@ -246,13 +246,8 @@ def deposit_not_credited(bench: Bench) -> None:
     bench.holds(held, page, "it was credited", "data", after=(home,))
 
 
-LAWS = (
-    network, memo, unique_address, request_kept, patch_kept, wallet_disabled,
-    refusals(
-        "errors.unsupported_network", "Deposit wallets: 422 unsupported_network",
-        "A wallet on an unknown network is refused with 422 unsupported_network.",
-        Refusal("422 unsupported_network", "POST /wallets", {"network": "tron"}),
-    ),
-    with_wallet, entry, lightning_listed, lightning_disabled, invoice_lifetime, invoice_required, invoice_expires,
-    invoice_paid, deposit_way, deposit_detected, deposit_transaction, deposit_not_credited,
+unsupported_network = refusals(
+    "errors.unsupported_network", "Deposit wallets: 422 unsupported_network",
+    "A wallet on an unknown network is refused with 422 unsupported_network.",
+    Refusal("422 unsupported_network", "POST /wallets", {"network": "tron"}),
 )  # fmt: skip
