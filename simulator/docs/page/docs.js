@@ -13,6 +13,60 @@ function element(tag, text, attributes = {}) {
   return made;
 }
 
+// --- colors of code
+
+const HASH = /#.*/y;
+const SLASHES = /\/\/.*|\/\*[^]*?\*\//y;
+const STRING = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`/y;
+const WORDS = {
+  bash: "if then else fi for in do done while case esac function return export exec set",
+  python: "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield",
+  javascript: "as async await break case catch class const continue default do else export extends false finally for from function if import in interface let new null of return switch throw true try type typeof undefined while",
+  go: "break case const continue defer else false for func go if import interface map nil package range return select struct switch true type var",
+  java: "catch class else extends false final finally for if import new null package private public return static throw throws true try var void while",
+  php: "array catch class echo else false fn foreach function if new null public return static throw true try use while",
+  ruby: "begin class def do else elsif end ensure false if nil require rescue return self then true unless while yield",
+};
+WORDS.typescript = WORDS.javascript;
+WORDS.console = WORDS.bash;
+
+// What may begin at a place of a language, in the order in which it is tried: the class of the color and its pattern.
+function rulesOf(language) {
+  const data = [["key", /"(?:\\.|[^"\\])*"(?=\s*:)/y], ["string", STRING], ["word", /\b(?:true|false|null)\b/y]];
+  const number = ["number", /(?<![\w.-])-?\d[\d_.]*(?:e[+-]?\d+)?\b/y];
+  if (language === "json") return [...data, number];
+  if (language === "http") return [["word", /^(?:GET|POST|PUT|PATCH|DELETE|HTTP\/[\d.]+)\b/my], ["key", /^[A-Za-z-]+(?=: )/my], ...data, number];
+  if (language === "yaml" || language === "toml") {
+    return [["comment", /(?<!\S)#.*/y], ["key", /(?<=^|[\s{,[-])[\w./-]+(?=:(?:\s|$)|\s*=)/my], ...data, number];
+  }
+  if (!WORDS[language]) return [];
+  const words = ["word", new RegExp(`(?<![\\w$.-])(?:${WORDS[language].replaceAll(" ", "|")})(?![\\w-])`, "y")];
+  if (WORDS[language] === WORDS.bash) {
+    return [["comment", /(?<!\S)#.*/y], ["string", STRING], ["key", /\$\w+|\$\{[^}]*\}|(?<!\S)--?[A-Za-z][\w-]*/y], words];
+  }
+  return [["comment", /^(?:python|ruby)$/.test(language) ? HASH : SLASHES], ["string", STRING], words, number];
+}
+
+function color(code) {
+  const rules = rulesOf(/language-(\w+)/.exec(code.className)?.[1]);
+  if (!rules.length) return;
+  const text = code.textContent;
+  const parts = [];
+  let plain = 0;
+  for (let place = 0; place < text.length; ) {
+    const hit = rules.map(([kind, pattern]) => ((pattern.lastIndex = place), [kind, pattern.exec(text)?.[0]])).find(([, part]) => part);
+    if (!hit) {
+      place += 1;
+      continue;
+    }
+    parts.push(text.slice(plain, place), element("span", hit[1], { class: hit[0] }));
+    plain = place += hit[1].length;
+  }
+  code.replaceChildren(...parts, text.slice(plain));
+}
+
+document.querySelectorAll("pre > code").forEach(color);
+
 // --- code blocks
 
 for (const code of document.querySelectorAll("pre > code")) {

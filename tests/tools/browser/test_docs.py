@@ -72,3 +72,31 @@ def test_the_pages_fold_on_a_phone(screen: Screen) -> None:
     screen.page.get_by_role("button", name="All pages").click()
     link.click()
     screen.page.wait_for_url("**/docs/reference/errors")
+
+
+COLORED = """async () => {
+  const source = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+  const texts = (page) => [...page.querySelectorAll("pre > code")].map((code) => code.textContent);
+  const colors = {};
+  for (const span of document.querySelectorAll("pre > code > span")) {
+    const language = span.parentElement.className.replace("language-", "");
+    (colors[language] ??= {})[span.className] ??= span.textContent;
+  }
+  return [JSON.stringify(texts(source)) === JSON.stringify(texts(document)), colors];
+}"""
+
+
+def test_code_is_colored_and_its_text_stays_the_same(screen: Screen) -> None:
+    found: dict[str, dict[str, str]] = {}
+    for path in ("how-to/ci", "how-to/in-your-tests", "reference/verifiers", "how-to/failures", "reference/webhooks"):
+        read(screen, path)
+        same, colors = screen.page.evaluate(COLORED)
+        assert same, path
+        found = {language: {**colors.get(language, {}), **found.get(language, {})} for language in {*found, *colors}}
+    assert found["http"]["word"] == "POST"
+    assert found["json"]["key"].startswith('"')
+    assert {"key", "string", "number"} <= set(found["json"])
+    assert {"word", "string"} <= set(found["python"])
+    assert found["yaml"]["key"] == "name"
+    assert "key" in found["bash"]
+    assert {"java", "go", "php", "ruby", "javascript"} <= set(found)
