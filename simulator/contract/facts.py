@@ -23,15 +23,9 @@ Side: TypeAlias = Literal["request", "answer"]
 """The party that must comply. `request` means the client, and `answer` the service, including its events."""
 
 BOUNDS = {
-    "minimum": "lower",
-    "exclusiveMinimum": "lower",
-    "minLength": "lower",
-    "minItems": "lower",
-    "maximum": "upper",
-    "exclusiveMaximum": "upper",
-    "maxLength": "upper",
-    "maxItems": "upper",
-}
+    "minimum": "lower", "exclusiveMinimum": "lower", "minLength": "lower", "minItems": "lower", "maximum": "upper",
+    "exclusiveMaximum": "upper", "maxLength": "upper", "maxItems": "upper",
+}  # fmt: skip
 """Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
 """Keywords for the form of a value. For two forms, it cannot be decided which one accepts more values."""

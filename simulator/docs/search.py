@@ -14,12 +14,8 @@ from simulator.docs.markdown import Passage, render
 
 MOST = 12
 _WEIGHTS = {
-    "tutorial": 1.5,
-    "how-to": 1.5,
-    "reference/rules": 0.7,
-    "reference/errors": 0.7,
-    "reference/assumptions": 0.6,
-}
+    "tutorial": 1.5, "how-to": 1.5, "reference/rules": 0.7, "reference/errors": 0.7, "reference/assumptions": 0.6,
+}  # fmt: skip
 """The weight of results by path prefix. Most searches are about ways to do something."""
 _WORD = re.compile(r"\w+")
 _SMALL = set(

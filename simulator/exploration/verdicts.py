@@ -48,13 +48,8 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
 
 
 NOTHING: Document = {
-    "transactions": [],
-    "standing": [],
-    "switched_off": [],
-    "books": None,
-    "not_genuine": [],
-    "timeline": [],
-}
+    "transactions": [], "standing": [], "switched_off": [], "books": None, "not_genuine": [], "timeline": [],
+}  # fmt: skip
 """The result of a run whose process crashed."""
 
 

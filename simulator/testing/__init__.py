@@ -30,18 +30,9 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World as World
 
 __all__ = [
-    "ActionRefused",
-    "Delivery",
-    "NotReached",
-    "Receiver",
-    "Server",
-    "SimulatorError",
-    "World",
-    "receiver",
-    "serve",
-    "strategies",
-    "world",
-]
+    "ActionRefused", "Delivery", "NotReached", "Receiver", "Server", "SimulatorError", "World", "receiver", "serve",
+    "strategies", "world",
+]  # fmt: skip
 
 
 def _home_of(name: str) -> ModuleType:

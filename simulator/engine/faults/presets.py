@@ -28,95 +28,44 @@ class Preset(NamedTuple):
 
 
 PRESETS: Mapping[str, Preset] = {
-    "refused-429": Preset(
-        "The call is refused with 429 and Retry-After.",
-        {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
-    ),
-    "refused-500": Preset(
-        "The call is refused with 500.",
-        {"respond": {"status": 500, "code": "internal_error"}},
-    ),
-    "refused-503": Preset(
-        "The call is refused with 503.",
-        {"respond": {"status": 503, "code": "service_unavailable"}},
-    ),
+    "refused-429": Preset("The call is refused with 429 and Retry-After.",
+                          {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}}),
+    "refused-500": Preset("The call is refused with 500.", {"respond": {"status": 500, "code": "internal_error"}}),
+    "refused-503": Preset("The call is refused with 503.", {"respond": {"status": 503, "code": "service_unavailable"}}),
     "answer-lost-after-commit": Preset(
         "The request is processed, but the connection is cut before the response is sent.",
         {"after_commit": True, "drop": True},
     ),
-    "answer-lost-before-work": Preset(
-        "The connection is cut before the request is processed.",
-        {"drop": True},
-    ),
-    "answer-late": Preset(
-        "The response is six seconds late.",
-        {"answer_delay": "6s"},
-    ),
+    "answer-lost-before-work": Preset("The connection is cut before the request is processed.", {"drop": True}),
+    "answer-late": Preset("The response is six seconds late.", {"answer_delay": "6s"}),
     "slow-day": Preset(
         "Responses are slow: half of them take more than 400 ms, and one in a hundred more than 4 seconds.",
         {"latency": {"median": "400ms", "p99": "4s"}},
     ),
-    "answer-garbled": Preset(
-        "The response body is cut in half.",
-        {"malformed": "truncate"},
-    ),
-    "answer-unknown-enum": Preset(
-        "The response has an unknown enum value.",
-        {"unknown_enum": True},
-    ),
-    "answer-extra-field": Preset(
-        "The response has an unknown field.",
-        {"extra_field": True},
-    ),
-    "webhook-doubled": Preset(
-        "Every delivery is sent three times.",
-        {"deliver": {"copies": 3}},
-    ),
-    "webhook-late": Preset(
-        "Deliveries arrive six hours late.",
-        {"deliver": {"delay": "6h"}},
-    ),
+    "answer-garbled": Preset("The response body is cut in half.", {"malformed": "truncate"}),
+    "answer-unknown-enum": Preset("The response has an unknown enum value.", {"unknown_enum": True}),
+    "answer-extra-field": Preset("The response has an unknown field.", {"extra_field": True}),
+    "webhook-doubled": Preset("Every delivery is sent three times.", {"deliver": {"copies": 3}}),
+    "webhook-late": Preset("Deliveries arrive six hours late.", {"deliver": {"delay": "6h"}}),
     "webhook-after-final": Preset(
         "Deliveries about earlier states arrive after the delivery about the final state.",
         {"deliver": {"hold": "terminal"}},
     ),
-    "webhook-reordered": Preset(
-        "A delivery arrives after the next one.",
-        {"deliver": {"reorder": True}},
-    ),
-    "webhook-lost": Preset(
-        "Deliveries are lost and not retried.",
-        {"deliver": {"drop": True}},
-    ),
+    "webhook-reordered": Preset("A delivery arrives after the next one.", {"deliver": {"reorder": True}}),
+    "webhook-lost": Preset("Deliveries are lost and not retried.", {"deliver": {"drop": True}}),
     "webhook-acknowledgement-lost": Preset(
-        "The receiver's 2xx is lost, so the delivery is retried.",
-        {"deliver": {"acknowledgement_lost": True}},
+        "The receiver's 2xx is lost, so the delivery is retried.", {"deliver": {"acknowledgement_lost": True}},
     ),
-    "webhook-two-at-once": Preset(
-        "A delivery is sent twice at the same time.",
-        {"deliver": {"two_at_once": True}},
-    ),
+    "webhook-two-at-once": Preset("A delivery is sent twice at the same time.", {"deliver": {"two_at_once": True}}),
     "webhook-before-answer": Preset(
-        "A delivery arrives before the response to the call that causes it.",
-        {"deliver": {"before_answer": True}},
+        "A delivery arrives before the response to the call that causes it.", {"deliver": {"before_answer": True}},
     ),
-    "webhook-forged": Preset(
-        "The signature is wrong.",
-        {"deliver": {"corrupt_signature": True}},
-    ),
-    "webhook-stale": Preset(
-        "X-Timestamp is ten minutes old, and the signature is valid for it.",
-        {"deliver": {"stale_timestamp": True}},
-    ),
-    "webhook-unknown-type": Preset(
-        "The event has an unknown type.",
-        {"deliver": {"unknown_type": True}},
-    ),
-    "webhook-unknown-enum": Preset(
-        "The event has an unknown enum value.",
-        {"deliver": {"unknown_enum": True}},
-    ),
-}
+    "webhook-forged": Preset("The signature is wrong.", {"deliver": {"corrupt_signature": True}}),
+    "webhook-stale": Preset("X-Timestamp is ten minutes old, and the signature is valid for it.",
+                            {"deliver": {"stale_timestamp": True}}),
+    "webhook-unknown-type": Preset("The event has an unknown type.", {"deliver": {"unknown_type": True}}),
+    "webhook-unknown-enum": Preset("The event has an unknown enum value.", {"deliver": {"unknown_enum": True}}),
+}  # fmt: skip
 """The presets by name. A preset applies until it is removed, unless `times` limits it."""
 
 

@@ -24,19 +24,10 @@ _NULLABLE = (*_KEY[1:], "max_fee", "network_fee")
 _START = ("fee_", "fee_live_")
 _OWN = "sandbox"
 ID_PREFIXES = {
-    "/quotes": "qt_",
-    "/wallet/swap/quote": "sq_",
-    "/wallet/buy/quote": "bq_",
-    "/wallet/withdraw/quote": "wq_",
-    "/wallet/send": "txn_",
-    "/wallet/swap": "txn_",
-    "/wallet/buy": "txn_",
-    "/wallet/withdraw": "txn_",
-    "/wallets": "wal_",
-    "/beneficiaries": "ben_",
-    "/webhooks": "wh_",
-    "/recurring-payments": "rp_",
-}
+    "/quotes": "qt_", "/wallet/swap/quote": "sq_", "/wallet/buy/quote": "bq_", "/wallet/withdraw/quote": "wq_",
+    "/wallet/send": "txn_", "/wallet/swap": "txn_", "/wallet/buy": "txn_", "/wallet/withdraw": "txn_",
+    "/wallets": "wal_", "/beneficiaries": "ben_", "/webhooks": "wh_", "/recurring-payments": "rp_",
+}  # fmt: skip
 """The shipped id prefixes, by the path of the call that creates the resource."""
 
 

@@ -131,10 +131,6 @@ class SetFeeProduct(Body):
 
 
 CALCULATIONS: Mapping[str, type[CalculateFee]] = {
-    "onramp": CalculateRampFee,
-    "offramp": CalculateRampFee,
-    "buy": CalculatePayoutFee,
-    "withdraw": CalculatePayoutFee,
-    "swap": CalculateSwapFee,
-    "send": CalculateSendFee,
-}
+    "onramp": CalculateRampFee, "offramp": CalculateRampFee, "buy": CalculatePayoutFee, "withdraw": CalculatePayoutFee,
+    "swap": CalculateSwapFee, "send": CalculateSendFee,
+}  # fmt: skip

@@ -193,31 +193,13 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
 
 
 ACTIONS = (
-    Action(
-        "set_kyc",
-        "sets the KYC status, and with a level its limits",
-        set_kyc,
-        parameters=lambda: bodies.SetKyc,
-        initially=Initial("kyc", "The KYC status of the account", 5, is_list=False),
-    ),
-    Action(
-        "set_profile",
-        "makes the profile active, suspended or closed",
-        set_profile,
-        parameters=lambda: bodies.SetProfile,
-    ),
-    Action(
-        "set_limits",
-        "sets account limits of the environment",
-        set_limits,
-        parameters=lambda: bodies.SetLimits,
-        initially=Initial("limits", "The limits of the account", 4, is_list=False),
-    ),
-    Action(
-        "set_production_access",
-        "grants or withdraws production access",
-        set_production_access,
-        parameters=lambda: bodies.SetProductionAccess,
-    ),
+    Action("set_kyc", "sets the KYC status, and with a level its limits", set_kyc, parameters=lambda: bodies.SetKyc,
+           initially=Initial("kyc", "The KYC status of the account", 5, is_list=False)),
+    Action("set_profile", "makes the profile active, suspended or closed", set_profile,
+           parameters=lambda: bodies.SetProfile),
+    Action("set_limits", "sets account limits of the environment", set_limits, parameters=lambda: bodies.SetLimits,
+           initially=Initial("limits", "The limits of the account", 4, is_list=False)),
+    Action("set_production_access", "grants or withdraws production access", set_production_access,
+           parameters=lambda: bodies.SetProductionAccess),
     Action("verify_phone", "lets a changed phone number take effect", verify_phone),
-)
+)  # fmt: skip

@@ -335,12 +335,6 @@ def _deposit(ramp: Transaction) -> RampDeposit:
 
 CLAUSES: Clauses = {
     "Ramp quote": (RampQuoteShape,),
-    "Ramp transaction": (
-        OnrampTransaction,
-        OfframpTransaction,
-        RampMobileMoneyInstructions,
-        RampBankTransferInstructions,
-        StellarRampDeposit,
-        CeloRampDeposit,
-    ),
-}
+    "Ramp transaction": (OnrampTransaction, OfframpTransaction, RampMobileMoneyInstructions,
+                         RampBankTransferInstructions, StellarRampDeposit, CeloRampDeposit),
+}  # fmt: skip
