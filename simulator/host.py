@@ -138,12 +138,9 @@ def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, li
 
 
 def application_of(
-    runtime: Runtime,
-    *,
-    hosts: Hosts | None = None,
-    limits: ConnectionLimits | None = None,
+    runtime: Runtime, *, hosts: Hosts | None = None, limits: ConnectionLimits | None = None,
     tokens: access.Tokens | None = None,
-) -> Application:
+) -> Application:  # fmt: skip
     """Return the application for existing worlds. If `tokens` is given, each control call needs one of them."""
     return _application(runtime, _steering(runtime, hosts, tokens), hosts, limits)
 

@@ -74,16 +74,9 @@ class Session:
         return found
 
     def call(
-        self,
-        method: str,
-        path: str,
-        body: Shown | None = None,
-        *,
-        query: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,
-        world: str | None = None,
-        environment: str | None = None,
-    ) -> Reply:
+        self, method: str, path: str, body: Shown | None = None, *, query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None, world: str | None = None, environment: str | None = None,
+    ) -> Reply:  # fmt: skip
         """Make an API call with a token. If the token has expired, get a new token and repeat the call once.
 
         A POST without an Idempotency-Key gets a new key.
@@ -116,14 +109,9 @@ class Session:
         return signed_in
 
     def _ask(
-        self,
-        method: str,
-        base_url: str,
-        path: str,
-        body: Shown | None,
-        query: Mapping[str, object] | None,
+        self, method: str, base_url: str, path: str, body: Shown | None, query: Mapping[str, object] | None,
         headers: Mapping[str, str],
-    ) -> Reply:
+    ) -> Reply:  # fmt: skip
         asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}

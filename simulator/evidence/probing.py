@@ -179,15 +179,9 @@ class Decisions:
             self._settle(identifier)
 
     def judge(
-        self,
-        probe: Shown,
-        flow: Sequence[str],
-        trace: Sequence[Exchange],
-        features: Features,
-        at: list[int],
-        *,
+        self, probe: Shown, flow: Sequence[str], trace: Sequence[Exchange], features: Features, at: list[int], *,
         by_listener: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Narrow the sides of an assumption with a probe that was played.
 
         `by_listener`: the events came over a network, so they may have arrived too early or too late.
@@ -287,15 +281,9 @@ def _strange(probe: Shown, features: Features) -> Features:
 
 
 def decide(
-    planned: Iterable[Planned],
-    decisions: Decisions,
-    target: RemoteService,
-    probing: Probing,
-    steps: Steps,
-    *,
-    decided: Callable[[], None] = lambda: None,
-    report: Callable[[str], None] = lambda _: None,
-) -> str:
+    planned: Iterable[Planned], decisions: Decisions, target: RemoteService, probing: Probing, steps: Steps, *,
+    decided: Callable[[], None] = lambda: None, report: Callable[[str], None] = lambda _: None,
+) -> str:  # fmt: skip
     """Run the flows. Return a one-line reason if the run ended early, else "". `decided` is called after each flow."""
     failures, ended = 0, ""
     tried: set[str] = set()

@@ -40,14 +40,9 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
 
 async def connect(
-    loop: asyncio.AbstractEventLoop,
-    protocol: Callable[[], asyncio.BaseProtocol],
-    addresses: list[Address],
-    port: int,
-    *,
-    ssl: tls.SSLContext | None = None,
-    server_hostname: str | None = None,
-) -> None:
+    loop: asyncio.AbstractEventLoop, protocol: Callable[[], asyncio.BaseProtocol], addresses: list[Address], port: int,
+    *, ssl: tls.SSLContext | None = None, server_hostname: str | None = None,
+) -> None:  # fmt: skip
     """Connect a protocol to the first address that accepts. Raise `OSError` or `ssl.SSLError` if the connection
     fails.
 

@@ -38,14 +38,9 @@ class ControlClient:
     """
 
     def __init__(
-        self,
-        url: str = DEFAULT_URL,
-        world: str | None = None,
-        *,
-        environment: str | None = None,
-        token: str | None = None,
-        timeout_seconds: float | None = None,
-    ) -> None:
+        self, url: str = DEFAULT_URL, world: str | None = None, *, environment: str | None = None,
+        token: str | None = None, timeout_seconds: float | None = None,
+    ) -> None:  # fmt: skip
         try:
             self._client = SyncClient(url)
         except ValueError as error:

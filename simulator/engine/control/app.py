@@ -73,13 +73,9 @@ class ControlInterface:
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        rows: Iterable[ControlOperation],
-        *,
-        hosts: Hosts | None = None,
+        self, runtime: Runtime, rows: Iterable[ControlOperation], *, hosts: Hosts | None = None,
         tokens: Tokens | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._runtime = runtime
         self._hosts = hosts or Hosts()
         self._tokens = tokens

@@ -30,13 +30,9 @@ class Batches:
     """Collects the changes to worlds in batches."""
 
     def __init__(
-        self,
-        simulator: Simulator,
-        driver: Driver,
-        contents: Contents,
-        tracked: Mapping[str, TrackedWorld],
+        self, simulator: Simulator, driver: Driver, contents: Contents, tracked: Mapping[str, TrackedWorld],
         wall_clock_ms: Callable[[], int],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.dirty: dict[str, None] = {}
         """Ids of worlds with unsaved changes. A dict, because the order must not depend on hashes."""
         self.ended: dict[str, int] = {}

@@ -179,12 +179,9 @@ FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
 def first_hit(
-    world: World,
-    sort: Literal["match", "webhook"],
-    model: Callable[[], type[FaultT]],
-    fits: Callable[[str, FaultT], bool],
-    chance: str,
-) -> tuple[str, FaultT] | None:
+    world: World, sort: Literal["match", "webhook"], model: Callable[[], type[FaultT]],
+    fits: Callable[[str, FaultT], bool], chance: str,
+) -> tuple[str, FaultT] | None:  # fmt: skip
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
     `sort`: the field that identifies this type of fault, because only faults of this `model` contain it. `fits`

@@ -170,12 +170,9 @@ def identity_of(world: World) -> Identity:
 
 
 def wiring_of(
-    vocabulary: Vocabulary,
-    timers: Iterable[TimerRow] = (),
-    on_event: tuple[EventListener, ...] = (),
-    on_created: tuple[CreationListener, ...] = (),
-    on_failure: FailureHandler | None = None,
-) -> Wiring:
+    vocabulary: Vocabulary, timers: Iterable[TimerRow] = (), on_event: tuple[EventListener, ...] = (),
+    on_created: tuple[CreationListener, ...] = (), on_failure: FailureHandler | None = None,
+) -> Wiring:  # fmt: skip
     """Return the wiring for a world. The packages come first, then the given listeners.
 
     Raise `ValueError` if two timers have the same name.

@@ -341,15 +341,9 @@ class Simulator:
         return world
 
     def fork(
-        self,
-        state: WorldState,
-        world_id: str,
-        seed: int | None,
-        *,
-        prepare: Callable[[World], None],
-        replace: bool,
+        self, state: WorldState, world_id: str, seed: int | None, *, prepare: Callable[[World], None], replace: bool,
         keys_of: str = "",
-    ) -> World:
+    ) -> World:  # fmt: skip
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its keys is
         in use.
 

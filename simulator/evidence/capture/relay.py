@@ -123,17 +123,10 @@ class Relay:
     """The listener. `say` prints one line about a problem."""
 
     def __init__(
-        self,
-        upstream: Place,
-        recorder: Recorder,
-        *,
-        now_ms: Callable[[], int],
-        say: Callable[[str], None],
-        inbox: bool = False,
-        receiver: Place | None = None,
-        webhook_key: str | None = None,
+        self, upstream: Place, recorder: Recorder, *, now_ms: Callable[[], int], say: Callable[[str], None],
+        inbox: bool = False, receiver: Place | None = None, webhook_key: str | None = None,
         recorded: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._upstream, self._recorder = upstream, recorder
         self._now_ms, self._say = now_ms, say
         self._has_inbox, self._receiver, self._webhook_key = inbox or receiver is not None, receiver, webhook_key

@@ -132,14 +132,8 @@ def _books(evidence: Document) -> dict[str, Document] | None:
 
 
 def judge(
-    baseline: Document,
-    run: Document,
-    *,
-    passed: bool,
-    hung: bool,
-    strikes: bool,
-    by_reference: bool = True,
-) -> Verdict:
+    baseline: Document, run: Document, *, passed: bool, hung: bool, strikes: bool, by_reference: bool = True,
+) -> Verdict:  # fmt: skip
     """Return the verdict on a run. `strikes`: a call or delivery failed while third parties acted as usual.
 
     `by_reference`: orders are matched by reference, because the references are the same in every run.

@@ -67,13 +67,8 @@ class Hooks:
 
 
 def follow(
-    armed: Sequence[ArmedWorld],
-    hooks: Hooks,
-    environments: Sequence[Mapping[str, str]],
-    *,
-    story: bool,
-    effects: bool,
-) -> JsonObject:
+    armed: Sequence[ArmedWorld], hooks: Hooks, environments: Sequence[Mapping[str, str]], *, story: bool, effects: bool,
+) -> JsonObject:  # fmt: skip
     """Run everything that happens after a test. Return the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
     `environments`: the environments for the integrator's commands, used one after another. `story`: include the

@@ -64,13 +64,9 @@ class Receiver:
     """The time for which `received` and `close` wait for deliveries in flight."""
 
     def __init__(
-        self,
-        world: World,
-        *,
-        events: Sequence[str] | None = ("*",),
-        environment: str = "sandbox",
+        self, world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox",
         path: str = "/webhooks",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._received: list[Delivery] = []
         self.environment = environment
         self._world = world

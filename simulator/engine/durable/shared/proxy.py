@@ -28,16 +28,9 @@ _HOP_BY_HOP = frozenset(
 
 
 async def forward(
-    address: str,
-    world: str,
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    body: bytes,
-    *,
-    secret: bytes,
+    address: str, world: str, scope: Scope, receive: Receive, send: Send, body: bytes, *, secret: bytes,
     is_owner: Callable[[], Awaitable[bool]],
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Send a request to another replica and stream its response to the client.
 
     `secret` proves to the other replica that the request comes from a replica. `is_owner` returns True while the

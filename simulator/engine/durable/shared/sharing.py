@@ -78,13 +78,9 @@ class Sharing:
     """The worlds that this replica owns. `make_default` creates the world `default` if it does not exist."""
 
     def __init__(
-        self,
-        runtime: Runtime,
-        store: PostgresStore,
-        make_default: Callable[[], None],
-        *,
+        self, runtime: Runtime, store: PostgresStore, make_default: Callable[[], None], *,
         idle_seconds: float = IDLE_SECONDS,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.machine = Ownership(store.address)
         self.store = store
         self.persistence = ReplicaPersistence(runtime, store, make_default)

@@ -128,14 +128,9 @@ def _view_of(world: World, occurrence: Occurrence) -> View:
 
 
 def _offer(
-    context: Context,
-    world: World,
-    scenario: PreparedScenario,
-    rules: Iterable[PreparedRule],
-    occurrence: Occurrence,
-    bound_id: str,
-    view: View,
-) -> bool:
+    context: Context, world: World, scenario: PreparedScenario, rules: Iterable[PreparedRule], occurrence: Occurrence,
+    bound_id: str, view: View,
+) -> bool:  # fmt: skip
     name = scenario.file.name
     for prepared in rules:
         # Few requests contain the field that a rule tests. Searching the request's bytes for the field name takes a
@@ -152,14 +147,9 @@ def _offer(
 
 
 def answer_for(
-    context: Context,
-    world: World,
-    environment: str,
-    method: str,
-    path: str,
-    body: Mapping[str, object],
+    context: Context, world: World, environment: str, method: str, path: str, body: Mapping[str, object],
     chosen: str = "",
-) -> Answer | None:
+) -> Answer | None:  # fmt: skip
     """Return the response of a matching `on: request` rule to a call, or None if there is none (decision H2).
 
     `path` is relative to the base path. `chosen` is the scenario named in the call. If it exists, no other scenario is
@@ -211,13 +201,9 @@ def _take(
 
 
 def _plan(
-    context: Context,
-    world: World,
-    file: ScenarioFile,
-    prepared: PreparedRule,
-    occurrence: Occurrence,
+    context: Context, world: World, file: ScenarioFile, prepared: PreparedRule, occurrence: Occurrence,
     groups: Mapping[str, str],
-) -> None:
+) -> None:  # fmt: skip
     """Plan a rule's steps. Each delay starts at the previous step, and a slow network stretches it."""
     slowdown, place = file.script.slowdown, prepared.place
     slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []

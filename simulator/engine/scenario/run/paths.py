@@ -112,12 +112,9 @@ def _named(record: Record) -> str:
 
 
 def _sequences(
-    machine: Machine,
-    extra: Mapping[str, tuple[Move, ...]],
-    state: str,
-    reached: Callable[[Move], bool],
+    machine: Machine, extra: Mapping[str, tuple[Move, ...]], state: str, reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
-) -> Iterator[tuple[Move, ...]]:
+) -> Iterator[tuple[Move, ...]]:  # fmt: skip
     """Yield every sequence of transitions whose last transition satisfies `reached`.
 
     A sequence visits no state twice.

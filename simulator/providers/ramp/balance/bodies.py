@@ -97,12 +97,9 @@ BodyT = TypeVar("BodyT", bound=Body)
 
 
 def by_destination(
-    base: type[BodyT],
-    about: str,
-    names: tuple[str, str, str],
-    field: str = "destination",
+    base: type[BodyT], about: str, names: tuple[str, str, str], field: str = "destination",
     models: Mapping[str, type[Body]] = DESTINATIONS,
-) -> Mapping[str, type[BodyT]]:
+) -> Mapping[str, type[BodyT]]:  # fmt: skip
     """Return one subclass of `base` for each destination type. In each subclass, `field` has the model for that type.
 
     `names` are the names of the models in the contract. Their descriptions start with `about`.

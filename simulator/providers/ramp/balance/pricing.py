@@ -158,16 +158,9 @@ def require_balance(world: World, environment: str, asset: Currency, paid: Decim
 
 
 def _price(
-    world: World,
-    source: Currency,
-    target: Currency,
-    amount: Decimal,
-    solve: bool,
-    rate: Decimal,
-    product: FeeProduct,
-    fee_of: Callable[[Decimal], Fee],
-    convert: Callable[[Decimal, Decimal], Decimal],
-) -> Pricing:
+    world: World, source: Currency, target: Currency, amount: Decimal, solve: bool, rate: Decimal, product: FeeProduct,
+    fee_of: Callable[[Decimal], Fee], convert: Callable[[Decimal, Decimal], Decimal],
+) -> Pricing:  # fmt: skip
     """Return a price.
 
     `amount` is on the target side if `solve` is set. Raise `ApiError` if the amount is outside the limits.

@@ -33,16 +33,9 @@ def side(currency: Currency, amount: Decimal) -> Side:
 
 
 def open_wallet_quote(
-    world: World,
-    environment: str,
-    type: WalletQuoteType,
-    pricing: Pricing,
-    *,
-    method: Method | None = None,
-    beneficiary_id: str | None = None,
-    slippage: Decimal | None = None,
-    minimum_received: Decimal = ZERO,
-) -> WalletQuote:
+    world: World, environment: str, type: WalletQuoteType, pricing: Pricing, *, method: Method | None = None,
+    beneficiary_id: str | None = None, slippage: Decimal | None = None, minimum_received: Decimal = ZERO,
+) -> WalletQuote:  # fmt: skip
     """Create a wallet quote with the given price and schedule its expiry."""
     quote = WalletQuote(
         **new_quote_fields(world, environment, QUOTE_PREFIXES[type]),

@@ -145,12 +145,9 @@ def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -
 
 
 def render_review(
-    payment: RecurringPayment,
-    estimate: Estimate,
-    recipient: shapes.ReviewRecipient,
-    next_runs: Iterable[int],
+    payment: RecurringPayment, estimate: Estimate, recipient: shapes.ReviewRecipient, next_runs: Iterable[int],
     total_runs: int | None,
-) -> shapes.Review:
+) -> shapes.Review:  # fmt: skip
     source, schedule = payment.source, present(payment.schedule)
     return {
         "id": payment.id,

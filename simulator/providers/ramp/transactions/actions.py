@@ -111,21 +111,11 @@ def payment_of(world: World, environment: str, invoice: str) -> Transaction | No
 
 
 def credit_deposit(
-    world: World,
-    environment: str,
-    *,
-    asset: Currency,
-    amount: Decimal,
-    tx_hash: str | None = None,
-    reference: str | None = None,
-    deposit_id: str | None = None,
-    recipient_address: str | None = None,
-    memo: str | None = None,
-    lightning: str | None = None,
-    counterparty: str | None = None,
-    owner: str = "",
+    world: World, environment: str, *, asset: Currency, amount: Decimal, tx_hash: str | None = None,
+    reference: str | None = None, deposit_id: str | None = None, recipient_address: str | None = None,
+    memo: str | None = None, lightning: str | None = None, counterparty: str | None = None, owner: str = "",
     source: str = OUTSIDE,
-) -> Transaction:
+) -> Transaction:  # fmt: skip
     """Credit `amount` to a balance and create the completed transaction of type deposit (decision S12).
 
     `source` is the ledger account that is debited. It belongs to third parties, or to the sender of an internal

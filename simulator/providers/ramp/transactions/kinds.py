@@ -14,15 +14,10 @@ from simulator.providers.ramp.transactions.records import TRANSACTIONS, Transact
 
 
 def transaction_kind(
-    name: str,
-    render: Callable[[World, Transaction], Shown],
-    machine: Machine,
-    shape: Callable[[], object],
-    *,
-    listed_as: tuple[str, ...] = (),
-    example: Callable[[], Mapping[str, object]] = dict,
+    name: str, render: Callable[[World, Transaction], Shown], machine: Machine, shape: Callable[[], object], *,
+    listed_as: tuple[str, ...] = (), example: Callable[[], Mapping[str, object]] = dict,
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
-) -> Kind:
+) -> Kind:  # fmt: skip
     """Return the resource kind for one type of transaction."""
     return Kind(
         name,
@@ -41,16 +36,9 @@ def transaction_kind(
 
 
 def quote_kind(
-    name: str,
-    table: TableKey[Q],
-    render: Callable[[World, Q], Shown],
-    shape: Callable[[], object],
-    prefix: str,
-    *,
-    short: str = "",
-    refers: tuple[str, ...] = (),
-    example: Callable[[], Mapping[str, object]] = dict,
-) -> Kind:
+    name: str, table: TableKey[Q], render: Callable[[World, Q], Shown], shape: Callable[[], object], prefix: str, *,
+    short: str = "", refers: tuple[str, ...] = (), example: Callable[[], Mapping[str, object]] = dict,
+) -> Kind:  # fmt: skip
     """Return the resource kind for one type of quote."""
     return Kind(
         name,

@@ -153,17 +153,10 @@ def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
 
 
 def create_send(
-    world: World,
-    environment: str,
-    *,
-    asset: Currency,
-    amount: Decimal,
-    destination: bodies.AnyDestination,
-    reference: str | None = None,
-    description: str | None = None,
-    recurring_payment_id: str | None = None,
+    world: World, environment: str, *, asset: Currency, amount: Decimal, destination: bodies.AnyDestination,
+    reference: str | None = None, description: str | None = None, recurring_payment_id: str | None = None,
     run_number: int | None = None,
-) -> Transaction:
+) -> Transaction:  # fmt: skip
     """Send an amount of an asset to a destination. All checks run before any change.
 
     An on-chain or Lightning transaction starts as `pending`, and its total is held. A transfer to another user

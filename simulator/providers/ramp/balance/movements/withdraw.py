@@ -80,15 +80,9 @@ def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.W
 
 
 def make_withdraw_quote(
-    world: World,
-    environment: str,
-    asset: Currency,
-    money: Currency,
-    amount: Decimal,
-    *,
-    in_fiat: bool,
+    world: World, environment: str, asset: Currency, money: Currency, amount: Decimal, *, in_fiat: bool,
     recipient: Beneficiary,
-) -> WalletQuote:
+) -> WalletQuote:  # fmt: skip
     """Create a quote for a payout to a beneficiary.
 
     `amount` is the amount of the asset to debit, or the fiat amount to pay out if `in_fiat` is set. Raise `ApiError`
@@ -103,15 +97,9 @@ def make_withdraw_quote(
 
 
 def estimate_withdraw(
-    world: World,
-    environment: str,
-    asset: Currency,
-    money: Currency,
-    amount: Decimal,
-    *,
-    in_fiat: bool,
+    world: World, environment: str, asset: Currency, money: Currency, amount: Decimal, *, in_fiat: bool,
     recipient: Beneficiary,
-) -> Pricing:
+) -> Pricing:  # fmt: skip
     """Return the current price of a withdrawal.
 
     Raise the same errors as `make_withdraw_quote`, but do not check the account limits or the network.
@@ -149,14 +137,9 @@ def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawT
 
 
 def execute_withdraw(
-    world: World,
-    quote: WalletQuote,
-    *,
-    reference: str | None = None,
-    description: str | None = None,
-    recurring_payment_id: str | None = None,
-    run_number: int | None = None,
-) -> Transaction:
+    world: World, quote: WalletQuote, *, reference: str | None = None, description: str | None = None,
+    recurring_payment_id: str | None = None, run_number: int | None = None,
+) -> Transaction:  # fmt: skip
     """Execute a withdraw quote: charge the account limits, hold the amount and start the payout.
 
     The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance
