@@ -83,17 +83,9 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names, config.observed)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
-    default = Blueprint(
-        id=DEFAULT_WORLD,
-        seed=config.seed,
-        mode=config.clock,
-        now_ms=start_ms,
-        rate=config.rate,
-        scenarios=names,
-        settings=config.settings,
-        observed=config.observed,
-        at_wall_time=config.clock == "real" and config.now_ms is None,
-    )
+    default = Blueprint(id=DEFAULT_WORLD, seed=config.seed, mode=config.clock, now_ms=start_ms, rate=config.rate,
+                        scenarios=names, settings=config.settings, observed=config.observed,
+                        at_wall_time=config.clock == "real" and config.now_ms is None)  # fmt: skip
     on_loopback = is_loopback(config.host)
     tokens, known = _tokens(config, on_loopback)
 

@@ -108,19 +108,8 @@ def certify(
         seconds = seconds_of("--budget", budget)
         bound = Bound(str(books), flow, events, copies, settle, snapshot, restore, state, seconds)
     usual = listening(os.environ)
-    settings = Settings(
-        url,
-        webhook_key,
-        usual,
-        simulator=simulator,
-        control_token=control_token,
-        only=only,
-        skip=skip,
-        books=books,
-        order=order,
-        settle=settle,
-        exhaustive=bound,
-    )
+    settings = Settings(url, webhook_key, usual, simulator=simulator, control_token=control_token, only=only, skip=skip,
+                        books=books, order=order, settle=settle, exhaustive=bound)  # fmt: skip
     line = Line()
     try:
         report = asyncio.run(examine(settings, _Progress(line)))

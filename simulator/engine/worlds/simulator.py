@@ -295,19 +295,11 @@ class Simulator:
     @staticmethod
     def _state(world: World, blueprint: Blueprint, tables: Mapping[str, dict[str, Any]]) -> WorldState:
         return WorldState(
-            blueprint=blueprint,
-            world_id=world.id,
-            keys_of=world.keys_of,
-            seed=world.seed,
-            mode=world.clock.mode,
-            now_ms=world.now_ms,
-            rate=world.clock.rate,
-            started_at_ms=world.started_at_ms,
-            tables=tables,
-            requests=tuple(requests_of(world).entries),
-            requests_size=requests_of(world).size,
+            blueprint=blueprint, world_id=world.id, keys_of=world.keys_of, seed=world.seed, mode=world.clock.mode,
+            now_ms=world.now_ms, rate=world.clock.rate, started_at_ms=world.started_at_ms, tables=tables,
+            requests=tuple(requests_of(world).entries), requests_size=requests_of(world).size,
             requests_dropped=requests_of(world).dropped,
-        )
+        )  # fmt: skip
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
         """Save a state as a snapshot. Its id depends only on the world and on a counter in that world."""

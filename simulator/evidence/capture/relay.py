@@ -184,20 +184,12 @@ class Relay:
         answered = seen.answer.texts() if seen.answer is not None else []
         body = seen.request.content
         traffic = Traffic(
-            n=seen.n,
-            direction="call" if is_call else "webhook",
-            at_ms=seen.at_ms,
-            method=seen.method,
-            path=path.removeprefix(BASE) if is_call else INBOX,
-            query=query,
-            headers=headers,
-            body=decoded(body, headers),
-            status=seen.status,
-            response_headers=answered,
-            response=decoded(seen.response.content, answered),
-            is_cut=not seen.is_complete,
+            n=seen.n, direction="call" if is_call else "webhook", at_ms=seen.at_ms, method=seen.method,
+            path=path.removeprefix(BASE) if is_call else INBOX, query=query, headers=headers,
+            body=decoded(body, headers), status=seen.status, response_headers=answered,
+            response=decoded(seen.response.content, answered), is_cut=not seen.is_complete,
             signature="absent" if is_call else self._verdict(headers, body),
-        )
+        )  # fmt: skip
         try:
             self._recorder.write(traffic)
         except OSError as error:  # the traffic passes even if the disk is full

@@ -220,20 +220,11 @@ def _plan(
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
         pending = PlannedStep(
-            target=occurrence.object_id,
-            scenario=file.name,
-            part=f"{prepared.part}.do[{number}]",
-            place=place,
-            event=occurrence.event,
-            environment=step.environment or occurrence.environment,
-            at_once=delay_ms == 0,
-            slowed_by=slowed_by,
-            factor=factor,
-            action=step.action,
-            acts_on=fill_groups(step.target, groups),
-            parameters=fill_groups(step.parameters, groups),
-            hand_to=fill_groups(step.scenario, groups),
-        )
+            target=occurrence.object_id, scenario=file.name, part=f"{prepared.part}.do[{number}]", place=place,
+            event=occurrence.event, environment=step.environment or occurrence.environment, at_once=delay_ms == 0,
+            slowed_by=slowed_by, factor=factor, action=step.action, acts_on=fill_groups(step.target, groups),
+            parameters=fill_groups(step.parameters, groups), hand_to=fill_groups(step.scenario, groups),
+        )  # fmt: skip
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:

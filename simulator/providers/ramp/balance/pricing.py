@@ -65,16 +65,8 @@ def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
     """Return the price of a purchase (M5). `amount` is the fiat to pay, or the crypto to receive if `solve` is set."""
-    product = match(
-        world,
-        environment,
-        "buy",
-        money,
-        network=crypto.network,
-        asset=crypto.code,
-        fiat_currency=money.code,
-        payment_method=method,
-    )
+    product = match(world, environment, "buy", money, network=crypto.network, asset=crypto.code,
+                    fiat_currency=money.code, payment_method=method)  # fmt: skip
     rate = ramp_rate(world, environment, "onramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, money, crypto.network)
     return _price(world, money, crypto, amount, solve, rate, product, fee_of, divide_down)

@@ -50,20 +50,9 @@ from simulator.providers.ramp.deposit_wallets.states import (
 def _entry_kind(
     name: str, machine: Machine, shape: Callable[[], object], example: Callable[[], JsonObject] = dict
 ) -> Kind:
-    return Kind(
-        name,
-        LIGHTNING,
-        render_entry,
-        machine,
-        shape,
-        example,
-        listed_as=("lightning_entry",),
-        prefix="ln_",
-        refers=("wallet_id",),
-        parent="wallet_id",
-        receives=lightning.receive,
-        in_events=entry_in_events,
-    )
+    return Kind(name, LIGHTNING, render_entry, machine, shape, example, listed_as=("lightning_entry",), prefix="ln_",
+                refers=("wallet_id",), parent="wallet_id", receives=lightning.receive,
+                in_events=entry_in_events)  # fmt: skip
 
 
 ROOM = Room(

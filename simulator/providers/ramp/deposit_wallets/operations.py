@@ -202,17 +202,9 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
     A receiver of the event can then already see the money in the balance.
     """
     wallet = existing(world, Wallet, deposit.wallet_id)
-    credit_deposit(
-        world,
-        deposit.environment,
-        asset=ASSETS[deposit.asset, deposit.network],
-        amount=deposit.amount,
-        tx_hash=deposit.tx_hash,
-        reference=deposit.reference,
-        deposit_id=deposit.id,
-        recipient_address=wallet.address,
-        memo=wallet.memo,
-    )
+    credit_deposit(world, deposit.environment, asset=ASSETS[deposit.asset, deposit.network], amount=deposit.amount,
+                   tx_hash=deposit.tx_hash, reference=deposit.reference, deposit_id=deposit.id,
+                   recipient_address=wallet.address, memo=wallet.memo)  # fmt: skip
     return move(world, replace(deposit, confirmations=confirmations), on, when)
 
 

@@ -45,24 +45,11 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 def set_up(world: World) -> None:
     """Create the account of a new world and the other users of the platform (control API, "Worlds")."""
     profile = Profile(
-        user_id=world.streams.uuid("ids.user"),
-        account_type="individual",
-        first_name="Wanjiku",
-        last_name="Kamau",
-        business_name=None,
-        email="wanjiku@example.test",
-        phone_number="+254712345678",
-        country="KE",
-        default_currency="KES",
-        two_factor_enabled=True,
-        status="",
-        kyc_status="",
-        kyc_level=FRESH_LEVEL,
-        submitted_at_ms=world.now_ms,
-        reviewed_at_ms=world.now_ms,
-        production_access=True,
-        created_at_ms=world.now_ms,
-    )
+        user_id=world.streams.uuid("ids.user"), account_type="individual", first_name="Wanjiku", last_name="Kamau",
+        business_name=None, email="wanjiku@example.test", phone_number="+254712345678", country="KE",
+        default_currency="KES", two_factor_enabled=True, status="", kyc_status="", kyc_level=FRESH_LEVEL,
+        submitted_at_ms=world.now_ms, reviewed_at_ms=world.now_ms, production_access=True, created_at_ms=world.now_ms,
+    )  # fmt: skip
     write(world, profile)
     create(world, profile_status(world), "open", announced=False)
     create(world, kyc(world), "open", announced=False)

@@ -123,22 +123,10 @@ def credit_deposit(
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(
-        **new_order_fields(world, environment, owner),
-        owner=owner,
-        type="deposit",
-        paid=credited,
-        received=credited,
-        amount=amount,
-        net_amount=amount,
-        fee=no_fee(asset),
-        reference=reference,
-        recipient_address=recipient_address,
-        memo=memo,
-        tx_hash=tx_hash,
-        deposit_id=deposit_id,
-        lightning=lightning,
-        counterparty=counterparty,
-    )
+        **new_order_fields(world, environment, owner), owner=owner, type="deposit", paid=credited, received=credited,
+        amount=amount, net_amount=amount, fee=no_fee(asset), reference=reference, recipient_address=recipient_address,
+        memo=memo, tx_hash=tx_hash, deposit_id=deposit_id, lightning=lightning, counterparty=counterparty,
+    )  # fmt: skip
     world.ledger.move(
         world.now_ms, "deposit", transaction.id, asset.key, amount, source, available(holder(environment, owner))
     )

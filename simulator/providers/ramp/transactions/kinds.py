@@ -19,20 +19,9 @@ def transaction_kind(
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
 ) -> Kind:  # fmt: skip
     """Return the resource kind for one type of transaction."""
-    return Kind(
-        name,
-        TRANSACTIONS,
-        render,
-        machine,
-        shape,
-        example,
-        family="transaction",
-        listed_as=listed_as,
-        prefix="txn_",
-        refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
-        parent="recurring_payment_id",
-        receives=receives,
-    )
+    return Kind(name, TRANSACTIONS, render, machine, shape, example, family="transaction", listed_as=listed_as,
+                prefix="txn_", refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
+                parent="recurring_payment_id", receives=receives)  # fmt: skip
 
 
 def quote_kind(
@@ -40,16 +29,5 @@ def quote_kind(
     short: str = "", refers: tuple[str, ...] = (), example: Callable[[], Mapping[str, object]] = dict,
 ) -> Kind:  # fmt: skip
     """Return the resource kind for one type of quote."""
-    return Kind(
-        name,
-        table,
-        render,
-        QUOTE,
-        shape,
-        example,
-        family="quote",
-        prefix=prefix,
-        short=short,
-        refers=refers,
-        named_by=("quote_id",),
-    )
+    return Kind(name, table, render, QUOTE, shape, example, family="quote", prefix=prefix, short=short, refers=refers,
+                named_by=("quote_id",))  # fmt: skip

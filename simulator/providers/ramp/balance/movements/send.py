@@ -171,22 +171,12 @@ def create_send(
     if recipient.lightning is not None:
         require_payable(world, environment, recipient)
     transaction = Transaction(
-        **new_order_fields(world, environment),
-        type="send",
-        paid=side(asset, pricing.paid),
-        received=side(asset, pricing.net_amount),
-        amount=amount,
-        net_amount=pricing.net_amount,
-        fee=pricing.fee,
-        reference=reference,
-        description=description,
-        recipient_address=recipient.address,
-        memo=recipient.memo,
-        counterparty=recipient.user_id,
-        lightning=recipient.lightning,
-        recurring_payment_id=recurring_payment_id,
+        **new_order_fields(world, environment), type="send", paid=side(asset, pricing.paid),
+        received=side(asset, pricing.net_amount), amount=amount, net_amount=pricing.net_amount, fee=pricing.fee,
+        reference=reference, description=description, recipient_address=recipient.address, memo=recipient.memo,
+        counterparty=recipient.user_id, lightning=recipient.lightning, recurring_payment_id=recurring_payment_id,
         run_number=run_number,
-    )
+    )  # fmt: skip
     if recipient.user_id is not None:
         return _transfer(world, transaction, asset, recipient.user_id)
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
