@@ -1,1 +1,1 @@
-"""The simulated services. Only `simulator.host` imports a service."""
+"""The simulated services. Only `simulator.host` and `simulator.service` import one."""

@@ -1,4 +1,4 @@
-"""The data about a provider that tools read. The engine reads `Provider` instead."""
+"""The data about a provider that tools read. The engine uses `Provider` instead."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Samples:
-    """Sample request data that a service accepts, for constraints that no schema describes."""
+    """Sample request data that a service accepts. It covers constraints that a schema cannot describe."""
 
     amounts: Mapping[str, tuple[str, str, int]]
-    """Maps a currency to its number of decimals and to the smallest and largest amount that all fee products accept."""
+    """Maps a currency to its number of decimals and the smallest and largest amount that all fee products accept."""
     currency_of: Callable[[Mapping[str, Any]], str | None]
-    """A function that returns the currency of the amount in a request body, or None if the body does not name one."""
+    """A function that returns the currency of the amount in a request body, or None if the body does not say."""
     addresses: Mapping[str, tuple[int, Callable[[bytes], str]]]
     """Maps a network to the number of bytes in an address and the function that encodes them."""
     address_names: tuple[str, ...]
@@ -35,32 +35,33 @@ class Samples:
     phone_samples: Mapping[str, str]
     """Maps a country to one valid phone number."""
     is_ordinary_phone: Callable[[str, str], bool]
-    """A function that returns True if a string is a phone number of a country and does not select an outcome as a
-    test value.
+    """A function that returns True if a string is a phone number in a country and does not select an outcome as a test
+    value.
     """
     zones: tuple[str, ...]
     """Time zones, as IANA names."""
     disguised: Callable[[str, Callable[[int], bytes]], str | None]
-    """A function that replaces a valid address, phone number or account number by another valid one of the same form,
-    given a source of bytes. It returns None for any other string. Test values keep the digits that select an outcome.
+    """A function that replaces a valid address, phone number or account number with another valid one of the same form.
+    It takes the value and a source of bytes. For any other string, it returns None. The digits that make a value a test
+    value are kept.
     """
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The response fields that `rampsim compare` treats specially."""
+    """The response fields that `rampsim compare` handles in a special way."""
 
     states: tuple[str, ...]
     """The fields that contain a status."""
     drawn: tuple[str, ...]
-    """The fields with random values, which differ between services."""
+    """The fields with random values, which differ from service to service."""
     spans: tuple[tuple[str, str], ...]
     """Pairs of timestamp fields. Only the difference between the two timestamps is compared."""
 
 
 @dataclass(frozen=True)
 class Tooling:
-    """The data about a simulated service that tools read. If a field would load slow modules, it is a function."""
+    """The data about a simulated service that tools read. Fields that would load slow modules are functions."""
 
     alternatives: Alternatives
     """The assumptions that can be changed in a world."""
@@ -77,15 +78,15 @@ class Tooling:
     playbook: Callable[[], Playbook]
     """The orders that `rampsim certify` sends to receivers."""
     compared: Callable[[], Compared]
-    """The response fields that `rampsim compare` treats in a special way."""
+    """The response fields that `rampsim compare` handles in a special way."""
     samples: Callable[[], Samples]
     """The sample data that the test kit's strategies use."""
     why_no_account: Callable[[str], str]
-    """Returns the reason why no ledger account can hold a currency, or "" if one can."""
+    """A function that returns the reason why no ledger account can hold a currency, or "" if one can."""
     probing: Callable[[], Probing]
     """The steps and probes of `rampsim probe`."""
     test_values: Callable[[], Mapping[str, Mapping[str, str]]]
-    """The test values, which select an outcome, for the documentation and the agent tools."""
+    """The test values, which select an outcome. The documentation and the agent tools use them."""
     flows: Callable[[], Mapping[str, Flow]]
     """The orders that the test kit's `world.flow` creates, by name."""
     rules: Path

@@ -1,4 +1,4 @@
-"""The ramp and wallet API: one package for each section of the specification, and shared modules.
+"""The ramp and wallet API: one package for each section of the specification, plus shared modules.
 
 `provider.py` lists the packages.
 """

@@ -1,4 +1,4 @@
-"""The assumptions that can be changed in a world, loaded from `alternatives.json`."""
+"""Assumptions that can be switched in a world, loaded from `alternatives.json`."""
 
 from __future__ import annotations
 

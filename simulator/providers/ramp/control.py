@@ -1,4 +1,4 @@
-"""Control calls about rates and reference data of the service."""
+"""Control calls for the service's rates and reference data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BankEntry(TypedDict):
     country: str
     """The country code."""
     bank_code: str
-    """The bank code, for beneficiaries and payers."""
+    """The bank code that beneficiaries and payers use."""
     bank_name: str
     """The name of the bank."""
     account_number_digits: DigitRange
@@ -45,7 +45,7 @@ class ProviderEntry(TypedDict):
     country: str
     """The country code."""
     provider: str
-    """The provider code, for beneficiaries."""
+    """The provider code that beneficiaries use."""
     name: str
     """The name of the provider in the country."""
 
@@ -66,7 +66,7 @@ class ReferenceCurrency(TypedDict):
     symbol: CurrencyText
     """The currency code."""
     network: WalletNetwork | None
-    """The network; null for fiat."""
+    """The network, or null for fiat."""
     name: str
     """The name of the currency."""
     decimals: Count
@@ -86,9 +86,9 @@ class ReferenceData(TypedDict):
 
 @operation("GET /rates", "Get all rates", by_environment=True)
 async def rates(call: ControlCall) -> known.AllRates:
-    """Return the mid, onramp, offramp and swap rates in the environment of the header.
+    """Return the mid, onramp, offramp and swap rates of the environment that the header selects.
 
-    The rates have as many decimals as in the API.
+    The rates have the same number of decimals as in the API.
     """
     return known.all_rates(call.world, call.environment)
 
@@ -103,7 +103,7 @@ class RatePoint(TypedDict):
     offramp: RateText
     """The rate for offramps and withdrawals."""
     cause: Cause | None
-    """The cause of the change; null for the rates before the oldest recorded change."""
+    """The cause of the change, or null for the rates before the oldest recorded change."""
 
 
 class RateWay(TypedDict):
@@ -132,8 +132,8 @@ class RateHistory(TypedDict):
 async def rate_history(call: ControlCall) -> RateHistory:
     """Return the rates of currency pairs over simulated time, with the action or scenario that caused each change.
 
-    Only actions and scenarios change rates. The history contains the newest 500 changes of an environment. Fails with
-    400 for an unknown asset or currency.
+    Only actions and scenarios change rates. The history contains the newest 500 changes in an environment. The request
+    fails with 400 if an asset or currency is unknown.
     """
     call.check_environment()
     return {
@@ -163,5 +163,5 @@ def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
 
 @operation("GET /reference", "Get the reference data")
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
-    """Return the codes that requests can contain: banks, mobile money providers, countries and currencies."""
+    """Return the codes that are valid in requests: banks, mobile money providers, countries and currencies."""
     return known.reference_data()

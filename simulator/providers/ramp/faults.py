@@ -21,14 +21,14 @@ def _vocabulary(provider: Provider) -> Vocabulary:
 
 
 def money() -> Money:
-    """Return the money table of the service, which lists the operations that involve money."""
+    """Return the service's money table, which lists the operations that involve money."""
     return PROVIDER.money
 
 
 def before(
     operations: Callable[[Money], tuple[str, ...]], happening: Callable[[Site], Document | None], *mend: Step
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that schedules an outside event to happen just before a call to one of the given operations."""
+    """Return a function that schedules an outside event just before a call to one of the given operations."""
 
     def arm(site: Site) -> Arming | None:
         act = happening(site) if site.facts["operation"] in operations(money()) else None
@@ -75,7 +75,7 @@ def _key_revoked(site: Site) -> Arming | None:
 
 
 def _rate_moves(site: Site) -> Arming | None:
-    """Change the rates before every call, up to and including the call at this site."""
+    """Change the rates before each call, up to and including the call of this fault."""
     if site.facts["operation"] not in (*money().spending, *money().quoting):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
@@ -92,7 +92,7 @@ def _refunded_on_failure(site: Site, after: str = "2m") -> Document:
 def _paid(
     *kinds: str, after: str = "15s", refunds: bool = False, amount: Callable[[Site], str | None] | None = None
 ) -> Callable[[Site], Arming | None]:
-    """Return a function that sets up a payment or deposit whose amount or time differs from the requested one."""
+    """Return a function that sets up a payment or deposit with an unexpected amount or time."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in kinds:
@@ -143,8 +143,8 @@ def _declined(site: Site) -> Arming | None:
 def _untrue(site: Site) -> Arming | None:
     """Set up a correctly signed completion event for an order that nobody paid.
 
-    The event contains the order as it is in that run, including its reference, so every application recognises the
-    order. Only the fields that are set on completion are added.
+    The event contains the order of the current run, including its reference, so that every application recognises the
+    order. The only additions are the fields that a completed order has.
     """
     shown = site.facts["shown"]
     if site.what not in ("onramp", "offramp") or shown["status"] != "completed":
@@ -166,7 +166,7 @@ def _twice(site: Site) -> Arming | None:
 
 
 def _fails(refund_after: str) -> Callable[[Site], Arming | None]:
-    """Return a function that sets up a payout that the bank refuses, followed by its refund."""
+    """Return a function that sets up a payout that the bank rejects, followed by a refund."""
 
     def arm(site: Site) -> Arming | None:
         if site.what not in ("offramp", "withdraw"):
@@ -207,7 +207,9 @@ _ZONES: Mapping[str, tuple[str, int]] = {
     "KES": ("Nairobi", 3), "TZS": ("Dar es Salaam", 3), "NGN": ("Lagos", 1), "ZAR": ("Johannesburg", 2),
     "ZMW": ("Lusaka", 2),
 }  # fmt: skip
-"""A city in the country of each fiat currency, and its hours ahead of UTC. Clocks do not change in any of them."""
+"""A city in the country of each fiat currency, with its offset from UTC in hours. None of these cities has daylight
+saving time.
+"""
 _MIDNIGHT = datetime(2026, 1, 6, tzinfo=UTC)
 _MOMENTS: Mapping[str, datetime] = {
     "before midnight UTC": _MIDNIGHT - timedelta(seconds=30),
@@ -215,11 +217,11 @@ _MOMENTS: Mapping[str, datetime] = {
     "before a clock change": datetime(2026, 3, 29, 0, 59, 30, tzinfo=UTC),
     **{f"before midnight in {city}": _MIDNIGHT - timedelta(hours=ahead, seconds=30) for city, ahead in _ZONES.values()},
 }
-"""Times at which a world can begin. In Europe, clocks change on 29 March 2026 at 01:00 UTC."""
+"""Times at which a world can start. In Europe, daylight saving time starts on 29 March 2026 at 01:00 UTC."""
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the times that matter to a test. Local times depend on the currencies of its orders."""
+    """Return the names of the start times to try. A city is left out if no order uses its currency."""
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
     return [name for name in _MOMENTS if name not in foreign]
@@ -269,4 +271,4 @@ PAIRS = (
     ("quote-expires", "rate-moves"),
     ("answer-lost-after-commit", "key-revoked"),
 )
-"""Pairs of classes that together find defects that neither finds alone."""
+"""Pairs of fault classes that reveal defects only in combination."""

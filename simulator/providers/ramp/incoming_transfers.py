@@ -1,8 +1,8 @@
 """Transfers between resources of the same world, by address or over Lightning (decision S9).
 
-A resource that has an address registers with `register_receiver`. If the account itself sends to such an address,
-`deliver` passes the transfer to the resource. The transfer is then processed as if the resource's action had been
-called. Each environment has its own receivers.
+A resource with an address registers itself with `register_receiver`. If the account sends money to such an address,
+`deliver` passes the transfer to the resource. The resource then handles it as if its action had been called. Each
+environment has its own receivers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 LIGHTNING = "lightning"
-"""The key used in place of a network for invoices and Lightning addresses."""
+"""The key that invoices and Lightning addresses use in place of a network."""
 
 
 RECEIVERS = TableKey("receivers", str, per_environment=True)
@@ -24,7 +24,7 @@ RECEIVERS = TableKey("receivers", str, per_environment=True)
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
     """Return the key of a receiver, which is the same for all spellings of its address.
 
-    Only on stellar, the key includes the memo.
+    The key includes the memo on stellar only.
     """
     plain = address.lower() if network in ("celo", LIGHTNING) or address[:3].lower() in ("bc1", "tb1") else address
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"

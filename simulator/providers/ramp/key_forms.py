@@ -1,6 +1,7 @@
-"""The service's keys and tokens (`sk_test_…` in the sandbox, `sk_live_…` in production), and the token request.
+"""The format of the service's keys and tokens (`sk_test_…` in the sandbox, `sk_live_…` in production), and the token
+request.
 
-Clients check for live keys before they load other packages of the ramp, so this module imports none of them.
+Clients check for live keys before they load other packages of the ramp, so this module does not import those packages.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from simulator.engine.rows.token_exchange import TokenExchange
 MODES = {"sandbox": "test", "production": "live"}
 """The part of a key or token that identifies its environment."""
 WELL_KNOWN = "simulator"
-"""The part after the prefix in the keys of the world named `default`."""
+"""The part of the keys after the prefix, for the world named `default`."""
 
 
 def prefix(part: str, environment: str) -> str:

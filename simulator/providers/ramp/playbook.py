@@ -39,7 +39,9 @@ _COMPLETED = (
 _REFUNDED = Step("transaction.refunded", "refund")
 _SYMBOL, _NETWORK, _AMOUNT = "XLM", "STELLAR", Decimal(1)
 _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.test"}}
-"""The recipient of the recurring payment. A transfer inside the service completes immediately and needs no action."""
+"""The recipient of the recurring payment. A transfer within the service completes immediately, so no further action is
+needed.
+"""
 
 
 def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
@@ -47,10 +49,9 @@ def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
-    """Create a recurring payment, let it run twice and pause it. Return its id.
+    """Create a recurring payment, let it run twice, and pause it. Return its id.
 
-    Between the runs, the schedule is shifted by a minute. The clock of a running world advances by at most two
-    minutes.
+    The schedule is moved by a minute between the runs, so the clock of a running world advances by at most two minutes.
     """
     _afford(call, control)
     body = {
@@ -68,7 +69,7 @@ def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
 
 
 def _afford(call: Ask, control: ControlClient) -> None:
-    """Set the balance to the cost of two runs if it is lower."""
+    """Raise the balance to the cost of two runs if it is lower."""
     assets = call("GET", "/wallet/assets?size=100", None)["data"]
     held = next(Decimal(one["available"]) for one in assets if (one["symbol"], one["network"]) == (_SYMBOL, _NETWORK))
     if held < 2 * _AMOUNT:
@@ -77,7 +78,7 @@ def _afford(call: Ask, control: ControlClient) -> None:
 
 
 def _in_a_minute(call: Ask, control: ControlClient, path: str) -> None:
-    """Set a schedule whose next run is in the next full minute of the world's clock."""
+    """Schedule the next run for the next full minute of the world's clock."""
     due = format_timestamp(parse_timestamp(control.get("/clock")["now"]) + MINUTE_MS)
     schedule = {"frequency": "daily", "start_date": due[:10], "time": due[11:16], "timezone": "UTC"}
     call("PUT", f"{path}/schedule", {**schedule, "end": {"type": "never"}})

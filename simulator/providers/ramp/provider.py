@@ -41,7 +41,7 @@ ROOMS: tuple[Room, ...] = (
     reference.ROOM, profile.ROOM, auth.ROOM, beneficiaries.ROOM, fees.ROOM, transactions.ROOM, ramps.ROOM,
     deposit_wallets.ROOM, balance.ROOM, recurring.ROOM, history.ROOM, webhooks.ROOM,
 )  # fmt: skip
-"""A package imports only packages before it in this list, and only the names that their `__init__` imports."""
+"""A package imports only packages that come before it in this list, and only names that they export in `__init__`."""
 
 
 def _order_number(record: Record) -> str | None:

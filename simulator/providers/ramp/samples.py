@@ -30,10 +30,10 @@ _AMOUNTS: Mapping[str, tuple[str, str, int]] = {
 _CHOOSING = ("0001", "0002", "0003", "0009")
 """The last digits of a phone number that select an outcome as a test value."""
 _REFUSED = "9999"
-"""The last digits of an account number that the service refuses as a test value."""
+"""The last digits of an account number that the service rejects as a test value."""
 _NUMBER = re.compile(r"\+?[0-9]{7,15}", re.ASCII)
 _OPERATOR_DIGITS = 3
-"""The digits after the country code that a disguised phone number keeps: they belong to an operator."""
+"""The first digits that a disguised phone number keeps. They follow the country code and identify an operator."""
 
 
 def _currency_of(body: Mapping[str, Any]) -> str | None:

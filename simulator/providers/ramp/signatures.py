@@ -1,6 +1,6 @@
-"""The webhook signature: section "Webhooks" of the specification, decisions W1 and W2.
+"""The webhook signature: section "Webhooks" of the specification; decisions W1 and W2.
 
-Tools check signatures before they load other packages of the ramp, so this module imports none of them.
+Tools check signatures before they load other packages of the ramp, so this module does not import those packages.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Webhook delivery: keys, retry delays and event envelopes.
 
-Sections "Webhooks" and "Events" of the specification, decisions W1, W5 and W8.
+Sections "Webhooks" and "Events" of the specification; decisions W1, W5 and W8.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.providers.ramp.key_forms import WELL_KNOWN, prefix
 from simulator.providers.ramp.signatures import SIGNATURE
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
-"""The delays after failed attempts. After the last attempt, the endpoint is disabled (decision W5: 11 attempts)."""
+"""The delays after failed attempts. If the last attempt fails, the endpoint is disabled (decision W5: 11 attempts)."""
 _RETRIES_OF_A_DAY = 6
 _KEY_LENGTH = 32
 

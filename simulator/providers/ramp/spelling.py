@@ -1,7 +1,7 @@
 """Network codes: one canonical name in the code (`stellar`, `celo`, `bitcoin`), and four spellings in the API.
 
-The table "Network code spelling differs by endpoint group" of the specification. Network stats, rates, ramp quotes and
-the transactions filter use the canonical names, so they are not listed here.
+The spellings are in the table "Network code spelling differs by endpoint group" of the specification. Network stats,
+rates, ramp quotes and the transactions filter use the canonical names, so this module does not list them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ DEPOSIT = {"stellar": "stellar", "celo": "celo", "bitcoin": "bitcoin"}
 """The spelling in deposit wallets."""
 
 SHORT = {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}
-"""The spelling in fee products and in beneficiaries of type wallet_address."""
+"""The spelling in fee products, and in beneficiaries of type wallet_address."""
 
 
 def upper(network: str) -> str:
-    """Return a canonical network as spelled in wallet operations."""
+    """Return a canonical network in the spelling of wallet operations."""
     return network.upper()
 
 
 def short(network: str) -> str:
-    """Return a canonical network as spelled in fee products and beneficiaries."""
+    """Return a canonical network in the spelling of fee products and beneficiaries."""
     return "btc" if network == "bitcoin" else network

@@ -1,4 +1,4 @@
-"""The ramp's data for tools. Each module is imported when a tool first uses it."""
+"""The ramp's data for tools. Each module is imported when a tool first needs it."""
 
 from __future__ import annotations
 

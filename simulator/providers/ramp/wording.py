@@ -1,6 +1,6 @@
 """The format of responses, events and errors under assumptions that differ from the default.
 
-Other modules determine the content. This module changes an error code or a timestamp format, or removes fields.
+Other modules decide the content. This module changes error codes and timestamp formats, and removes fields.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simulator.engine.worlds.settings import assumes, assumes_anything
 from simulator.kernel.world import World
 
 _Rewrite: TypeAlias = Callable[[str, Any], object]
-"""Returns the replacement for a value, given the name of its field and the value.
+"""A function that returns the replacement for a value, given the name of its field and the value.
 
 To remove the field, it returns `_ABSENT`.
 """
@@ -26,7 +26,7 @@ To remove the field, it returns `_ABSENT`.
 _ABSENT = object()
 _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
-"""The fields with strings from the caller. The strings never change. The fields are null if no string was given."""
+"""The fields that contain text from the caller. The text never changes. If none was given, the field is null."""
 _DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
 
 
@@ -58,8 +58,8 @@ def _envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
 
 
 def _answer(world: World, shown: Shown) -> Shown:
-    """Return a response or an event's envelope in the format that this world assumes (decisions H8, H10, H19, L3, M2,
-    S4).
+    """Return a response, or the envelope of an event, in the format that this world assumes (decisions H8, H10, H19,
+    L3, M2, S4).
     """
     if not assumes_anything(world):
         return shown
@@ -69,7 +69,7 @@ def _answer(world: World, shown: Shown) -> Shown:
 
 
 def _subject(world: World, event_type: str, subject: Shown) -> Shown:
-    """Return the fields of a resource that an event contains (decision W8)."""
+    """Return the fields of a resource that an event includes (decision W8)."""
     if assumes(world, "W8", "only_id_and_status"):
         return {name: value for name, value in subject.items() if name in ("id", "type", "status")}
     if assumes(world, "W8", "only_the_listed_fields"):

@@ -13,7 +13,7 @@ class TokenBody(Body):
     public_key: Annotated[str, Field(description="Starts with pk_test_ or pk_live_.")]
     """The public key. It starts with `pk_test_` (sandbox) or `pk_live_` (production)."""
     secret_key: Annotated[str, Field(description="Starts with sk_test_ or sk_live_.")]
-    """The secret key of the same pair. It starts with `sk_test_` or `sk_live_`. No other request accepts it."""
+    """The secret key of the same pair. It starts with `sk_test_` or `sk_live_`. Only this request accepts it."""
 
 
 class NewKey(Body):

@@ -1,7 +1,7 @@
 """Authentication: exchanging key pairs for tokens, identifying callers, checking access, creating and revoking keys.
 
-Section "Authentication" of the specification, decisions H2, H17 and H18. Tokens have no expiry timer. Each request
-compares the token's expiry with the clock.
+Section "Authentication" of the specification; decisions H2, H17 and H18. Tokens have no expiry timer. Instead, each
+request compares the token's expiry time with the clock.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _SWEPT = "tokens.hour"
 )
 def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
     """Exchanges a key pair for a token. The token is valid for `expires_in` seconds in the key pair's environment.
-    Every other request needs a token in the header `Authorization: Bearer <access_token>`. Tokens cannot be
-    refreshed. When a request returns 401, exchange the key pair again. The request fails with invalid_credentials if
-    the key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
+    Every other request must send the token in the header `Authorization: Bearer <access_token>`. Tokens cannot be
+    refreshed. If a request returns 401, exchange the key pair again. The request fails with invalid_credentials if the
+    key pair is wrong or revoked, and with environment_mismatch if it belongs to the other environment.
     """
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
@@ -90,14 +90,14 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment that a key's prefix identifies, or None if the prefix is unknown."""
+    """Return the environment that a key's prefix stands for, or None if the prefix is unknown."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 
 def _forget_lapsed(world: World, wall_ms: int) -> None:
-    """Once an hour, delete the tokens that expired more than a day ago. Call this inside a world transaction.
+    """Delete tokens that expired more than a day ago, at most once an hour. Call this inside a world transaction.
 
-    An expired token is saved for one more day, so that a request with the token is still assigned to this world.
+    Expired tokens are saved for one more day, so that requests with such a token are still assigned to this world.
     """
     if not world.is_first_in_hour(_SWEPT):
         return
@@ -110,7 +110,7 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
 
 def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
-    """Return True if a token has expired. Under a scaled clock, the token must have expired in wall-clock time, too."""
+    """Return True if a token has expired. With a scaled clock, its lifetime in wall-clock time must be over, too."""
     still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
     return world.now_ms >= token.expires_at_ms and not still_on_the_wall
 
@@ -119,8 +119,8 @@ def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -
     """Return the key pair that a token was issued for.
 
     Raise `ApiError` 401 unauthorized if the token is unknown, expired, revoked, or issued for the other environment.
-    `wall_ms` is the wall-clock time in milliseconds. It is needed because clients cache tokens by wall-clock time,
-    even if the world's clock is scaled (decision H17).
+    `wall_ms` is the wall-clock time in milliseconds. Clients cache tokens by wall-clock time even if the world's clock
+    is scaled, so the expiry check needs both clocks (decision H17).
     """
     issued = tokens(world, environment).get(token)
     if issued is None:
@@ -142,7 +142,7 @@ def require_access(world: World, environment: str) -> None:
 def permits(key: Caller, operation_group: str, reads: bool) -> bool:
     """Return True if a key pair may call the operations in a permission group.
 
-    Every key pair may call the operations in the group "" (decision H18).
+    All key pairs may call the operations in the group "" (decision H18).
     """
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 
@@ -150,7 +150,7 @@ def permits(key: Caller, operation_group: str, reads: bool) -> bool:
 def credentials(world: World) -> dict[str, dict[str, str]]:
     """Return the key pair to use in each environment, as {environment: {public_key, secret_key}}.
 
-    This is the oldest active key pair, or the oldest key pair if all are revoked.
+    Use the oldest active key pair, or the oldest of all if every key pair is revoked.
     """
     shown = {}
     for environment in world.environments:
@@ -161,7 +161,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
 
 
 def verify(world: World) -> None:
-    """Raise `StateError` if a saved world has no key pair in one of the environments."""
+    """Raise `StateError` if a saved world has an environment without a key pair."""
     for environment in world.environments:
         if not key_pairs(world, environment).rows:
             table = KEY_PAIRS.of(environment).text
@@ -203,7 +203,7 @@ def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
 
 
 def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
-    """Create another key pair in the environment. Existing key pairs remain valid."""
+    """Create another key pair in the environment. Existing key pairs stay valid."""
     wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
@@ -220,20 +220,20 @@ def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
 
 
 def all_keys(world: World) -> list[KeyPair]:
-    """Return the key pairs of all environments, including revoked key pairs.
+    """Return the key pairs of all environments, including revoked ones.
 
-    Within an environment, the oldest comes first.
+    Within an environment, the oldest key pair comes first.
     """
     return [pair for environment in world.environments for pair in key_pairs(world, environment).values()]
 
 
 def all_tokens(world: World) -> list[str]:
-    """Return all tokens of a world that have not been deleted yet."""
+    """Return all tokens of a world that have not been deleted."""
     return [token.text for environment in world.environments for token in tokens(world, environment).values()]
 
 
 def rekey(world: World) -> None:
-    """Replace a forked world's keys with new keys and delete its tokens. Call this inside a world transaction."""
+    """Give a forked world new keys and delete its tokens. Call this inside a world transaction."""
     for environment in world.environments:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
@@ -252,9 +252,9 @@ ACTIONS = (
 
 
 def check_gates(operation: Operation, call: Call) -> None:
-    """Raise `ApiError` 403 if a check fails. The order is environment, key permissions, profile status, KYC status.
+    """Raise `ApiError` 403 if a check fails. The checks run in this order: environment, key permissions, profile, KYC.
 
-    A call without a caller comes from the account itself through a control call, so no key restricts it.
+    A control call can act for the account without a caller. In that case, no key restricts it.
     """
     if not operation.token:
         return

@@ -26,7 +26,7 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPair(Record):
-    """A public key and a secret key with their permissions. The public key is the record's id."""
+    """A public key and a secret key with their permissions. The public key is the record id."""
 
     kind = "api_key"
     secret_key: str
@@ -40,13 +40,13 @@ class KeyPair(Record):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A bearer token, with the key pair that it was issued for and its expiry time."""
+    """A bearer token, its expiry time, and the key pair that it was issued for."""
 
     text: str
     public_key: str
     expires_at_ms: Milliseconds
     wall_expires_at_ms: Milliseconds = 0
-    """Under a scaled clock, the token does not expire before this wall-clock time (decision H17). Otherwise 0."""
+    """With a scaled clock, the earliest wall-clock time at which the token expires (decision H17). Otherwise 0."""
 
 
 def _check_pair(key: str, pair: KeyPair) -> None:
@@ -63,7 +63,7 @@ def _check_token(key: str, token: Token) -> None:
 
 
 def _check_credential(text: str) -> None:
-    """Raise `StateError` if the string cannot be a key or token because no client could send it in a header."""
+    """Raise `StateError` if a string cannot be a key or token because a client could not send it in a header."""
     if not (text.isascii() and text.isprintable() and 1 <= len(text) <= _LONGEST):
         raise StateError("", f"a key or token must have 1 to {_LONGEST} printable ASCII characters")
 
@@ -72,17 +72,17 @@ TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
 
 
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:
-    """Return an environment's key pairs by public key, including revoked key pairs, oldest first."""
+    """Return an environment's key pairs by public key, oldest first, including revoked ones."""
     return world.store[KEY_PAIRS.of(environment)]
 
 
 def tokens(world: World, environment: str) -> Table[Token]:
-    """Return an environment's tokens by token string."""
+    """Return an environment's tokens, keyed by token string."""
     return world.store[TOKENS.of(environment)]
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """Return the public key and the secret key with the given number. The first key pair of a world has the number 0.
+    """Return the public key and the secret key with the given number. The first key pair of a world has number 0.
 
     Both keys are derived from the world's id and seed, so no two worlds have the same keys.
     """
@@ -99,7 +99,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 def new_token_text(world: World, environment: str) -> str:
     """Return a token that this process has never issued.
 
-    So a token from before a reset or restore stays invalid.
+    This keeps tokens from before a reset or restore invalid.
     """
     while True:
         directory_of(world).tokens_issued += 1

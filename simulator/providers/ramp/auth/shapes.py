@@ -1,4 +1,4 @@
-"""Response models for tokens (table "Token response") and key pairs. Only the control API returns key pairs."""
+"""Response models for tokens (table "Token response") and for key pairs, which only the control API returns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ class TokenResponse(TypedDict):
     """A token for requests in one environment."""
 
     access_token: str
-    """The token. Send it with every other request, as `Authorization: Bearer <access_token>`."""
+    """The token. Send it with every other request as `Authorization: Bearer <access_token>`."""
     token_type: Literal["Bearer"]
-    """The type of token, which is always `Bearer`."""
+    """The token type, which is always `Bearer`."""
     expires_in: Count
-    """The lifetime of the token in seconds. Tokens cannot be refreshed. Exchange the key pair again."""
+    """The lifetime of the token in seconds. A token cannot be refreshed. When it expires, exchange the key pair again.
+    """
 
 
 def render_token(token: Token) -> TokenResponse:
@@ -29,7 +30,7 @@ def render_token(token: Token) -> TokenResponse:
 
 
 def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
-    """Return a key pair without its secret key. The secret key is shown only once, when the key pair is created."""
+    """Return a key pair without its secret key. The secret key is only shown once, when the key pair is created."""
     return {
         "public_key": pair.public_key,
         "label": pair.label,

@@ -1,6 +1,6 @@
 """The state table of key pairs, and the error codes of this package.
 
-A key pair is active until it is revoked permanently (item 6 of the section "Authentication").
+A key pair is active until it is revoked. It cannot be activated again (item 6 of the section "Authentication").
 """
 
 from __future__ import annotations

@@ -41,15 +41,15 @@ ASSET_LIST = Listing(
 
 
 def set_up(world: World) -> None:
-    """Set a new account's opening balances in both environments."""
+    """Set the opening balances of a new account in both environments."""
     world.ledger.begin_as(_opening(world.now_ms, world.environments))
 
 
 @lru_cache(maxsize=16)
 def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
-    """Return the ledger of an account that is opened at the given time.
+    """Return the opening ledger of an account that is created at the given time.
 
-    Worlds that start at the same time share the ledger. Without this cache, the entries took half of the time needed to
+    Worlds that start at the same time share this ledger. Without the cache, the entries take half of the time needed to
     create a world, and a third of the memory of an idle world.
     """
     fresh = World("", 0, Clock(at_ms), Wiring())
@@ -63,7 +63,7 @@ def _opening(at_ms: int, environments: tuple[str, ...]) -> Ledger:
 
 
 def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
-    """Return the current balance of one asset, with the deposit wallet for the asset."""
+    """Return the current balance of one asset, with the deposit wallet for that asset."""
     owner, ledger = holder(environment), world.ledger
     network = present(currency.network)
     pots = (available(owner), held(owner))
@@ -110,7 +110,9 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance. The ledger entry is against third parties. Held amounts do not change."""
+    """Set the available balance. The counterpart of the ledger entry is the account for third parties. Held amounts do
+    not change.
+    """
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(call.environment)

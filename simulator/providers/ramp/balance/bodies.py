@@ -1,6 +1,6 @@
 """Request bodies of the operations under /wallet, and the parameters of the balance actions.
 
-Section "Destination object" of the specification; decisions S14 and S23; decision R5 for the payers of a purchase.
+Section "Destination object" of the specification; decisions S14 and S23, and R5 for the payers of purchases.
 """
 
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ class AddressDestination(AnyDestination):
     address: Code
     """The recipient's address on the network. Its checksum is verified."""
     memo: FreeText | None = None
-    """The memo for a stellar payment. Exchanges and custodial wallets need it to identify their customer."""
+    """The memo for a payment on stellar. Exchanges and custodial wallets use it to identify their customer."""
 
 
 def _nothing_given() -> NoReturn:
-    """Raise an error for a destination without fields.
+    """Raise an error for a destination without any fields.
 
     Missing fields are reported before malformed values (decision H2).
     """
@@ -102,27 +102,27 @@ def by_destination(
 ) -> Mapping[str, type[BodyT]]:  # fmt: skip
     """Return one subclass of `base` for each destination type. In each subclass, `field` has the model for that type.
 
-    `names` are the names of the models in the contract. Their descriptions start with `about`.
+    `names` are the model names in the contract. The descriptions of the models start with `about`.
     """
     made: dict[str, type[BodyT]] = {}
     ways = ("to an address", "to another user", "over Lightning")
     for (type_, model), name, way in zip(models.items(), names, ways, strict=True):
-        fields: Any = {field: (model, ...)}  # mypy mistakes the keywords for options of create_model
+        fields: Any = {field: (model, ...)}  # mypy mistakes the keyword arguments for options of create_model
         made[type_] = create_model(name, __base__=base, __doc__=f"{about} {way}.", __module__=base.__module__, **fields)
     return made
 
 
 class EstimateBody(Body):
-    """The terms of a send whose cost is estimated."""
+    """The terms of a send to estimate the cost of."""
 
     symbol: Code
     """The asset to send."""
     network: Code
-    """The network to send on, in capitals. Its status in GET /currencies must be `active`."""
+    """The network to send on, in upper case. Its status in GET /currencies must be `active`."""
     amount: Amount
     """The amount to send, in `symbol`, before the fee is deducted.
 
-    It must be between min_withdraw and max_withdraw of GET /currencies.
+    It must be between min_withdraw and max_withdraw in GET /currencies.
     """
     destination: AnyDestination
     """The recipient."""
@@ -137,7 +137,7 @@ class SendBody(EstimateBody):
     """The terms of a send."""
 
     reference: Name | None = None
-    """Your own reference. The transaction contains it, and you can search lists for it."""
+    """Your own reference. It is stored with the transaction, and searches in lists find it."""
     description: Note | None = None
     """A note about the send."""
 
@@ -151,7 +151,7 @@ class SwapSide(Body):
     symbol: Code
     """The asset."""
     network: Code
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
 
 
 SIDE_MEANINGS = {"from": "`amount` is the total deducted, fee included.", "to": "`amount` is the amount to receive."}
@@ -165,11 +165,11 @@ class SwapQuoteBody(Body):
     to: SwapSide
     """The asset to receive. It can be another asset, or the same asset on another network."""
     amount: Amount
-    """The amount, in the asset of the side selected by `amount_side`."""
+    """The amount, in the asset of the side that `amount_side` selects."""
     amount_side: Annotated[Literal["from", "to"], Meanings(SIDE_MEANINGS)]
     """The side that `amount` refers to."""
     slippage: Annotated[float, Field(gt=0, le=50), Assumed("M8", "exclusiveMinimum", "maximum")] | None = None
-    """The maximum slippage, in percent. The default is the slippage of the asset `from` in GET /currencies."""
+    """The maximum slippage, in percent. The default is the `slippage` of the asset `from` in GET /currencies."""
 
 
 class UseQuote(Body):
@@ -178,7 +178,7 @@ class UseQuote(Body):
     quote_id: Code
     """The quote to execute. It must be active."""
     reference: Name | None = None
-    """Your own reference. The transaction contains it, and you can search lists for it."""
+    """Your own reference. It is stored with the transaction, and searches in lists find it."""
 
 
 AMOUNT_MEANINGS = {
@@ -193,15 +193,15 @@ class BuyQuoteBody(Body):
     symbol: Code
     """The asset to buy."""
     network: Code
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
     fiat_currency: Code
     """The currency to pay in."""
     amount: Amount
-    """The amount, in the currency selected by `amount_currency`."""
+    """The amount, in the currency that `amount_currency` selects."""
     amount_currency: Annotated[Literal["fiat", "crypto"], Meanings(AMOUNT_MEANINGS)]
     """The side that `amount` refers to."""
     method: Method
-    """The payment method for the fiat. Not every currency supports every method."""
+    """The payment method for the fiat. Some currencies do not support every method."""
 
 
 class PhonePayer(Body):
@@ -225,27 +225,27 @@ class BankPayer(Body):
     account_number: Annotated[FreeText | None, Assumed("R5")] = None
     """The payer's account number."""
     bank_code: Annotated[FreeText | None, Assumed("R5")] = None
-    """The code of the payer's bank in its country."""
+    """The code of the payer's bank."""
     phone_number: FreeText | None = None
     """The payer's phone number. Not used with bank transfers."""
 
 
 class BuyByMobileMoney(UseQuote):
-    """Executes a buy quote that is paid by mobile money."""
+    """The request to execute a buy quote that is paid by mobile money."""
 
     payer: PhonePayer
     """The payer. Required for mobile money."""
 
 
 class BuyByBankTransfer(UseQuote):
-    """Executes a buy quote that is paid by bank transfer."""
+    """The request to execute a buy quote that is paid by bank transfer."""
 
     payer: BankPayer | None = None
     """The payer. Optional for bank transfers."""
 
 
 class AnyPayer(Body):
-    """A payer when the payment method is not known yet. Each given field must be a string (decision H2)."""
+    """A payer whose payment method is not known yet. Each given field must be a string (decision H2)."""
 
     account_name: FreeText | None = None
     account_number: FreeText | None = None
@@ -254,9 +254,9 @@ class AnyPayer(Body):
 
 
 class BuyWithUnknownQuote(UseQuote):
-    """A purchase with an unknown quote.
+    """The request to execute an unknown buy quote.
 
-    No payer field is required, because the quote determines the required fields.
+    No payer field is required, because the quote would determine the required fields.
     """
 
     payer: AnyPayer | None = None
@@ -268,17 +268,17 @@ class WithdrawQuoteBody(Body):
     symbol: Code
     """The stablecoin to pay with."""
     network: Code
-    """The network of the stablecoin, in capitals. Its status in GET /currencies must be `active`."""
+    """The network of the stablecoin, in upper case. Its status in GET /currencies must be `active`."""
     fiat_currency: Code
     """The currency of the payout, which is the beneficiary's currency."""
     amount: Amount
-    """The amount in `amount_currency`: either the amount to debit in `symbol`, or the fiat amount to pay out."""
+    """The amount, in `amount_currency`. It is either the amount to debit in `symbol` or the fiat amount to pay out."""
     amount_currency: Text
-    """The currency of `amount`: the code given in `symbol` or in `fiat_currency`."""
+    """The currency of `amount`, which is the value of either `symbol` or `fiat_currency`."""
     beneficiary_id: Code
     """The payout recipient.
 
-    It must be a saved bank account or mobile money number with this currency (see POST /beneficiaries).
+    It must be a saved bank account or mobile money number in this currency (see POST /beneficiaries).
     """
 
 
@@ -286,6 +286,6 @@ class BalanceParameters(Body):
     symbol: Text
     """The asset."""
     network: Text
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
     amount: Amount
     """The new available amount. Held amounts do not change."""

@@ -1,4 +1,4 @@
-"""Lookup of the assets and fiat currencies in the request bodies of wallet operations.
+"""Lookup of the assets and fiat currencies that request bodies of wallet operations name.
 
 Decisions H5, M6 and R1.
 """
@@ -34,14 +34,14 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 
 
 def named_asset(symbol: str, network: str) -> Currency | None:
-    """Return the asset that a body names, or None if it does not exist. Used by the checks for malformed values."""
+    """Return the asset that a body names, or None if it does not exist. Used when checking for malformed values."""
     return asset(symbol, WALLET.get(network, ""))
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:
     """Return the fiat currency with the given code.
 
-    Raise `ApiError` 422 unsupported_pair if it does not support the payment method.
+    Raise `ApiError` 422 unsupported_pair if it is unknown or does not support the payment method.
     """
     money = fiat(code)
     if money is None:

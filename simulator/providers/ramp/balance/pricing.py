@@ -1,7 +1,7 @@
 """Prices of wallet operations: the amount paid, the fee, and the amount received.
 
-Decisions M1, M2, M5 to M9, M13, M15. Rounding follows decision H9. The functions in this module do not change a
-world.
+Decisions M1, M2, M5 to M9, M13 and M15. Amounts are rounded as decision H9 says. The functions in this module do not
+change a world.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Pricing:
 
 @dataclass(frozen=True, slots=True)
 class SendPricing:
-    """The price of a send, in the asset: the total that the account pays, the amount for the recipient, and the fee."""
+    """The price of a send, in the asset: the total that the account pays, the amount that the recipient gets, and the
+    fee.
+    """
 
     paid: Decimal
     net_amount: Decimal
@@ -102,7 +104,7 @@ def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Cu
 
 def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> Decimal:
     """Return received × (1 − slippage/100), rounded down (decision M8)."""
-    # The maximum loss is rounded up, so that the minimum is rounded down.
+    # Rounding up the maximum loss rounds the minimum down.
     return subtract(received, target.round_up(multiply(received, slippage.scaleb(-2))))
 
 
@@ -110,7 +112,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
     """Return the price of a send (decision M7). For an invoice, the fee is added to the amount.
 
     Raise `ApiError` if the amount is outside the limits in the currency listing (M13), or if a required fee product is
-    not active (M15).
+    inactive (M15).
     """
     for name in recipient.free_products:
         match(world, environment, name, asset)
@@ -130,7 +132,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
 
 
 def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
-    """Return the fee product whose limits apply to a transfer.
+    """Return the fee product whose limits apply to a send.
 
     This is the send product, or the internal transfer product if no send product is active.
     """
@@ -155,7 +157,8 @@ def _price(
 ) -> Pricing:  # fmt: skip
     """Return a price.
 
-    `amount` is on the target side if `solve` is set. Raise `ApiError` if the amount is outside the limits.
+    `amount` is on the target side if `solve` is set, otherwise on the source side. Raise `ApiError` if the amount is
+    outside the limits.
     """
 
     def delivers(paid: Decimal) -> Decimal:
@@ -164,12 +167,12 @@ def _price(
 
     if amount == 0:
         raise too_low("The amount must be more than zero.")
-    # The solver works on the source amount and includes the fee in each step, because the fee depends on the source
-    # amount.
+    # The fee depends on the source amount. The solver therefore searches for the source amount and calculates the fee
+    # in each step.
     paid = solve_source(source, amount, delivers) if solve else amount
     fee = fee_of(paid)
     check_limits(product, paid, fee=fee)
-    # Because of rounding, a solved source amount may deliver one unit more than requested. The quote promises the
+    # Because of rounding, a solved source amount may deliver one unit more than requested. The quote contains the
     # requested amount.
     received = amount if solve else delivers(paid)
     if received <= 0:

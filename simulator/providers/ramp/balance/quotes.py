@@ -62,7 +62,7 @@ def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, Wallet
 
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
-    """Return an unsaved transaction with the terms of a quote. The transaction's amount is the amount paid."""
+    """Return an unsaved transaction with the terms of a quote. The amount of the transaction is the amount paid."""
     return Transaction(**new_order_fields(world, quote.environment), type=quote.type, quote_id=quote.id,
                        paid=quote.paid, received=quote.received, fee=quote.fee, rate=quote.rate, method=quote.method,
                        amount=quote.paid.amount, net_amount=subtract(quote.paid.amount, quote.fee.total))  # fmt: skip

@@ -1,7 +1,7 @@
 """Wallet quotes, and the balance of an asset.
 
-Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. Transactions are defined in the
-package `transactions`.
+Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification; decision R8. Transactions are in the package
+`transactions`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class WalletQuote(Quote):
     fee: Fee
     product_id: Id
     method: Method | None = None
-    """The method by which the fiat is paid in or paid out."""
+    """The payment method or payout method for the fiat."""
     beneficiary_id: Id | None = None
     """The id of the beneficiary of a withdrawal."""
     slippage: Decimal | None = None
     """The slippage tolerance of a swap, in percent."""
     minimum_received: Decimal = ZERO
-    """The minimum amount that a swap may deliver."""
+    """The minimum amount that a swap must deliver."""
 
     @property
     def kind(self) -> str:

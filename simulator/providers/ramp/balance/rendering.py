@@ -31,7 +31,7 @@ def _asset(side: Side) -> _Asset:
 
 
 def _amount(side: Side, amount: Decimal | None = None) -> str:
-    """Return the amount of a side as a string, or format another amount in the same currency."""
+    """Return the amount of a side, or another amount in the side's currency, as a string."""
     return side.currency.format(side.amount if amount is None else amount)
 
 
@@ -83,7 +83,7 @@ def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQu
 
 
 class _Figures(TypedDict):
-    """The fields that follow the asset fields in transactions of every type."""
+    """The fields that come after the asset fields in every type of transaction."""
 
     amount: str
     fee: AppFee
@@ -128,7 +128,7 @@ def render_swap(world: World, swap: Transaction) -> shapes.SwapTransaction:
 
 
 def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
-    # The instructions of a purchase always contain a reference. The instructions of an onramp by mobile money do not.
+    # Only a purchase always has a reference in its instructions. An onramp by mobile money has none.
     instructions = cast(shapes.BuyPaymentInstructions, present(buy.payment_instructions))
     return {
         "id": buy.id,

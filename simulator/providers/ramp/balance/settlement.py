@@ -1,6 +1,6 @@
 """Actions of third parties on wallet transactions: payers pay, chains confirm, payouts arrive or fail.
 
-Decisions M11 and S3 to S11, S14, S16. Every movement of money is one balanced ledger entry.
+Decisions M11, S3 to S11, S14 and S16. Each transfer is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from simulator.providers.ramp.transactions import Transaction, given_amount, giv
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
     """Post a purchase to the ledger: the fiat fee to the fee account, and the crypto to the balance.
 
-    If `sign` is -1, both postings are reversed.
+    If `sign` is -1, post the reverse entry.
     """
     paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
@@ -53,7 +53,7 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
     """Receive the payer's fiat.
 
-    At least the full amount credits the quoted crypto. A smaller amount fails the buy (decision S6).
+    If at least the full amount arrives, the quoted crypto is credited. If less arrives, the buy fails (decision S6).
     """
     world, buy = call.world, call.target
     amount = given_amount(buy.paid, call.parameters.amount)
@@ -70,9 +70,9 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
 
 
 def credit_is_unspent(world: World, buy: Transaction) -> str | None:
-    """Return the reason why a paid buy cannot fail, or None if it can.
+    """Return the reason why a paid buy can no longer fail, or None if it can.
 
-    The credited amount must still be available (decision S7).
+    It can only fail while the credited amount is still available (decision S7).
     """
     if buy.status != "processing":
         return None
@@ -81,7 +81,7 @@ def credit_is_unspent(world: World, buy: Transaction) -> str | None:
 
 
 def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a buy. Debit the credited amount again, and remove the charge from the account limits."""
+    """Fail a buy. Debit the credited amount again, and stop counting the buy towards the account limits."""
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
@@ -97,15 +97,15 @@ def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
 
 
 def broadcast_send(world: World, send: Transaction, given: str | None = None) -> Transaction:
-    """Broadcast a send to its chain (decision S16)."""
+    """Broadcast a send on its chain (decision S16)."""
     late = assumes(world, "S16", "send_hash_at_completion")
     return move(world, replace(send, tx_hash=None if late else _send_hash(world, send, given)), "broadcast")
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a send: post the hold, and deliver the amount if the recipient is in this world (decision S9).
+    """Complete a send: post the held amount, and deliver it if the recipient is in this world (decision S9).
 
-    The transaction hash is the one from the broadcast, unless another hash is given.
+    The transaction keeps the hash from the broadcast unless another hash is given.
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
@@ -119,9 +119,9 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
 
 
 def decided_outside(world: World, send: Transaction) -> str | None:
-    """Return the reason why third parties cannot determine the outcome of a send, or None if they can.
+    """Return the reason why third parties cannot decide the outcome of a send, or None if they can.
 
-    Internal transfers complete without third parties.
+    Third parties take no part in internal transfers.
     """
     return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
@@ -133,9 +133,9 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
 
 
 def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """Fail a send or swap and release the hold (decision M11).
+    """Fail a send or swap and release the held amount (decision M11).
 
-    If the send was paying an invoice, the invoice may now expire (S13).
+    If a send to an invoice fails, the invoice can expire again (decision S13).
     """
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
@@ -149,15 +149,15 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a swap: post the hold and credit the quote's `to.amount` (decision M8).
+    """Complete a swap: post the held amount and credit the quote's `to.amount` (decision M8).
 
-    Each network has its own transaction hash (S18).
+    A swap between two networks has a transaction hash on each of them (decision S18).
     """
     return settle_swap(call.world, call.target, call.parameters.tx_hash)
 
 
 def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
-    """Execute a swap. `given` is the transaction hash on the target network, or None to generate one."""
+    """Execute a swap. `given` is the transaction hash on the target network. If it is None, a hash is generated."""
     tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
@@ -171,7 +171,7 @@ def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Tr
 
 
 def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
-    """Complete a payout: the beneficiary has received the fiat, and the hold is posted (decision S10)."""
+    """Complete a payout: the beneficiary has received the fiat, so the held amount is posted (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total, FEES)
     return move(call.world, call.target, "complete")
 

@@ -1,7 +1,7 @@
 """Response models for wallet quotes, wallet transactions, estimates and balances.
 
-Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the specification; decisions H8, L3, M2,
-R8.
+Tables "Wallet transaction", "Swap quote", "Buy quote" and "Withdraw quote" of the specification; decisions H8, L3, M2
+and R8.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class SwapAmountShape(TypedDict):
     symbol: AssetText
     """The asset of this side."""
     network: WalletNetwork
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
     amount: AmountText
     """The amount, in `symbol`.
 
-    On the side `from` it is the total deducted, including the fee. On the side `to` it is the amount received.
+    On the side `from`, this is the total deducted, including the fee. On the side `to`, it is the amount received.
     """
 
 
@@ -72,7 +72,7 @@ class SwapQuoteShape(_SwapQuoteSides):
     rate: RateText
     """The locked rate: units of the asset `to` per unit of the asset `from`."""
     minimum_received: AmountText
-    """The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is refused."""
+    """The minimum amount of the asset `to`. If the swap would deliver less at execution, the request is rejected."""
     fee: AppFee
     """The cost of the swap, in the asset `from`. `from.amount` includes it."""
     slippage: Number
@@ -91,7 +91,7 @@ class BuyQuoteShape(TypedDict):
     symbol: AssetText
     """The asset that is bought."""
     network: WalletNetwork
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
     fiat_currency: FiatText
     """The currency of the payment."""
     fiat_amount: AmountText
@@ -118,7 +118,7 @@ class WithdrawQuoteShape(TypedDict):
     symbol: StablecoinText
     """The stablecoin that is debited."""
     network: WalletNetwork
-    """The network of the stablecoin, in capitals."""
+    """The network of the stablecoin, in upper case."""
     fiat_currency: FiatText
     """The currency that the beneficiary receives."""
     rate: RateText
@@ -141,7 +141,7 @@ class SendEstimate(TypedDict):
     symbol: AssetText
     """The asset to send."""
     network: WalletNetwork
-    """The network to send on, in capitals."""
+    """The network to send on, in upper case."""
     amount: AmountText
     """The requested amount, in `symbol`."""
     fee: AppFee
@@ -179,7 +179,7 @@ class SendTransaction(_Common):
     symbol: AssetText
     """The asset that is sent."""
     network: WalletNetwork
-    """The network of the send, in capitals."""
+    """The network of the send, in upper case."""
     amount: AmountText
     """The amount sent, in `symbol`, before the fee is deducted. For an invoice, the fee is added to this amount."""
     net_amount: Annotated[AmountText, Assumed("M7", "meaning")]
@@ -218,7 +218,7 @@ class SwapTransaction(_Common, _SwapTransactionSides):
 
 class _Instructions(TypedDict):
     reference: str
-    """The reference that the payer must state with the payment, so that the payment can be matched to the purchase."""
+    """The reference that the payer must include with the payment. It links the payment to the purchase."""
 
 
 class BuyMobileMoneyInstructions(_Instructions):
@@ -251,7 +251,7 @@ class BuyTransaction(_Common):
     symbol: AssetText
     """The asset that is bought."""
     network: WalletNetwork
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
     amount: AmountText
     """The amount bought, in `symbol`. It is credited in full, because the fee is paid in fiat."""
     net_amount: AmountText
@@ -271,7 +271,7 @@ class WithdrawTransaction(_Common):
     symbol: StablecoinText
     """The stablecoin that is debited."""
     network: WalletNetwork
-    """The network of the stablecoin, in capitals."""
+    """The network of the stablecoin, in upper case."""
     amount: AmountText
     """The total debited from the balance, in `symbol`, including the fee."""
     net_amount: AmountText
@@ -292,7 +292,7 @@ class AssetBalanceShape(TypedDict):
     symbol: Annotated[AssetText, Assumed("R8")]
     """The asset."""
     network: Annotated[WalletNetwork, Assumed("R8")]
-    """The network of the asset, in capitals. An asset on two networks has two balances."""
+    """The network of the asset, in upper case. An asset on two networks has two balances."""
     balance: Annotated[AmountText, Assumed("R8")]
     """The total balance, in `symbol`: `available` plus `held`."""
     available: Annotated[AmountText, Assumed("R8")]
@@ -300,13 +300,15 @@ class AssetBalanceShape(TypedDict):
     held: Annotated[AmountText, Assumed("R8")]
     """The amount held for sends, swaps and payouts in progress, in `symbol`."""
     address: Annotated[str | None, Assumed("R8")]
-    """The deposit address, from the account's oldest active wallet on the network. Null if there is no such wallet."""
+    """The deposit address, taken from the account's oldest active wallet on the network. Null if there is no such
+    wallet.
+    """
     memo: Annotated[str | None, Assumed("R8")]
     """On stellar, the memo that every deposit to `address` needs. Null on other networks, and if there is no wallet."""
     default: Annotated[bool, Assumed("R8")]
     """True if the account has a wallet that receives this asset."""
     updated_at: Annotated[Timestamp, Assumed("R8")]
-    """The time of the last change of `available` or `held`."""
+    """The time at which `available` or `held` last changed."""
 
 
 AssetBalanceList = page_shape(

@@ -1,6 +1,6 @@
 """The state tables of wallet transactions, one for each type, and the error codes of this package.
 
-The states come from "Wallet transaction (send, swap, buy, withdraw)" in the specification. The transitions come from
+The states come from "Wallet transaction (send, swap, buy, withdraw)" in the specification, and the transitions from
 decisions S3, S5 to S11 and S17.
 """
 
@@ -28,7 +28,9 @@ SEND = Machine(
         "completed": (), "failed": (),
     },
 )  # fmt: skip
-"""An internal transfer uses the transition `settle` immediately. For other sends, the chain triggers `complete`."""
+"""An internal transfer makes the transition `settle` immediately. For all other sends, the blockchain decides when
+`complete` happens.
+"""
 
 SWAP = Machine(
     "swap transaction",
@@ -105,6 +107,6 @@ NO_QUOTE = (
     | {"unsupported_pair": "M15"}
     | specified("network_unavailable")
 )
-"""Errors for quotes and estimates (NO_ASSET, NO_AMOUNT), and for requests that use a quote (NO_QUOTE)."""
+"""Errors of requests for quotes and estimates (NO_ASSET, NO_AMOUNT), and of requests that use a quote (NO_QUOTE)."""
 
 ERRORS = (INSUFFICIENT_BALANCE, SLIPPAGE_EXCEEDED)

@@ -46,7 +46,7 @@ _FIND = by_id(BENEFICIARIES, "beneficiary")
 
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
-"""For beneficiaries, both names of the Celo dollar are accepted (decision H5)."""
+"""Beneficiaries accept both names of the Celo dollar (decision H5)."""
 
 
 def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
@@ -70,10 +70,10 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
 )
 def create_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
     """Saves a recipient for later payments. The recipient is a bank account or mobile money number for fiat, or a
-    crypto address. The details go into the field that has the same name as the type. Everything is checked now. The
-    currency and the provider must match the country, and the bank code, account number and phone number must be
-    valid. For a crypto address, the asset and the address must match the network. The event beneficiary.created is
-    sent. You can save the same recipient more than once.
+    crypto address. The details go into the field with the same name as the type. All values are checked now. The
+    currency and the provider must match the country, and the bank code, account number and phone number must be valid.
+    For a crypto address, the asset and the address must match the network. The event beneficiary.created is sent. You
+    can save the same recipient more than once.
     """
     body = call.body
     fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
@@ -100,7 +100,7 @@ def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
         return _bank_account(body)
     if isinstance(body, bodies.CreatePhoneNumberBeneficiary):
         return _phone_number(body)
-    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # there is no fourth type
+    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # there are only three types
     return _wallet_address(body.wallet_address, environment)
 
 
@@ -148,7 +148,7 @@ def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddr
 
 @operation("DELETE /beneficiaries/{id}", "Remove a beneficiary; past transactions are unaffected", load=_FIND)
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
-    """Deletes a beneficiary. You can no longer pay it, but past transactions still refer to it. Future runs of
+    """Deletes a beneficiary. It can no longer be paid, but past transactions still refer to it. Future runs of
     recurring payments to the beneficiary fail. The event beneficiary.deleted is sent.
     """
     remove(call.world, call.resource, "delete")
@@ -200,5 +200,5 @@ def list_beneficiaries(call: Call[None, ListRequest, None]) -> Page[shapes.Benef
 
 @operation("GET /beneficiaries/{id}", "One beneficiary", load=_FIND, shows="beneficiary")
 def get_beneficiary(call: Call[None, None, Beneficiary]) -> shapes.BeneficiaryShape:
-    """Returns one saved beneficiary. For a deleted beneficiary, the request fails with not_found."""
+    """Returns one saved beneficiary. If the beneficiary was deleted, the request fails with not_found."""
     return shapes.render_beneficiary(call.world, call.resource)

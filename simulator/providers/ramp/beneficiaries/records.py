@@ -36,7 +36,7 @@ SAVED_ASSETS = {**ASSET_CODES, "cUSD": "Celo Dollar, the same as CUSD."}
 
 @final
 class BankAccountDetails(TypedDict):
-    """A bank account for fiat payouts."""
+    """A bank account that receives fiat payouts."""
 
     bank_code: str
     """The code of the bank in the beneficiary's country."""
@@ -50,7 +50,7 @@ class BankAccountDetails(TypedDict):
 
 @final
 class PhoneNumberDetails(TypedDict):
-    """A mobile money account for fiat payouts."""
+    """A mobile money account that receives fiat payouts."""
 
     phone_number: PhoneText
     """The phone number, in international format."""
@@ -67,7 +67,7 @@ class WalletAddressDetails(TypedDict):
     network: ShortNetwork
     """The network of the wallet."""
     asset: Annotated[str, OneOf(SAVED_ASSETS), Assumed("H5", "enum")]
-    """The asset to send to the wallet, spelled as in the request."""
+    """The asset that the wallet receives, spelled as in the request."""
     memo: str
     """The memo for transfers to the wallet. Empty if none is needed."""
 
@@ -115,7 +115,7 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
-    """Return the beneficiary that a body refers to.
+    """Return the beneficiary that a body names.
 
     Raise `ApiError` 404 not_found if it does not exist or was deleted (decision S23).
     """

@@ -30,13 +30,13 @@ class _Saved(TypedDict):
 
 class _Fiat(_Saved):
     country: Annotated[Country, Assumed("R1", "enum")]
-    """The country of the account or number (ISO 3166-1 alpha-2)."""
+    """The country of the account or phone number (ISO 3166-1 alpha-2)."""
     fiat_currency: FiatCode
     """The payout currency."""
 
 
 class BankAccountBeneficiary(_Fiat):
-    """A bank account for fiat payouts."""
+    """A bank account that receives fiat payouts."""
 
     type: Literal["bank_account"]
     details: BankAccountDetails
@@ -44,11 +44,11 @@ class BankAccountBeneficiary(_Fiat):
 
 
 class PhoneNumberBeneficiary(_Fiat):
-    """A mobile money number for fiat payouts."""
+    """A mobile money number that receives fiat payouts."""
 
     type: Literal["phone_number"]
     details: PhoneNumberDetails
-    """The number and its provider."""
+    """The phone number and its provider."""
 
 
 class WalletAddressBeneficiary(_Saved):
@@ -56,9 +56,9 @@ class WalletAddressBeneficiary(_Saved):
 
     type: Literal["wallet_address"]
     country: None
-    """Always null, because an address has no country."""
+    """Always null, because a crypto address has no country."""
     fiat_currency: None
-    """Always null, because an address receives no fiat."""
+    """Always null, because a crypto address does not receive fiat."""
     details: WalletAddressDetails
     """The address, its network and its asset."""
 

@@ -16,7 +16,7 @@ BENEFICIARY = Machine(
 )
 
 MEANINGS = {"active": "Saved and not deleted. All listed beneficiaries are active."}
-"""The states that a list can be filtered by. Deleted beneficiaries are not listed."""
+"""The states that lists can be filtered by. Deleted beneficiaries are not listed."""
 
 BENEFICIARY_MISMATCH = ErrorCode(
     "beneficiary_mismatch",

@@ -28,7 +28,7 @@ ENTRY_MEANINGS = {
 
 
 Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
-"""Any string is accepted, because an unknown network causes error 422. It is not a malformed value (decision H5)."""
+"""Any string is accepted here, because an unknown network is an error 422 and not a malformed value (decision H5)."""
 
 
 class WalletBody(Body):
@@ -39,13 +39,13 @@ class WalletBody(Body):
     label: Name | None = None
     """A label for the wallet."""
     reference: Name | None = None
-    """Your own reference. It is returned with every deposit to the wallet and in every event about the wallet."""
+    """Your own reference. Every deposit to the wallet and every event about the wallet contains it."""
     lightning: bool | None = False
-    """Set this field to create a Lightning address together with the wallet. Only available on bitcoin."""
+    """True to create a Lightning address together with the wallet. Only available on bitcoin."""
 
 
 class WalletChanges(Body):
-    """The fields of a wallet to change. Fields that are not given do not change.
+    """The fields of a wallet to change. Omitted fields do not change.
 
     `status` cannot be null. Its default value is never used.
     """
@@ -70,7 +70,7 @@ class CreateLightningAddress(EntryBody):
 
     type: Literal["lightning_address"]
     username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
-    """The part of the address before the @. By default, the service generates an unused name."""
+    """The part of the address before the @. By default, an unused name is generated."""
 
 
 class CreateInvoice(EntryBody):
@@ -84,26 +84,26 @@ class CreateInvoice(EntryBody):
     expires_in: (
         Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS), Assumed("invoice-bounds", "minimum", "maximum")] | None
     ) = DEFAULT_EXPIRY_SECONDS
-    """The validity of the invoice, in seconds."""
+    """The time in seconds until the invoice expires."""
 
 
 class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=shapes.TOKEN_PATTERN)]
-    """The asset that arrives. If the wallet's network does not support the asset, the deposit fails."""
+    """The asset that arrives. The deposit fails if the wallet's network does not support the asset."""
     amount: PositiveAmount
     """The amount that arrives."""
     memo: FreeText | None = None
     """The memo of a deposit on stellar.
 
-    The default is the correct memo. An empty string means that the memo is missing.
+    The default is the correct memo. An empty string stands for a deposit without a memo.
     """
     tx_hash: TxHash | None = None
-    """The hash of the on-chain transaction. By default a new one is generated."""
+    """The hash of the on-chain transaction. By default, a new hash is generated."""
 
 
 class ConfirmationParameters(Body):
     confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """The new number of confirmations. By default, the number increases by one."""
+    """The new number of confirmations. By default, the current number plus one."""
 
 
 class ReasonParameters(Body):

@@ -1,8 +1,8 @@
 """Lightning payment requests: encoding and decoding BOLT #11 invoices, Lightning addresses and lnurl (decision S13).
 
 An invoice is a bech32 string. Its prefix contains the amount (`lnbc2500u`). After the prefix, groups of five bits
-encode a timestamp, tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve
-is imported on first use, to keep start-up short.
+encode a timestamp, tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The
+elliptic curve library is imported on first use, to keep start-up fast.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import bech32
 from simulator.kernel.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
-"""The default validity of an invoice in seconds. Invoices created through the API always contain a validity."""
+"""The default lifetime of an invoice in seconds. Invoices created through the API always state their lifetime."""
 
 MAX_AMOUNT_SATS = 21_000_000 * 100_000_000
-"""The maximum number of bitcoins that can exist."""
+"""The maximum number of bitcoins that will ever exist."""
 
 _MIN_FINAL_CLTV_EXPIRY = 18
 _MAX_DESCRIPTION_BYTES = 639
@@ -29,7 +29,7 @@ _TIMESTAMP_GROUPS = 7
 _HASH_GROUPS = 52
 _PAYEE_GROUPS = 53
 _FEATURES = 1 << 8 | 1 << 14
-"""The feature bits for a variable-length onion and a payment secret. An invoice with a payment secret must set both."""
+"""The feature bits for a variable-length onion and a payment secret. Invoices with a payment secret must set both."""
 _KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
 _PICO_PER_MSAT = 10
 _MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
@@ -43,7 +43,7 @@ class DecodedInvoice:
     """The contents of a decoded invoice."""
 
     amount_msat: int | None
-    """None if the payer chooses the amount."""
+    """None if the payer may choose the amount."""
     created_at_ms: int
     expires_at_ms: int
     payment_hash: str
@@ -65,8 +65,8 @@ def encode_invoice(
 ) -> str:  # fmt: skip
     """Return a signed mainnet invoice.
 
-    `timestamp` is in seconds since 1970, `expires_in` is in seconds, and `node_key` has 32 bytes. A description over
-    639 bytes is replaced by its hash, as the standard requires.
+    `timestamp` is in seconds since 1970, `expires_in` is in seconds, and `node_key` has 32 bytes. A description longer
+    than 639 bytes is replaced by its hash, as the standard requires.
     """
     from coincurve import PrivateKey
 
@@ -87,9 +87,9 @@ def encode_invoice(
 
 
 def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice:
-    """Return the contents of an invoice. Raise `ValueError` if a prefix, checksum, signature or field is invalid.
+    """Return the contents of an invoice. Raise `ValueError` if its prefix, checksum, signature or a field is invalid.
 
-    The sandbox also accepts invoices of bitcoin's testnet (`lntb`) (decision R6).
+    The sandbox also accepts bitcoin testnet invoices (`lntb`) (decision R6).
     """
     prefix, data = bech32.bech32_decode(text)
     if prefix is None or data is None:
@@ -129,7 +129,9 @@ def encode_lnurl(url: str) -> str:
 
 
 def _amount(sats: int) -> str:
-    """Return the shortest form of an amount, with the largest multiplier that divides the amount."""
+    """Return the shortest form of an amount. It uses the largest multiplier that divides the amount without a
+    remainder.
+    """
     pico = sats * 1000 * _PICO_PER_MSAT
     multiplier, size = next((name, size) for name, size in _MULTIPLIERS if pico % size == 0)
     return f"{pico // size}{multiplier}"
@@ -145,7 +147,7 @@ def _amount_msat(digits: str | None, multiplier: str | None) -> int | None:
 
 
 def _known_fields(groups: Sequence[int]) -> dict[str, Sequence[int]]:
-    """Return the first occurrence of each tagged field. Hashes and keys of the wrong length are skipped."""
+    """Return the first occurrence of each tagged field. Hashes and keys with the wrong length are skipped."""
     lengths = {"p": _HASH_GROUPS, "s": _HASH_GROUPS, "h": _HASH_GROUPS, "n": _PAYEE_GROUPS}
     fields: dict[str, Sequence[int]] = {}
     for tag, content in _fields(groups):
@@ -173,12 +175,12 @@ def _check_features(features: int) -> None:
 
 
 def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
-    """Return the public key that signed the invoice. If the invoice names a key, both must be equal."""
+    """Return the public key that signed the invoice. If the invoice names a public key, the two must be equal."""
     from coincurve import PublicKey
 
     try:
         signer: str = PublicKey.from_signature_and_message(signature, message).format().hex()
-    except Exception as error:  # the library raises several types, one of them `Exception` itself
+    except Exception as error:  # the library raises exceptions of several types, including plain `Exception`
         raise ValueError("its signature is not valid") from error
     if named is not None and _octets(named).hex() != signer:
         raise ValueError("its signature does not match the payee's public key")
@@ -186,7 +188,7 @@ def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str
 
 
 def _signed(prefix: str, data: Sequence[int]) -> bytes:
-    """Return the bytes that are signed: the prefix and the data, padded with zero bits to whole bytes."""
+    """Return the bytes that are signed: the prefix, then the data padded with zero bits to whole bytes."""
     return prefix.encode() + bytes(bech32.convertbits(data, 5, 8) or ())
 
 
@@ -207,7 +209,7 @@ def _octets(groups: Sequence[int]) -> bytes:
 def _number(value: int, length: int = 0) -> list[int]:
     """Return a number as groups of five bits, most significant group first.
 
-    The result has exactly `length` groups, or as few as possible if no length is given.
+    The result has exactly `length` groups. If no length is given, it has as few groups as possible.
     """
     count = length or max(1, -(-value.bit_length() // 5))
     return [value >> 5 * place & 31 for place in reversed(range(count))]

@@ -70,9 +70,9 @@ def load_entry(call: Call) -> LightningEntry:
     statuses=("active", "pending"),
 )
 def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
-    """Adds a Lightning entry to a bitcoin wallet. The entry is a reusable Lightning address, or an invoice for one
-    payment of an exact amount, which expires. For an address, the event wallet.created is sent. The request fails for
-    wallets on other networks, for a disabled wallet, and if the username is taken.
+    """Adds a Lightning entry to a bitcoin wallet. The entry is either a reusable Lightning address, or an invoice that
+    can be paid once, for an exact amount, until it expires. For an address, the event wallet.created is sent. The
+    request fails for wallets on other networks, for a disabled wallet, and if the username is taken.
     """
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
@@ -81,7 +81,7 @@ def create_lightning_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes
         raise WALLET_DISABLED.error("The wallet is disabled and cannot receive funds.")
     if isinstance(body, bodies.CreateLightningAddress):
         return render_entry(world, open_address(world, wallet, body.username))
-    assert isinstance(body, bodies.CreateInvoice)  # there is no third type
+    assert isinstance(body, bodies.CreateInvoice)  # there are only two types
     expires_in = bodies.DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 
@@ -150,7 +150,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
 )
 def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
     """Disables a Lightning address or a pending invoice, so that it can no longer be paid. The request fails with
-    invalid_state if an invoice was paid, has expired, or has a payment in flight. It fails with not_found if the
+    invalid_state if the invoice has been paid, has expired, or has a payment in flight. It fails with not_found if the
     entry is already disabled.
     """
     world, entry = call.world, call.resource
@@ -164,26 +164,29 @@ def disable_lightning_entry(call: Call[None, None, LightningEntry]) -> None:
 
 
 def expire_invoice(world: World, timer: Timer) -> None:
-    """Expire an invoice exactly at expires_at (decision S1). A payment in flight delays the expiry (S13)."""
+    """Expire an invoice exactly at expires_at (decision S1). While a payment is in flight, the expiry is delayed
+    (decision S13).
+    """
     invoice = existing(world, Invoice, timer.target)
     if _payment_in_flight(world, invoice) is None:
         move(world, invoice, "expire")
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Expire an invoice of this world after a payment failed, if its time ran out while the payment was in flight.
+    """Handle a failed payment of an invoice. If the invoice's time ran out while the payment was in flight, expire it
+    now.
 
     An invoice with time left stays pending, and its timer stays scheduled (decision S13).
     """
     invoice = receiver_at(world, environment, LIGHTNING, payment_request)
     if isinstance(invoice, Invoice) and invoice.status == "pending" and world.now_ms >= invoice.expires_at_ms:
-        # The timer may be due at the same time as the failure. In that case the failure is processed first.
+        # The timer may be due at the same time as the failure. In that case, the failure is processed first.
         world.agenda.cancel(EXPIRY, invoice.id)
         move(world, invoice, "expire")
 
 
 def takes_payments(world: World, entry: LightningEntry) -> bool:
-    """Return True if an entry is a pending invoice or an active Lightning address."""
+    """Return True if the entry is a pending invoice or an active Lightning address."""
     action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
     return kind_of(world, entry).machine.permits(entry.status, action)
 
@@ -193,7 +196,7 @@ def has_disabled_wallet(world: World, entry: LightningEntry) -> bool:
 
 
 def unpayable(world: World, entry: LightningEntry) -> str | None:
-    """Return the reason why a pending entry cannot be paid now, or None if it can.
+    """Return the reason why a pending entry cannot be paid now, or None if it can be paid.
 
     An invoice can be paid once (decision S14).
     """
@@ -203,7 +206,7 @@ def unpayable(world: World, entry: LightningEntry) -> str | None:
 
 
 def _payment_in_flight(world: World, entry: LightningEntry) -> Transaction | None:
-    """Return the account's own payment of an invoice if the payment may still succeed.
+    """Return the account's own payment of an invoice if that payment can still succeed, otherwise None.
 
     Return None for a Lightning address.
     """
@@ -241,11 +244,11 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 
 
 def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
-    """Credit a payment that the account itself made to an invoice or Lightning address (decision S9).
+    """Credit a payment by the account itself to an invoice or Lightning address of this world (decision S9).
 
-    The entry was payable when the payment started, so the payment is credited even if the wallet has been disabled
-    since then. A Lightning address may have been deleted since then. An invoice can be closed only in worlds saved
-    before a payment in flight delayed the expiry.
+    The entry could be paid when the payment started. The payment is therefore credited even if the wallet was disabled
+    or the Lightning address was deleted in the meantime. A payment in flight delays the expiry of its invoice, so the
+    invoice is still open. Only worlds saved by older versions can contain a closed invoice here.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
     if not takes_payments(world, entry):

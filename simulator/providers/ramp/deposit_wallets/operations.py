@@ -1,6 +1,6 @@
 """Operations and actions for deposit wallets and on-chain deposits.
 
-Section "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
+Section "Deposit wallets" of the specification; decisions S12, S15 and S22, and L1 and L4 for the lists.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletSha
 
 @operation("PATCH /wallets/{id}", "Change the label, disable or enable", load=find_wallet)
 def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
-    """Changes the given fields: the label, or whether deposits are credited. A disabled wallet receives nothing until
-    you enable it again. Deposits that were already detected are still credited. No event is sent.
+    """Changes the given fields: the label, or whether the wallet credits deposits. A disabled wallet receives nothing
+    until you enable it again. Deposits that were already detected are still credited. No event is sent.
     """
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -117,7 +117,7 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
-    """Detect an incoming deposit. If it cannot be credited, fail it immediately (decision S12)."""
+    """Detect an incoming deposit. If it cannot be credited, it fails immediately (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
     check_decimals(values.amount, asset(values.asset, wallet.network))
     require_tx_hash(wallet.network, values.tx_hash)
@@ -125,7 +125,7 @@ def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Depos
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
-    """Detect a transfer that the account itself sent to the wallet (decision S9)."""
+    """Detect a transfer from the account itself to one of its wallets (decision S9)."""
     _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
     return True
 
@@ -152,7 +152,7 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
     """Return the reason why a deposit cannot be credited, or None if it can.
 
-    If `memo` is None, the deposit has the correct memo. If `memo` is empty, the memo is missing.
+    If `memo` is None, the deposit has the correct memo. If `memo` is empty, the deposit has no memo.
     """
     if wallet.status == "disabled":
         return "wallet_disabled"
@@ -171,7 +171,9 @@ def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
 
 
 def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
-    """Set the number of confirmations, or increase it by one. At the required number, the deposit is credited."""
+    """Set the number of confirmations, or increase it by one. Once the required number is reached, the deposit is
+    credited.
+    """
     deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
@@ -183,15 +185,15 @@ def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters
 
 
 def not_counted_singly(world: World, deposit: Deposit) -> str | None:
-    """Return the reason why confirmations cannot be counted one by one, or None if they can.
+    """Return the reason why a deposit's confirmations cannot be counted one by one, or None if they can.
 
-    Only bitcoin deposits can (decision S12).
+    They can be counted on bitcoin only (decision S12).
     """
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
 def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit:
-    """Fail a deposit that was detected."""
+    """Fail a detected deposit."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 
@@ -199,7 +201,7 @@ def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
     """Credit the balance, then emit the event.
 
-    A receiver of the event can then already see the money in the balance.
+    A client that receives the event can already see the money in the balance.
     """
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(world, deposit.environment, asset=ASSETS[deposit.asset, deposit.network], amount=deposit.amount,

@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wallet(Record):
-    """A receiving address. If wallets share an address (on stellar), `memo` identifies the wallet."""
+    """A receiving address. On stellar, wallets share one address, and `memo` identifies the wallet."""
 
     kind = "wallet"
     network: str
@@ -75,7 +75,7 @@ DEPOSITS = TableKey("deposits", Deposit, per_environment=True)
 ADDRESSES_BY_WALLET = TableKey("lightning_addresses", tuple[str, ...], per_environment=True)
 """Maps a wallet id to the ids of the wallet's Lightning addresses, oldest first."""
 ADDRESSES_BY_USERNAME = TableKey("lightning_usernames", str, per_environment=True)
-"""Maps a username to the id of its Lightning address. The username of a disabled address is not released."""
+"""Maps a username to the id of its Lightning address. A username stays taken after its address is disabled."""
 
 
 def wallets(world: World, environment: str) -> Table[Wallet]:

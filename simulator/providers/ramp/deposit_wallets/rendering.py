@@ -32,7 +32,7 @@ class _WalletTail(TypedDict):
 
 
 def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
-    """Return the wallet as the response model for its network.
+    """Return the wallet in the response model for its network.
 
     A bitcoin wallet includes all its Lightning addresses, oldest first.
     """
@@ -85,7 +85,7 @@ def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShap
 
 
 def render_entry(world: World, entry: LightningEntry) -> shapes.LightningEntryShape:
-    """Return a Lightning entry as the response model for its type."""
+    """Return a Lightning entry in the response model for its type."""
     return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
 
 
@@ -116,7 +116,7 @@ def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
 
 
 def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
-    """Return the additional field in events about a Lightning entry: the reference of its wallet (decision W8)."""
+    """Return the extra field in events about a Lightning entry: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
@@ -154,5 +154,5 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
 
 
 def required_confirmations(network: str) -> int:
-    """Return the number of confirmations that an on-chain deposit needs, according to the currency listing."""
+    """Return the number of confirmations that an on-chain deposit needs. The number is part of the currency listing."""
     return listing(NETWORK_ASSETS[network][0], network).confirmations

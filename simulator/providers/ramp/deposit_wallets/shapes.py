@@ -34,7 +34,7 @@ from simulator.providers.ramp.shapes import ASSET_CODES, CANONICAL_NETWORKS
 WalletStatus = Literal["active", "disabled"]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
-"""Any token that can arrive at an address: assets of the service, and unknown tokens."""
+"""Any token that can arrive at an address: the service's assets, and unknown tokens."""
 
 REASON_MEANINGS = {
     "wallet_disabled": "The wallet is disabled.",
@@ -59,14 +59,14 @@ class LightningAddressShape(TypedDict):
     """A Lightning address of a bitcoin wallet, in the form name@domain. It can be paid any number of times."""
 
     id: EntryId
-    """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    """The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}."""
     wallet_id: NotRequired[WalletId]
     """The id of the wallet that is credited. Absent if the entry is returned inside its wallet."""
     type: Literal["lightning_address"]
     address: str
     """The address that payers enter, in the form name@domain."""
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
-    """The same address, for wallets that support only LNURL."""
+    """The same address in LNURL form, for wallet apps that support only LNURL."""
     status: Annotated[str, OneOf(LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
     """The status. Only an `active` address can be paid."""
     created_at: Timestamp
@@ -77,12 +77,12 @@ class InvoiceShape(TypedDict):
     """A Lightning invoice of a bitcoin wallet. It can be paid once, with one amount, before its expiry."""
 
     id: EntryId
-    """The id of the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    """The id of the entry, as used in DELETE /wallets/{id}/lightning/{lightning_id}."""
     wallet_id: NotRequired[WalletId]
     """The wallet that is credited."""
     type: Literal["invoice"]
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$"), Assumed("S13", "pattern")]
-    """The invoice in BOLT11 format, which the payer pays."""
+    """The invoice in BOLT11 format. The payer pays this string."""
     amount_sats: Count
     """The amount, in satoshi. One satoshi is a hundred millionth of a bitcoin."""
     description: NullableText
@@ -111,11 +111,12 @@ class InvoiceObject(InvoiceShape):
 
 class _Labels(TypedDict):
     id: WalletId
-    """The id of the wallet, for all paths below /wallets."""
+    """The id of the wallet, as used in all paths under /wallets."""
     label: NullableText
     """Your label, or null if none was given."""
     reference: NullableText
-    """Your own reference, or null if none was given. Deposits and events of the wallet contain it."""
+    """Your own reference, or null if none was given. Deposits to the wallet and events about it contain this reference.
+    """
     status: Annotated[str, OneOf(WALLET_MEANINGS)]
     """The status. Only an `active` wallet credits deposits."""
     created_at: Timestamp
@@ -127,9 +128,9 @@ class StellarWallet(_Labels):
 
     network: Literal["stellar"]
     assets: list[Annotated[str, OneOf(_assets("stellar"))]]
-    """The assets that are credited when they are deposited to this wallet."""
+    """The assets that this wallet credits."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
-    """The deposit address. Several wallets share it, so only the memo identifies the wallet."""
+    """The deposit address. Several wallets share the address, so only the memo identifies this wallet."""
     memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
     """The memo that every deposit needs. A deposit without a memo or with another memo is not credited."""
     memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "enum")]
@@ -141,9 +142,9 @@ class CeloWallet(_Labels):
 
     network: Literal["celo"]
     assets: list[Annotated[str, OneOf(_assets("celo"))]]
-    """The assets that are credited when they are deposited to this wallet."""
+    """The assets that this wallet credits."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
-    """The deposit address of this wallet only."""
+    """The deposit address, which belongs to this wallet only."""
 
 
 class BitcoinWallet(_Labels):
@@ -151,9 +152,9 @@ class BitcoinWallet(_Labels):
 
     network: Literal["bitcoin"]
     assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
-    """The assets that are credited when they are deposited to this wallet."""
+    """The assets that this wallet credits."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
-    """The on-chain deposit address (native SegWit) of this wallet only."""
+    """The on-chain deposit address (native SegWit), which belongs to this wallet only."""
     lightning_addresses: list[LightningAddressShape]
     """The wallet's Lightning addresses, oldest first, including disabled addresses. Invoices are listed separately."""
     confirmations_required: Count
@@ -179,7 +180,7 @@ class OnChainDeposit(_Arrived):
     network: Annotated[str, OneOf(CANONICAL_NETWORKS)]
     """The network of the wallet."""
     asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
-    """The asset that was sent. It can be a token that the service does not know and does not credit."""
+    """The asset that was sent. This can be a token that the service does not know and does not credit."""
     channel: Literal["on_chain"]
     tx_hash: str
     """The hash of the on-chain transaction."""

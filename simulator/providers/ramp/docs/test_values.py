@@ -1,4 +1,4 @@
-"""Test values: request data that selects an outcome. Describes the rules in `scenarios/test-values.yaml` for users."""
+"""Test values: request data that selects an outcome. This module describes `scenarios/test-values.yaml` for users."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Facts: reference data read from a running service, which replaces a world's shipped data.
+"""Facts: reference data that was read from a running service and replaces the shipped data of a world.
 
-`fit` compares facts with the shipped data and returns the differences in the form that worlds accept. `put_facts`
+`fit` compares facts with the shipped data and returns the differences in the format that worlds accept. `put_facts`
 applies the differences to a new world. Both environments of a world get the same facts.
 """
 
@@ -15,7 +15,7 @@ from simulator.providers.ramp.facts.fitting import fit, product_id, template
 
 
 def put_facts(world: World, facts: Shown) -> None:
-    """Replace the reference data of a new world with facts, as far as they fit. Call this inside a transaction."""
+    """Replace the reference data of a new world with the facts that fit. Call this inside a transaction."""
     facts, _ = fit(facts)
     for environment in world.environments:
         rates = {key: Decimal(rate) for key, rate in facts.get("rates", {}).items()}

@@ -1,7 +1,7 @@
-"""Compares facts about a running service with the shipped reference data.
+"""Compares the facts of a running service with the shipped reference data.
 
 Worlds can adopt rates, prices, limits and fee products. Networks, assets, precision, currencies and id prefixes are
-fixed, so a difference in these is reported as unfit.
+fixed, so differences in these are only reported.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ ID_PREFIXES = {
     "/wallet/send": "txn_", "/wallet/swap": "txn_", "/wallet/buy": "txn_", "/wallet/withdraw": "txn_",
     "/wallets": "wal_", "/beneficiaries": "ben_", "/webhooks": "wh_", "/recurring-payments": "rp_",
 }  # fmt: skip
-"""The shipped id prefixes, by the path of the call that creates the resource."""
+"""The shipped id prefixes. Each key is the path of the request that creates the resource."""
 
 
 def fit(facts: Shown) -> tuple[JsonObject, list[str]]:
-    """Return the facts that differ from the shipped data, for `put_facts`, and one line for each misfit."""
+    """Return the facts that differ from the shipped data, for `put_facts`, and one line for each fact that does not
+    fit.
+    """
     unfit: list[str] = []
     fitted = {
         "rates": _rates(facts, unfit),
@@ -49,7 +51,7 @@ def _rows(facts: Shown, name: str) -> list[Shown]:
 
 
 def _number(value: object) -> Decimal | None:
-    """Return a positive number from a JSON number or a string, or None."""
+    """Return a positive number read from a JSON number or a string, or None."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:
@@ -82,7 +84,7 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
 
 
 def _derived(seen: Mapping[str, Decimal], changed: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the mid rates for pairs with changed rates, and the swap rates for changed prices."""
+    """Return mid rates for the pairs whose rates changed, and swap rates for the prices that changed."""
     found = {}
     for pair in dict.fromkeys(key.partition(":")[2] for key in changed if not key.startswith("mid:")):
         sides = [seen.get(f"{type_}:{pair}") for type_ in ("onramp", "offramp")]
@@ -114,12 +116,12 @@ def _limits(limits: object, unfit: list[str]) -> JsonObject:
 
 
 def product_id(identifier: str, environment: str) -> str:
-    """Return the id of a product in an environment. Ids are unique across both environments."""
+    """Return the id of a product in an environment. An id is unique across both environments."""
     return identifier if environment == _OWN else _START[1] + identifier.removeprefix(_START[0])
 
 
 def template(identifier: str, environment: str, product: str) -> fees.FeeProduct:
-    """Return a product with this id whose other fields the caller replaces. Raise `LookupError` for an unknown type."""
+    """Return a product with this id. The caller replaces the other fields. Raise `LookupError` for an unknown type."""
     shipped = fees.base(environment).values()
     found = next((one for one in shipped if one.product == product), None)
     if found is None:
@@ -128,7 +130,7 @@ def template(identifier: str, environment: str, product: str) -> fees.FeeProduct
 
 
 def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
-    """Return the changed fields of products, by the shipped id or by a new id."""
+    """Return the changed fields of products. The key is the shipped id, or a new id for a new product."""
     if not isinstance(listed, list):
         return {}
     left = dict(fees.base(_OWN))
@@ -158,16 +160,16 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
 
 
 def _fields(row: object) -> JsonObject:
-    """Return the fields that worlds accept from a row. Raise `LookupError` if a required one is missing."""
+    """Return the fields of a row that worlds accept. Raise `LookupError` if a required field is missing."""
     if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
         raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
     return {**{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
 
 
 def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:
-    """Remove and return the matching shipped product from `left`.
+    """Remove the matching shipped product from `left` and return it.
 
-    A product with the same id matches first, then one that applies to the same operations.
+    A product with the same id has priority over a product that applies to the same operations.
     """
     same = [str(_name(row))] if _name(row) in left else []
     key = tuple(fields.get(name) for name in _KEY)

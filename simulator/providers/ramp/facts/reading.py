@@ -1,4 +1,4 @@
-"""Reads facts from a running service: the account's reference data, in the format of API responses."""
+"""Reads facts from a running service: the reference data of the account, in the format of API responses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Create: TypeAlias = Callable[[str, object], Any]
 _MOST_PAGES = 10
 _TYPES = ("onramp", "offramp")
 _METHODS = {"mobile_money": "phone_number", "bank_transfer": "bank_account"}
-"""The payment methods of a quote, with their names in fee products."""
+"""The payment methods of quotes, and the corresponding names in fee products."""
 
 
 def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
-    """Yield the parts of the facts, each as soon as it is complete. A part that the service does not provide is
-    absent.
+    """Yield the parts of the facts, each as soon as it is complete. Parts that the service does not provide are
+    omitted.
 
-    `read` returns the body of a GET response, or None if the call was refused. `create` returns the body of a POST
-    response, even if the call was refused.
+    `read` returns the body of a GET response, or None if the request failed. `create` returns the body of a POST
+    response even if the request failed.
     """
     products = _pages(read, "/fees?status=active,inactive&")
     if products is not None:
@@ -65,7 +65,7 @@ def _rows(body: object, name: str) -> list[Shown] | None:
 
 
 def _pages(read: Read, path: str) -> list[Shown] | None:
-    """Return the rows from all pages of a list, or None if a page could not be read."""
+    """Return the rows of all pages of a list, or None if a page could not be read."""
     rows: list[Shown] = []
     for page in range(1, _MOST_PAGES + 1):
         body = read(f"{path}limit=100&page={page}")
@@ -94,7 +94,7 @@ def _rates_of(read: Read, network: str, asset: str, currency: str) -> Iterator[J
 
 
 def _spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
-    """Yield for each pair the difference between the onramp rate and the offramp rate, in percent."""
+    """Yield for each pair the difference between its onramp rate and its offramp rate, in percent."""
     by_pair: dict[str, dict[str, Decimal]] = {}
     for row in rates:
         try:

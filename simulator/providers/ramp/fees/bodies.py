@@ -18,11 +18,12 @@ class CalculateFee(Body):
     """The operation to calculate a fee for. The product determines which other fields are required."""
 
     product: records.ProductName
-    """The operation to price."""
+    """The operation to calculate a fee for."""
     amount: Amount
     """The amount before fees, in `currency`."""
     currency: Annotated[Text, OneOf(CURRENCY_CODES)]
-    """The currency of `amount`. It is the fiat currency for `onramp` and `buy`, otherwise the asset."""
+    """The currency of `amount`. It is the fiat currency for `onramp` and `buy`, and the asset for all other products.
+    """
     network: ShortNetwork | None = None
     """The network of the operation. Required if the product includes a network fee."""
     asset: Annotated[Annotated[Text, OneOf(ASSET_CODES)] | None, Assumed("M9")] = None
@@ -68,7 +69,7 @@ class CalculateSendFee(CalculateFee):
 
 
 class NetworkFeeChange(Body):
-    """The changes to a network fee. Omitted fields keep their values."""
+    """The changes to a network fee. Omitted fields do not change."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,7 +82,7 @@ class NetworkFeeChange(Body):
 
 
 class LimitsChange(Body):
-    """The changes to the limits. Omitted fields keep their values."""
+    """The changes to the limits. Omitted fields do not change."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -94,12 +95,12 @@ class LimitsChange(Body):
 
 
 class SetFeeProduct(Body):
-    """The changes to a fee product. Any field can be given except the product's id and updated_at."""
+    """The changes to a fee product. All fields except id and updated_at can be changed."""
 
     model_config = ConfigDict(extra="forbid")
 
-    # Only the fields that were sent are used. The default values come from factories, so that no schema contains
-    # them.
+    # Only the fields that were sent are used. The default values come from factories, because a plain default value
+    # would appear in the schema.
     product: records.ProductName = Field(default_factory=lambda: "onramp")
     """The operation that the product applies to."""
     name: Name = Field(default_factory=str)

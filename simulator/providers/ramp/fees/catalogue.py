@@ -1,12 +1,12 @@
 """The fee table, loaded once from `fees.json`.
 
-Both environments start with the same products under different ids. Each environment can change its own products. The
+Both environments start with the same products, under different ids. Each environment can change its own products. The
 file contains the whole table of decision R9. One entry describes several products: one for each combination of a
-network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If a list is absent, the field of
-the product is null, which matches every value. The id consists of `fee_`, the parts that are not null, and `suffix`.
-The fees and limits are in the currency of the amount: the fiat currency for onramp and buy, and the asset for all other
-products (decision M2). The limits and network fees of sends and transfers come from the currency listing. Lists and
-matching use the order of the file (M9).
+network in `networks`, an asset in `assets` and a fiat currency in `fiat_currencies`. If one of these lists is absent,
+the corresponding field of the product is null, which matches every value. The id consists of `fee_`, the values that
+are not null, and `suffix`. The fees and limits are in the currency of the amount: the fiat currency for onramp and buy,
+and the asset for all other products (decision M2). The limits and network fees of sends and transfers come from the
+currency listing. The order of the file is the order of lists. Fee matching uses it to break ties (decision M9).
 
 Only changed products are saved. All others come from the file. An id is unique across both environments, so an action
 can find its target by id alone.
@@ -33,7 +33,7 @@ _ID_START = {"sandbox": "fee", "production": "fee_live"}
 
 @cache
 def base(environment: str) -> Mapping[str, FeeProduct]:
-    """Return an environment's original products by id, in the order of the file."""
+    """Return the original products of an environment by id, in the order of the file."""
     text = files(__package__).joinpath("fees.json").read_bytes()
     products: dict[str, FeeProduct] = {}
     for entry in loads(text)["products"]:
@@ -46,17 +46,17 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
 
 @cache
 def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the original products of one type (onramp, send …) in the file."""
+    """Return the original products of one type (such as onramp or send) in the file."""
     return tuple(row for row in base(environment).values() if row.product == product)
 
 
 def are_untouched(world: World, environment: str) -> bool:
-    """Return True if no fee product of an environment was changed from the file."""
+    """Return True if all fee products of an environment are unchanged."""
     return not world.store[CHANGED_PRODUCTS.of(environment)].rows
 
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
-    """Return the current products of one type (onramp, send …), in the order of the file."""
+    """Return the current products of one type (such as onramp or send), in the order of the file."""
     if are_untouched(world, environment):
         return base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
@@ -121,7 +121,7 @@ def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
 
 
 def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
-    """Return an entry's limits. The limits of sends are defined only in the currency listing."""
+    """Return the limits of an entry. The limits of sends are only in the currency listing."""
     given = entry.get("limits")
     if given is not None:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)

@@ -1,7 +1,7 @@
-"""GET /currencies: the limits and fees of each asset, from the active fee products.
+"""GET /currencies: the limits and fees of each asset, taken from the active fee products.
 
-Decisions R7, M13 and M15. The names, decimals and confirmations of the assets are reference data. The fees and limits
-come from the active fee products, so the listing is part of this package.
+Decisions R7, M13 and M15. Names, decimals and confirmations are reference data. The listing is in this package because
+its fees and limits come from fee products.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simulator.providers.ramp.spelling import upper
 
 USD = "USD"
 LISTED_FIAT = "KES"
-"""The fiat currency for which `buy_fees` are given."""
+"""The fiat currency that `buy_fees` refers to."""
 
 
 LISTED = {"active": "Wallet operations can use it.", "inactive": "Its network is down."}
@@ -38,7 +38,7 @@ class Price(TypedDict):
     """The price of one unit of an asset."""
 
     currency: str
-    """The currency of `amount`, which is US dollars."""
+    """The currency of `amount`, which is always the US dollar."""
     amount: AmountText
     """The price of one unit."""
 
@@ -83,7 +83,7 @@ CurrencyList = page_shape(
 
 @dataclass(frozen=True, slots=True)
 class CurrencyRow:
-    """An item of the currency listing, as used for sorting and filtering.
+    """One item of the currency listing, for sorting and filtering.
 
     All items have existed since the start of the world.
     """
@@ -101,9 +101,9 @@ class CurrencyRow:
 def _in_force(
     world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
 ) -> FeeProduct | None:
-    """Return the active product that is currently used to price an operation, or None if there is none.
+    """Return the active product that currently sets the price of an operation, or None if there is none.
 
-    `bought` is the asset of a purchase. The product is the one for purchases paid by mobile money.
+    `bought` is the asset of a purchase. For purchases, the product for mobile money is used.
     """
     try:
         if bought is None:
@@ -122,7 +122,7 @@ def _in_force(
 
 
 def render_currency(world: World, environment: str, row: CurrencyRow) -> CurrencyRecord:
-    """Return one item of the currency listing. A field is null if there is no active product for it."""
+    """Return one item of the currency listing. If there is no active product for a field, the field is null."""
     asset = row.asset
     sent = _in_force(world, environment, "send", asset)
     swapped = _in_force(world, environment, "swap", asset)
@@ -172,7 +172,7 @@ CURRENCIES = Listing[CurrencyRow](
 )
 def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]:
     """Lists every asset on every network with its status, limits and costs. The limits and costs come from the active
-    fee products. The status depends on the status of the network.
+    fee products. The status is `inactive` while the network is down.
     """
     world, environment = call.world, call.environment
     return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
@@ -181,7 +181,7 @@ def list_currencies(call: Call[None, ListRequest, None]) -> Page[CurrencyRecord]
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
     """Return one item for each asset.
 
-    Lists return the newest item first, so the last asset in the data file gets the lowest sequence number.
+    Lists return the newest item first. The last asset in the data file therefore gets the lowest sequence number.
     """
     found, start_ms = [], world.started_at_ms
     for sequence, (code, network) in enumerate(reversed(ASSETS)):

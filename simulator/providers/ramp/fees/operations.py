@@ -76,9 +76,9 @@ def lookup(call: Call) -> FeeProduct:
 )
 def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
     """Finds the active fee product for an operation and calculates the exact fee for an amount. The processing fee is
-    the percentage plus the flat fee, within the product's minimum and maximum. The network fee is added to it. A
-    quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if
-    no active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's
+    the percentage plus the flat fee, limited by the product's minimum and maximum. The network fee is added to it. A
+    quote created now would have the same fee. Nothing is locked or saved. The request fails with unsupported_pair if no
+    active product matches. It fails with amount_too_low or amount_too_high if the amount is outside the product's
     limits.
     """
     body = call.body
@@ -104,7 +104,7 @@ def calculate_fee(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:
-    """Return the currency with the given code on a network. Raise `ApiError` unsupported_pair if there is none."""
+    """Return the currency with the given code on a network. Raise `ApiError` unsupported_pair if it does not exist."""
     currency = currency_of(code, network)
     if currency is None:
         raise UNSUPPORTED_PAIR.error(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
@@ -122,7 +122,7 @@ def _amount_in(currency: Currency, text: str) -> Decimal:
 
 
 def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
-    """Yield errors for the fields that no product accepts."""
+    """Yield errors for an asset or a network fee currency that does not exist."""
     if wanted.asset is not None and first_network(wanted.asset) is None:
         yield wrong("asset", f"{wanted.asset} is not available on any network")
     fee = wanted.network_fee
@@ -131,21 +131,22 @@ def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
 
 
 def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
-    """Change the given fields of a fee product. The fees and limits must stay in the amount's currency (decision M2).
+    """Change the given fields of a fee product. The fees and limits must stay in the currency of the amount (decision
+    M2).
 
-    Raise `ApiError` invalid_parameter if the product would become inconsistent.
+    Raise `ApiError` invalid_parameter if the fields of the changed product conflict.
     """
     return put_changed(call.world, call.target, call.parameters)
 
 
 def put_changed(world: World, old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
-    """Change the given fields of a product in a world, as `set_fee_product`."""
+    """Change the given fields of a product in a world, as `set_fee_product` does."""
     status = wanted.status if "status" in wanted.model_fields_set else old.status
     return move(world, changed_product(old, wanted), "set_fee_product", status)
 
 
 def changed_product(old: FeeProduct, wanted: bodies.SetFeeProduct) -> FeeProduct:
-    """Return a product with the given fields changed, except its status. Raise `ApiError` invalid_parameter."""
+    """Return a product with all given fields changed except its status. Raise `ApiError` invalid_parameter."""
     given = wanted.model_fields_set
     named = wanted.model_dump(include=given & {"product", "name", "asset", "fiat_currency", "payment_method"})
     new = replace(old, **named)
@@ -177,7 +178,7 @@ OldT = TypeVar("OldT", Decimal, None)
 
 
 def _changed(text: str | None, old: OldT) -> Decimal | OldT:
-    """Return the new value, or the old value if no new value was sent."""
+    """Return the new value if one was sent, otherwise the old value."""
     return Decimal(text) if text else old
 
 
@@ -263,9 +264,9 @@ LISTING = Listing[FeeProduct](
     errors=("invalid_parameter",),
 )
 def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
-    """Lists the fee products. A fee product defines the price of an operation for a network, asset, currency and
-    payment method. Inactive products are included only if you request them with `status`. The listed fees are
-    indicative. The fee on a quote or an estimate is exact.
+    """Lists the fee products. A fee product sets the price of an operation for a network, asset, currency and payment
+    method. Inactive products are included only if you request them with `status`. The listed fees are indicative. The
+    fee on a quote or an estimate is exact.
     """
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
@@ -273,7 +274,7 @@ def list_fees(call: Call[None, ListRequest, None]) -> Page[shapes.FeeProduct]:
 
 @operation("GET /fees/{id}", "One fee product", load=lookup)
 def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
-    """Returns one fee product. It can be active or inactive."""
+    """Returns one fee product, whether active or inactive."""
     return render_product(call.world, call.resource)
 
 

@@ -37,7 +37,7 @@ ProductName = Annotated[
 PaymentMethod = Annotated[Literal["bank_account", "phone_number"], Meanings(METHODS)]
 Payer = Annotated[Literal["customer", "peerpesa"], Meanings(PAYERS)]
 IN_FIAT = ("onramp", "buy")
-"""Products whose amount is in fiat. For all other products, the amount is in the asset (decision M2)."""
+"""Products with an amount in fiat. For all other products, the amount is in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
 
@@ -56,7 +56,7 @@ class Fee:
     network_fee: Decimal
 
 
-@lru_cache(maxsize=256)  # all free transfers and deposits of a currency share one
+@lru_cache(maxsize=256)  # all free transfers and deposits in a currency share one object
 def no_fee(currency: Currency) -> Fee:
     """Return a fee of zero."""
     return Fee(ZERO, currency, ZERO, ZERO)
@@ -68,7 +68,7 @@ def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fe
 
 @dataclass(frozen=True, slots=True)
 class NetworkFee:
-    """The fee for the blockchain transaction: its amount, currency code, and the party that pays it (`customer` or
+    """The fee for the blockchain transaction: its amount, its currency code, and who pays it (`customer` or
     `peerpesa`).
     """
 
@@ -88,7 +88,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeeProduct(Record):
-    """One entry of the fee table. Networks are canonical names. A field that is null matches every value.
+    """One entry of the fee table. Networks are canonical names. A null field matches every value.
 
     `updated_at_ms` is 0 until the product is changed.
     """
@@ -110,7 +110,7 @@ class FeeProduct(Record):
 
     @property
     def nulls(self) -> int:
-        """The number of null fields. A product with fewer null fields is more specific (decision M9)."""
+        """The number of null fields. The fewer null fields a product has, the more specific it is (decision M9)."""
         return (self.network, self.asset, self.fiat_currency, self.payment_method).count(None)
 
     @property
@@ -128,7 +128,7 @@ CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 def currency_of(code: str, network: str | None) -> Currency | None:
     """Return the fiat currency or asset with the given code, or None.
 
-    If no network is given, return the asset on its first network.
+    If no network is given, return the asset on the first network that has it.
     """
     fiat = reference.fiat(code)
     if fiat is not None:
@@ -142,7 +142,9 @@ def first_network(code: str) -> Currency | None:
 
 
 def network_fee_currency(code: str, network: str | None) -> Currency:
-    """Return the currency of a network fee: the asset on the product's network, or otherwise on its first network."""
+    """Return the currency of a network fee: the asset on the product's network, or on its first network if none is
+    given.
+    """
     found = currency_of(code, network) or first_network(code)
     if found is None:
         raise LookupError(f"there is no currency {code}")

@@ -41,7 +41,8 @@ class AppFee(TypedDict):
     total: AmountText
     """The total fee, in `currency`: `app_fee` plus `network_fee`."""
     currency: FeeCurrency
-    """The currency of all three amounts. It is the fiat currency for a buy, otherwise the source asset."""
+    """The currency of all three amounts. It is the fiat currency for a buy, and the source asset for other operations.
+    """
     app_fee: AmountText
     """The platform's fee."""
     network_fee: AmountText
@@ -49,23 +50,23 @@ class AppFee(TypedDict):
 
 
 class NetworkFee(TypedDict):
-    """A product's fee for the blockchain transaction, and the party that pays it."""
+    """A product's fee for the blockchain transaction, and who pays it."""
 
     amount: AmountText
     """The cost of the transaction, in `currency`."""
     currency: FeeCurrency
     """The currency of `amount`."""
     paid_by: records.Payer
-    """The party that pays the network fee. If the service pays it, the customer pays nothing."""
+    """The party that pays the network fee. If this is the service, the customer pays nothing."""
 
 
 class ProductLimits(TypedDict):
     """The range of amounts that a product applies to. Both limits are inclusive."""
 
     min_amount: AmountText
-    """The smallest amount, before fees. A smaller amount is refused with amount_too_low."""
+    """The smallest amount, before fees. A smaller amount is rejected with amount_too_low."""
     max_amount: AmountText
-    """The largest amount, before fees. A larger amount is refused with amount_too_high."""
+    """The largest amount, before fees. A larger amount is rejected with amount_too_high."""
     currency: FeeCurrency
     """The currency of both limits, which is the currency of the amount."""
 
@@ -94,15 +95,15 @@ class FeeProduct(TypedDict):
     fixed: AmountText
     """A flat fee, added to the percentage, in `fee_currency`."""
     min_fee: AmountText
-    """The smallest processing fee. A lower fee is increased to this amount."""
+    """The smallest processing fee. A lower fee is raised to this amount."""
     max_fee: AmountText | None
-    """The largest processing fee. A higher fee is reduced to this amount. Null if there is no maximum."""
+    """The largest processing fee. A higher fee is lowered to this amount. Null if there is no maximum."""
     network_fee: NetworkFee | None
     """The additional fee for the blockchain transaction, or null if there is none."""
     limits: ProductLimits
     """The range of amounts for which the product can be used."""
     status: Annotated[str, OneOf(STATUSES)]
-    """The status. Only an active product is used to price new operations."""
+    """The status. Only an active product sets the price of new operations."""
     updated_at: Timestamp
     """The time of the last change."""
 
@@ -118,20 +119,20 @@ class FeeBreakdown(TypedDict):
     percentage: AmountText
     """The product's percentage."""
     percentage_fee: AmountText
-    """The percentage of the amount, in the amount's currency, before the minimum and maximum are applied."""
+    """The percentage of the amount, in the amount's currency, before the minimum and maximum apply."""
     fixed: AmountText
     """The flat fee, which is added to the percentage."""
     min_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """True if the fee was increased to the product's `min_fee`."""
+    """True if the fee was raised to the product's `min_fee`."""
     max_fee_applied: Annotated[bool, Assumed("M9", "type")]
-    """True if the fee was reduced to the product's `max_fee`."""
+    """True if the fee was lowered to the product's `max_fee`."""
 
 
 class FeeCalculation(TypedDict):
-    """The exact fee for an amount, as on a quote created now."""
+    """The exact fee for an amount. A quote created now would have the same fee."""
 
     fee_product_id: FeeProductId
-    """The fee product that matched, for `GET /fees/{id}`."""
+    """The fee product that matched, as used in `GET /fees/{id}`."""
     product: records.ProductName
     """The operation whose fee was calculated."""
     amount: AmountText

@@ -1,6 +1,6 @@
-"""Response models for order legs: the debit of the payment and the credit of the delivery.
+"""Response models for the legs of an order: the debit of the payment and the credit of the delivery.
 
-Paragraph "Order leg fields" of the specification, decision S18.
+Paragraph "Order leg fields" of the specification; decision S18.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class OrderLeg(TypedDict):
     id: Annotated[Uuid, Assumed("S18", "format")]
     """The internal id of the leg."""
     transaction_id: Annotated[str, Prefix("txn_")]
-    """The transaction of the order, for `GET /transactions/{id}`."""
+    """The id of the order's transaction, as used in `GET /transactions/{id}`."""
     recurring_payment_invoice_id: str
-    """The id of the recurring payment's run that created the order. Empty for other orders."""
+    """The id of the run of a recurring payment that created the order. Empty for other orders."""
     order_id: OrderNumber
     """The public number of the order."""
     user_id: Annotated[
@@ -112,14 +112,14 @@ class OrderLeg(TypedDict):
 
 
 def number(value: Decimal) -> Decimal:
-    """Return a decimal without trailing zeros and without an exponent, so that it is rendered as `0.16` or `0`."""
+    """Return a decimal without trailing zeros and without an exponent, such as `0.16` or `0`."""
     return Decimal(plain(value))
 
 
 def order_rate(order: Transaction) -> Decimal | None:
     """Return the price of one unit of the paid currency in the received currency.
 
-    For a fiat payment, the order's rate is inverted.
+    If the order is paid in fiat, the rate of the transaction is inverted.
     """
     fiat_is_paid = order.paid.network is None
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
@@ -132,7 +132,8 @@ _CREDITED = ("deposit", "buy", "swap")
 def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
     """Return one leg of an order (decision S18).
 
-    Blockchain fields are set on token legs only. In a swap between two networks, each leg has its own network's hash.
+    Only legs in crypto have blockchain fields. In a swap between two networks, each leg has the hash of its own
+    network.
     """
     debit = direction == "debit"
     side = order.paid if debit else order.received
@@ -163,7 +164,7 @@ def render_leg(world: World, order: Transaction, direction: str) -> OrderLeg:
 
 
 def _leg_id(order: Transaction, direction: str) -> str:
-    """Return the leg's UUID. It is derived from the order, so it is the same in every response."""
+    """Return the leg's UUID. It is derived from the order, so every response contains the same UUID."""
     digits = derive("order leg", order.order_uuid, direction).hex()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
 

@@ -1,7 +1,7 @@
 """Orders and transactions: lists and details of every transaction on the account.
 
-Section "Orders and transactions" of the specification; decisions L1 to L4, S18. Transactions of other platform users
-are saved in separate tables and are never included.
+Section "Orders and transactions" of the specification; decisions L1 to L4 and S18. Transactions of other platform users
+are saved in separate tables and never included.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ ORDER_LIST = Listing[Transaction](
 @operation("GET /orders", "Orders of every kind", answer=lambda: shapes.OrderList, query=ORDER_LIST)
 def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
     """Lists the account's orders, newest first. There is one order for each ramp, wallet operation and deposit. The
-    list does not include the legs. To get the legs, request a single order.
+    items do not include the legs. To get the legs, request a single order.
     """
     return page(call, TRANSACTIONS, lambda world, record: shapes.render_item(world, record))
 
@@ -110,8 +110,8 @@ def list_orders(call: Call[None, ListRequest, None]) -> Page[shapes.OrderItem]:
 )
 def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
     """Returns one order with all fields and its legs: the debit of the payment and the credit of the delivery, with
-    on-chain details. The path can also contain the id of the order's transaction. Amounts and fees are JSON numbers
-    here.
+    on-chain details. In the path, you can use the id of the order's transaction instead of the order number. Amounts
+    and fees are JSON numbers here.
     """
     return shapes.render_order(call.world, call.resource)
 
@@ -121,8 +121,8 @@ def get_order(call: Call[None, None, Transaction]) -> shapes.Order:
 )
 def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     """Lists the account's transactions of all types, newest first. They include ramps and operations on the balance.
-    Each transaction has the same fields as in the response of the operation that created it. `type` identifies the
-    set of fields.
+    Each transaction has the same fields as in the response to the request that created it. `type` tells you which
+    fields to expect.
     """
     return page(call, TRANSACTIONS, render)
 
@@ -131,7 +131,7 @@ def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     "GET /transactions/{id}", "One transaction", answer=lambda: shapes.TransactionShape, load=_FIND, shows="transaction"
 )
 def get_transaction(call: Call[None, None, Transaction]) -> Shown:
-    """Returns one transaction of any type with its current status. `type` identifies the set of fields. Events can
+    """Returns one transaction of any type with its current status. `type` tells you which fields to expect. Events can
     arrive late or out of order. To get the latest status, request the transaction.
     """
     return render(call.world, call.resource)

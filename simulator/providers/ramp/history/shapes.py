@@ -1,7 +1,7 @@
 """Response models for orders: the tables "Order" and "Order leg fields". All fields are always present.
 
-Section "Order" of the specification, decision S18: numbers are exact decimals, and unused numbers are null. An order is
-another view of the transaction with the same id. No order is saved.
+Section "Order" of the specification; decision S18: numbers are exact decimals, and unused numbers are null. An order is
+a view of the transaction with the same id. Orders are not saved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class OrderItem(TypedDict):
     id: Uuid
     """The internal id of the order."""
     order_id: OrderNumber
-    """The public order number, for `GET /orders/{order_id}`."""
+    """The public order number, as used in `GET /orders/{order_id}`."""
     user_id: Uuid
     """The account that owns the order."""
     order_type: OrderType
@@ -47,7 +47,9 @@ class OrderItem(TypedDict):
     status: Annotated[str, OneOf(ORDER_STATUS_MEANINGS), Assumed("S18", "enum")]
     """The status of the order."""
     asset: Annotated[AssetText, Assumed("S18", "enum")]
-    """The crypto asset of the order: the asset that is paid, or the asset that is received for fiat."""
+    """The crypto asset of the order. If the order is paid in crypto, this is the asset paid, otherwise the asset
+    received.
+    """
     asset_id: BookedAsset
     """The id of `asset`."""
     network: str
@@ -71,7 +73,7 @@ class OrderItem(TypedDict):
     amount: Number
     """The amount of the order, in the currency in which it is paid."""
     total_amount: NumberOrNull
-    """The total debited, in `from_asset`, including fees. Null if no amount was debited in the end."""
+    """The total debited, in `from_asset`, including fees. Null if in the end nothing was debited."""
     from_amount: Number
     """The amount sent, in `from_asset`."""
     from_asset_amount: Number
@@ -109,7 +111,7 @@ class OrderItem(TypedDict):
     account_number: str | None
     """The bank account or phone number of the payer or beneficiary, or null if there is none."""
     payment_details: PaymentInstructions | None
-    """The payment instructions of an onramp or buy. Null for other orders."""
+    """The payment instructions for an onramp or buy. Null for other orders."""
     channel_id: str | None
     """The channel of the payment partner, or null if it is not known."""
     provider_network_id: str | None
@@ -164,9 +166,9 @@ TransactionList = page_shape(
 def debited(order: Transaction) -> Decimal | None:
     """Return the amount debited from the customer (decision S18).
 
-    While the order can still succeed, this is the quoted amount, and for a withdrawal always. For a ramp or buy that
-    did not succeed, it is the amount received, or None if nothing was paid. For a send or swap that failed, it is
-    None, because the hold was released.
+    For a withdrawal, and for any order that can still succeed, this is the quoted amount. For a ramp or buy that did
+    not succeed, it is the amount received, or None if nothing was paid. For a failed send or swap, it is None, because
+    the hold was released.
     """
     if order.status not in ("failed", "expired", "refunded"):
         return order.paid.amount

@@ -42,4 +42,4 @@ MONEY = Money(
          *("fee", "tx_hash", "reference", "failure_code")},
     ),
 )  # fmt: skip
-"""`in_events` contains the fields that the section "Events" names, and the failure code of a transaction."""
+"""`in_events` contains the fields that the section "Events" lists, and the failure code of a transaction."""

@@ -1,4 +1,4 @@
-"""The ramp's data for probes: the steps, and the account values that are specific to this service."""
+"""The ramp's data for probes: the steps, and the account values that only this service has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _USED_TODAY = ("limits", "daily", "used")
 _BEYOND = Decimal(500)
 """The amount by which a request exceeds the balance.
 
-It is small, so that the balance causes the refusal and not a limit.
+It is small, so that the request fails because of the balance and not because of a limit.
 """
 
 
@@ -31,9 +31,10 @@ def _amount(body: Any, *path: str) -> Decimal | None:
 
 
 def _rounding(bodies: Mapping[str, Any]) -> str | None:
-    """Return how offramp quotes round the fiat amount: `down`, `up` to the nearest cent, or `both`.
+    """Return how offramp quotes round the fiat amount: `down`, `up` (to the nearest cent), or `both`.
 
-    A quote decides nothing if its exact amount is not above half a cent.
+    Only quotes whose exact amount is more than half a cent above a whole cent are considered, because others give the
+    same result both ways.
     """
     found = set()
     for body in bodies.values():
@@ -48,7 +49,7 @@ def _rounding(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _held_only(bodies: Mapping[str, Any]) -> str | None:
-    """Return which assets of the currency listing have a balance: `everything`, only `held` assets, or None."""
+    """Return `everything` if assets with a zero balance are listed, `held` if they are omitted, or None if unclear."""
     listed, held = _rows_of(bodies.get("currencies")), _rows_of(bodies.get("assets"))
     if not listed or held is None:
         return None
@@ -58,9 +59,9 @@ def _held_only(bodies: Mapping[str, Any]) -> str | None:
 
 
 def _given_back(bodies: Mapping[str, Any]) -> str | None:
-    """Return whether the used daily limit is the same, `yes` or `no`.
+    """Return `yes` if the used daily limit is unchanged, otherwise `no`.
 
-    A new day, or an earlier transaction that fails in between, decides nothing.
+    The result is None if a new day started or an earlier transaction failed in between.
     """
     first, last = bodies.get("limits"), bodies.get("limits'")
     before, after = _amount(first, *_USED_TODAY), _amount(last, *_USED_TODAY)
@@ -79,7 +80,7 @@ def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
 
 
 def _surroundings(read: _Read) -> dict[str, str]:
-    """Return an amount of CUSD that exceeds the balance of the account."""
+    """Return an amount of CUSD that exceeds the account's balance."""
     listed = read("/wallet/assets")
     rows = listed.get("data", []) if isinstance(listed, dict) else listed
     held = Decimal(0)
@@ -109,7 +110,7 @@ def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[t
 
 
 def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
-    from simulator.providers.ramp.facts import fit  # loads the rooms, so only on use
+    from simulator.providers.ramp.facts import fit  # imported on use, because it loads the rooms
 
     return fit(facts)
 

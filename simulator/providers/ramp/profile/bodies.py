@@ -1,4 +1,4 @@
-"""The request body that changes a profile, and the parameters of the actions by compliance and support."""
+"""The request body for changing a profile, and the parameters of the actions by compliance and support."""
 
 from typing import Annotated, Literal, NoReturn
 
@@ -25,17 +25,17 @@ FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2
 class PatchProfile(Body):
     """The changes to a profile.
 
-    Fields that are not sent do not change. The last four fields cannot be changed through the API.
+    Omitted fields do not change. The last four fields cannot be changed through the API.
     """
 
-    # Only the fields that were sent are used. The default values come from factories, so that the contract contains
-    # none.
+    # Only the fields that were sent are used. The default values come from factories, because a plain default value
+    # would appear in the contract.
     first_name: Name = Field(default_factory=str)
     """The new first name."""
     last_name: Name = Field(default_factory=str)
     """The new last name."""
     phone_number: str = Field(default_factory=str)
-    """The new phone number, in international format. It takes effect after verification."""
+    """The new phone number, in international format. It takes effect once it has been verified."""
     default_currency: FiatCode = Field(default_factory=lambda: "KES")
     """The new fiat currency for the account limits."""
     email: ReadOnly = Field(default_factory=lambda: None)
@@ -50,16 +50,16 @@ class PatchProfile(Body):
 
 class NeededAction(Body):
     code: Text
-    """The required action, as a code."""
+    """A code for the required action."""
     message: Text
-    """The required action, in words."""
+    """A description of the required action."""
 
 
 class SetKyc(Body):
     status: shapes.KycStatus
     """The new KYC status."""
     level: Annotated[int, Field(ge=1, le=3)] | None = None
-    """The new tier of the account, which determines the limits. By default, the tier does not change."""
+    """The new tier of the account, which determines its limits. By default, the tier does not change."""
     required_actions: list[NeededAction] | None = None
     """The required actions. If the status is `action_required`, the default is an identity document."""
 

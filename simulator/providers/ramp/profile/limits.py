@@ -1,8 +1,8 @@
 """Account limits: the maximum amounts of each KYC level, and their usage in each environment (decision M14).
 
-Usage counts the fiat side of a transaction, converted into the profile's default currency at the mid rate. A day starts
-at 00:00 UTC, and a month starts on the 1st. Usage is saved separately for each period and currency, so nothing needs to
-be reset when a period ends.
+The fiat amount of a transaction counts, converted into the profile's default currency at the mid rate. A day starts at
+00:00 UTC, and a month starts on the 1st. Usage is saved under the period and the currency, so nothing has to be reset
+at the end of a period.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEVEL_MAXIMA: dict[int, tuple[Decimal, Decimal, Decimal]] = {
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A maximum amount set through `set_limits`, with the profile's default currency at that time."""
+    """A maximum amount that was set through `set_limits`, with the default currency of the profile at that time."""
 
     amount: Decimal
     currency: str
@@ -63,7 +63,7 @@ def override(world: World, environment: str, period: str, amount: Decimal) -> No
 
 
 def put_limit(world: World, environment: str, period: str, amount: Decimal, currency: str) -> None:
-    """Give a new world another maximum amount for a period."""
+    """Set the maximum amount for a period in a new world."""
     world.store[LIMITS.of(environment)].put(period, Override(amount, currency))
 
 
@@ -88,7 +88,7 @@ def used(world: World, environment: str, period: str) -> Decimal:
 
 
 def remaining(world: World, environment: str, period: str) -> Decimal:
-    """Return the amount that remains in the current day or month. The result is never negative."""
+    """Return the amount that remains in the current day or month. It is never negative."""
     return max(ZERO, subtract(maximum(world, environment, period), used(world, environment, period)))
 
 
@@ -110,8 +110,8 @@ def charge_limits(
 ) -> LimitCharge:
     """Check a fiat amount against all three limits, count it towards them, and return the charge.
 
-    Pass the charge to `release_limits` if the transaction does not succeed. Raise `ApiError` amount_too_high if a
-    limit is exceeded. In that case, nothing is charged.
+    Pass the charge to `release_limits` if the transaction does not succeed. Raise `ApiError` amount_too_high if a limit
+    is exceeded. In that case, nothing is counted.
     """
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, param)
@@ -125,18 +125,18 @@ def charge_limits(
 
 
 def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
-    """Return True if a fiat amount exceeds the amount that remains in this month."""
+    """Return True if a fiat amount exceeds the amount that remains this month."""
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 
 def verify(world: World) -> None:
-    """Calculate with the limits and usage of a saved world. Raise an error if they are invalid."""
+    """Check the limits and usage of a saved world by calculating with them. Raise an error if they are invalid."""
     for environment in world.environments:
         would_exceed_monthly(world, environment, Decimal(1), LEVEL_CURRENCY)
 
 
 def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
-    """Subtract a charge from the day and month in which it was made. If `charge` is None, do nothing."""
+    """Subtract a charge from the day and month in which it was counted. If `charge` is None, do nothing."""
     if charge is None:
         return
     currency, amount, day, month = charge
@@ -154,7 +154,7 @@ def _periods(world: World) -> tuple[str, str]:
     return _day_and_month(world.now_ms // DAY_MS)
 
 
-@lru_cache(maxsize=64)  # all charges of a day share these strings
+@lru_cache(maxsize=64)  # all charges of one day share these strings
 def _day_and_month(days: int) -> tuple[str, str]:
     day = to_datetime(days * DAY_MS).strftime("%Y-%m-%d")
     return day, day[:7]

@@ -1,6 +1,6 @@
 """The account: its creation, changes by its owner, and changes by compliance and support.
 
-Section "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
+Section "Profile" of the specification; decisions H6, H18, M14, S24 and S25.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def get_profile(call: Call[None, None, None]) -> shapes.Profile:
     errors=("invalid_parameter", "invalid_phone_number"),
 )
 def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
-    """Changes the given fields only. A new phone number takes effect once it is verified. Until then, the response
-    contains the old number. E-mail, country, account type and business details cannot be changed through the API.
+    """Changes the given fields only. A new phone number takes effect once it has been verified. Until then, responses
+    contain the old number. E-mail, country, account type and business details cannot be changed through the API.
     """
     world, wanted = call.world, call.body
     for name in wanted.model_extra or ():
@@ -94,7 +94,7 @@ def update_profile(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profil
 
 @operation("GET /profile/kyc", "The state of KYC", profile_gate=False, shows="kyc")
 def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
-    """Returns the status of the account's identity check, the account's tier, and the actions that compliance still
+    """Returns the status of the account's identity check, the account's tier, and any actions that compliance still
     requires.
     """
     return shapes.show_kyc(profile_of(call.world))
@@ -102,9 +102,9 @@ def get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
 
 @operation("GET /profile/limits", "The account's limits and their usage", profile_gate=False)
 def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
-    """Returns the account's limits per transaction, day and month, the used amounts, and the times at which the
-    periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level
-    has higher limits.
+    """Returns the account's limits per transaction, day and month, the amounts used so far, and the times at which the
+    periods reset. The fiat amounts of ramps, purchases and withdrawals count towards the limits. A higher KYC level has
+    higher limits.
     """
     return shapes.show_limits(call.world, call.environment)
 
@@ -112,8 +112,8 @@ def get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
 def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
     """Set the KYC status and details.
 
-    A change to approved, action_required or rejected emits an event in both environments, first in the sandbox. If a
-    level is given, its limits apply. Setting the current status again changes the given details and emits nothing.
+    A change to approved, action_required or rejected emits an event in both environments, starting with the sandbox. If
+    a level is given, its limits apply. If the status is already set, the given details change and no event is emitted.
     """
     world, wanted, profile = call.world, call.parameters, profile_of(call.world)
     if wanted.level is not None:
@@ -133,7 +133,7 @@ def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
-    """Return a profile whose KYC reaches the given status now, with its times and default required actions."""
+    """Return a profile with the given KYC status as of now, including its timestamps and default required actions."""
     now_ms = world.now_ms
     profile = replace(profile, required_actions=())
     if status == "not_started":
@@ -146,7 +146,7 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
 
 
 def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
-    """Suspend, close or reopen the profile. Setting the current status changes nothing."""
+    """Suspend, close or reopen the profile. Setting the current status again has no effect."""
     account = profile_status(call.world)
     if call.parameters.status != account.status:
         move(call.world, account, "set_profile", call.parameters.status)
@@ -168,11 +168,11 @@ def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) ->
 
 
 def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
-    """Verify the new phone number. Raise `ControlError` 409 if no number is waiting to be verified."""
+    """Verify the new phone number. Raise `ControlError` 409 if no phone number is waiting to be verified."""
     profile = profile_of(call.world)
     if profile.pending_phone_number is None:
         message = "Nothing to verify: no phone number is waiting to be verified."
-        # Listed by name, because `ACTIONS` refers to these functions and is defined after them.
+        # Referred to by name, because `ACTIONS` refers to these functions and is defined after them.
         allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
     profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))

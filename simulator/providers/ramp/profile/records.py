@@ -1,7 +1,7 @@
 """The account: its profile with KYC and production access, access checks, and the other users of the platform.
 
-Tables "Profile" and "KYC detail" of the specification. The profile, KYC and production access belong to the account
-and therefore to both environments (decision S25). Each world saves one record of them.
+Tables "Profile" and "KYC detail" of the specification. Both environments share the profile, KYC and production access
+(decision S25), so each world saves them once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FRESH_LEVEL = 2
 
 @dataclass(frozen=True, slots=True)
 class RequiredAction:
-    """An action that compliance requires from the account."""
+    """An action that compliance requires from the account owner."""
 
     code: str
     message: str
@@ -50,17 +50,17 @@ class Profile:
     created_at_ms: Milliseconds
     required_actions: tuple[RequiredAction, ...] = ()
     pending_phone_number: str | None = None
-    """The new phone number while it waits to be verified, or None (decision S24)."""
+    """The new phone number until it is verified, otherwise None (decision S24)."""
 
     @property
     def kyc_id(self) -> str:
-        """The id under which the KYC history is saved."""
+        """The id under which the history of the KYC is saved."""
         return f"{self.user_id}:kyc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileStatus(Record):
-    """The account as a resource with a status. It is saved as part of `Profile`, like the KYC."""
+    """The account as a resource with a status. The status is saved in `Profile`, like the KYC."""
 
     kind = "profile"
     profile: Profile
@@ -68,7 +68,7 @@ class ProfileStatus(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kyc(Record):
-    """The account's KYC as a resource. Events identify it by the account's user_id."""
+    """The account's KYC as a resource. In events, its id is the account's user_id."""
 
     kind = "kyc"
     profile: Profile
@@ -99,7 +99,7 @@ def profile_of(world: World) -> Profile:
 
 
 def write(world: World, profile: Profile) -> Profile:
-    """Save the account. Its statuses can change only through transitions."""
+    """Save the account. Statuses can change only through transitions."""
     world.store[PROFILES].put(ACCOUNT, profile)
     return profile
 
@@ -145,7 +145,7 @@ def put_kyc(world: World, record: Kyc) -> None:
 
 
 def platform_users(world: World) -> list[PlatformUser]:
-    """Return the other users of the platform. The account itself is not included."""
+    """Return the other users of the platform, without the account itself."""
     return list(world.store[PLATFORM_USERS].values())
 
 

@@ -32,9 +32,9 @@ class Profile(TypedDict):
     account_type: AccountType
     """The type of account."""
     first_name: str
-    """The first name of the person, or of the company's representative."""
+    """The first name of the account holder, or of the company's representative."""
     last_name: str
-    """The last name of the person, or of the company's representative."""
+    """The last name of the account holder, or of the company's representative."""
     business_name: str | None
     """The name of the company. Null for an individual."""
     email: Annotated[str, Format("email")]
@@ -61,9 +61,9 @@ class RequiredAction(TypedDict):
     """An action that compliance requires."""
 
     code: str
-    """The required action, as a code."""
+    """A code for the required action."""
     message: str
-    """The required action, in words."""
+    """A description of the required action."""
 
 
 class KycDetail(TypedDict):

@@ -1,8 +1,8 @@
 """The state tables of KYC and of the profile's status, with the events and error codes of this package.
 
-The specification lists the statuses but defines no transitions, so every transition is an assumption. Compliance and
-support can change any status to any other (control API, `set_kyc` and `set_profile`). Setting the current status is not
-a transition.
+The specification lists the statuses but no transitions, so every transition is an assumption. Compliance and support
+can change any status to any other status (control API, `set_kyc` and `set_profile`). Setting the current status again
+is not a transition.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class QuoteBody(Body):
     amount_currency: Annotated[Text, OneOf({**RAMP_ASSET_CODES, **FIAT_CODES})]
     """The currency of `amount`: the code of the asset or of the fiat currency."""
     method: Method
-    """The payment method for the fiat. Not every currency supports mobile money."""
+    """The payment method for the fiat. Some currencies do not support mobile money."""
 
 
 class MobileMoneyPayer(Body):
@@ -54,7 +54,7 @@ class BankTransferPayer(Body):
     account_number: FreeText | None = None
     """The payer's account number, in the format of the fiat currency's country."""
     bank_code: FreeText | None = None
-    """The code of the payer's bank in its country."""
+    """The code of the payer's bank."""
     phone_number: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with bank transfers."""
 
@@ -69,18 +69,18 @@ class ConfirmOnramp(Body):
     payer: MobileMoneyPayer | BankTransferPayer
     """The payer of the fiat. The quote's payment method determines which fields are required."""
     reference: Name | None = None
-    """Your own reference. The transaction contains it, and you can search lists for it."""
+    """Your own reference. It is stored with the transaction, and searches in lists find it."""
 
 
 class ConfirmOnrampMobileMoney(ConfirmOnramp):
-    """Confirms an onramp that is paid by mobile money."""
+    """The request to confirm an onramp that is paid by mobile money."""
 
     payer: MobileMoneyPayer
     """The payer, identified by phone number."""
 
 
 class ConfirmOnrampBankTransfer(ConfirmOnramp):
-    """Confirms an onramp that is paid by bank transfer."""
+    """The request to confirm an onramp that is paid by bank transfer."""
 
     payer: BankTransferPayer
     """The payer, identified by bank account."""
@@ -92,9 +92,9 @@ class ConfirmOfframp(Body):
     beneficiary_id: Code
     """The payout recipient. It must be a saved beneficiary whose currency and payment method match the quote."""
     refund_address: Code
-    """The address, on the quote's network, to which the deposit is returned if the payout fails."""
+    """The address on the quote's network to which the deposit is returned if the payout fails."""
     reference: Name | None = None
-    """Your own reference. The transaction contains it, and you can search lists for it."""
+    """Your own reference. It is stored with the transaction, and searches in lists find it."""
 
 
 Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
@@ -124,19 +124,23 @@ TxHash = Annotated[Text, AfterValidator(_hash_of_any_network)]
 
 class PaymentParameters(Body):
     amount: Annotated[Amount, AfterValidator(_paid)] | None = None
-    """The amount of fiat that arrives. The default is the full amount. With a smaller amount, the transaction fails."""
+    """The amount of fiat that arrives. The default is the full amount. If it is lower, the transaction fails."""
 
 
 class RampDepositParameters(Body):
     amount: PositiveAmount | None = None
     """The amount of the asset that arrives.
 
-    The default is `deposit.amount`. With a smaller amount, the transaction fails.
+    The default is `deposit.amount`. If it is lower, the transaction fails.
     """
     asset: Text | None = None
-    """The asset that arrives. The default is the correct asset. A deposit of another asset is not matched."""
+    """The asset that arrives. The default is the expected asset. A deposit of any other asset is not matched to the
+    offramp.
+    """
     memo: FreeText | None = None
-    """The memo of the deposit. The default is the correct memo. A deposit with another memo is not matched."""
+    """The memo of the deposit. The default is the expected memo. A deposit with any other memo is not matched to the
+    offramp.
+    """
     tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default, a new hash is generated."""
 

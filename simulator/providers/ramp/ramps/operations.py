@@ -99,10 +99,10 @@ def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
 
 
 def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 if amount_currency is neither side's currency, or if the amount has too many decimals
-    (H7).
+    """Raise `ApiError` 400 if amount_currency is neither of the two currencies, or if the amount has too many decimals
+    (decision H7).
 
-    An unsupported pair passes this check, because its sides are unknown. The business rules refuse it later.
+    An unsupported pair passes this check, because its currencies are unknown. The business rules reject it later.
     """
     body = call.body
     try:
@@ -117,7 +117,7 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
 def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     """Return the asset and the fiat currency of a quote.
 
-    Raise `ApiError` 422 unsupported_pair if they are not supported.
+    Raise `ApiError` 422 unsupported_pair if the pair is not supported.
     """
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
@@ -162,8 +162,8 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
         return delivered(world, body.type, amount, fee.total, rate, destination)
 
     given_source = body.amount_currency == source.code
-    # A requested amount on the delivered side is kept exactly, and the solver finds the source amount. Converting the
-    # amount back and forth would lose a unit to rounding, and the recipient would not receive the requested amount.
+    # If the amount is on the delivered side, keep it exactly and let the solver find the source amount. Converting the
+    # amount back and forth would lose a unit to rounding, and the recipient would get less than requested.
     source_amount = (
         amount if given_source else solve_source(source, amount, lambda amount: delivers(amount, fee_of(amount)))
     )
@@ -185,7 +185,7 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
 def delivered(
     world: World, direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency
 ) -> Decimal:
-    """Return the amount for the recipient, rounded down. The result is never negative (decisions M3, M4)."""
+    """Return the amount that the recipient gets, rounded down. It is never negative (decisions M3, M4)."""
     net = max(subtract(source, fee), ZERO)
     return received(world, destination, divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
@@ -221,13 +221,13 @@ def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     statuses=("awaiting_payment", "awaiting_deposit"),
 )
 def confirm_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
-    """Uses an active quote and starts the transaction. The required fields depend on the type of the quote and, for
-    an onramp, on its payment method. An onramp then waits for the payer's fiat. Its status is `awaiting_payment`, and
+    """Uses an active quote and starts the transaction. The required fields depend on the type of the quote and, for an
+    onramp, on its payment method. An onramp then waits for the payer's fiat. Its status is `awaiting_payment`, and
     `payment_instructions` describes how to pay. An offramp waits for your crypto. Its status is `awaiting_deposit`.
     Send exactly `deposit.amount` of `deposit.asset` to `deposit.address` before `deposit_by`. On stellar, include
     `deposit.memo`. A quote can be confirmed once, within its 30 minutes. The transaction counts towards the account
-    limits. The request fails if the address is not valid on the quote's network, if the beneficiary does not match
-    the quote, or if the network is down.
+    limits. The request fails if the address is not valid on the quote's network, if the beneficiary does not match the
+    quote, or if the network is down.
     """
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
@@ -299,7 +299,7 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
-    """Check and charge the account limits, and mark the quote as used.
+    """Check the account limits, count the amount towards them, and mark the quote as used.
 
     Return the fields that onramps and offramps share.
     """
@@ -339,7 +339,7 @@ def get_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
 
 
 class BankPayer(Protocol):
-    """A bank transfer payer in a request body."""
+    """The payer of a bank transfer, as named in a request body."""
 
     @property
     def account_number(self) -> str | None: ...
@@ -349,19 +349,19 @@ class BankPayer(Protocol):
 
 
 def check_payer(payer: BankPayer, fiat_code: str) -> None:
-    """Raise `ApiError` 400 if the payer's account number is given and has the wrong format."""
+    """Raise `ApiError` 400 if an account number is given for the payer and has the wrong format."""
     if payer.account_number is not None:
         require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
 
 
 def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
-    """Raise `ApiError` 422 invalid_bank_account if the payer's bank is given and unknown (decision R5)."""
+    """Raise `ApiError` 422 invalid_bank_account if a bank is given for the payer and is unknown (decision R5)."""
     if payer.bank_code is not None:
         require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
 
 
 def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
-    """Return the service's account to pay to. It is at the first bank of the country (decision R5)."""
+    """Return the service's account to pay to. It is with the first bank listed for the country (decision R5)."""
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
     return {

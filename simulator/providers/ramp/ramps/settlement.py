@@ -1,6 +1,6 @@
 """Actions of third parties on ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
 
-Decisions S1, S3 to S6, S9 and S16. Every movement of money is one balanced ledger entry.
+Decisions S1, S3 to S6, S9 and S16. Each transfer is one balanced ledger entry.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def lapse(world: World, timer: Timer) -> None:
 def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
     """Receive the payer's fiat.
 
-    An amount that is too high is accepted, and an amount that is too low fails the onramp (decision S6).
+    If too much arrives, it is accepted. If too little arrives, the onramp fails (decision S6).
     """
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
@@ -70,7 +70,9 @@ def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
 
 
 def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
-    """Receive a deposit that the account itself sent to `deposit.address`. The same rules apply (decisions S6, S9)."""
+    """Receive a deposit that the account itself sent to `deposit.address`. The same rules apply as for any other
+    deposit (decisions S6, S9).
+    """
     if ramp.status != "awaiting_deposit":
         return False
     if arrival.asset != ramp.paid.code:
@@ -94,7 +96,7 @@ def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """Fail an onramp because the payer's provider declined the payment (decision S3)."""
+    """Fail an onramp because the payer declined the payment (decision S3)."""
     if assumes(call.world, "S3", "payer_may_try_again"):
         return call.target
     call.world.agenda.cancel(DEADLINE, call.target.id)

@@ -86,7 +86,7 @@ class RampQuoteShape(TypedDict):
     created_at: Timestamp
     """The time at which the rate and fees were locked."""
     expires_at: Timestamp
-    """The expiry time, 30 minutes after `created_at`. Starting at this time, the quote cannot be confirmed."""
+    """The expiry time, 30 minutes after `created_at`. From this time on, the quote cannot be confirmed."""
 
 
 class RampMobileMoneyInstructions(TypedDict):
@@ -110,7 +110,7 @@ class RampBankTransferInstructions(TypedDict):
     bank_name: Annotated[str, Assumed("R5")]
     """The bank of that account."""
     reference: Annotated[str, Assumed("R5")]
-    """The reference to state in the transfer, so that it can be matched to the order."""
+    """The reference to include with the transfer. It links the transfer to the order."""
 
 
 RampPaymentInstructions = Annotated[
@@ -120,7 +120,7 @@ RampPaymentInstructions = Annotated[
 
 class _RampDeposit(TypedDict):
     amount: AmountText
-    """The exact amount to send, in `asset`. It is the quote's `source_amount`."""
+    """The exact amount to send, in `asset`. It equals the quote's `source_amount`."""
     deposit_by: Timestamp
     """The deadline for the deposit, which is the quote's `expires_at`."""
 
@@ -131,11 +131,11 @@ class StellarRampDeposit(_RampDeposit):
     network: Literal["stellar"]
     """The network on which to send the deposit."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["stellar"]})]
-    """The asset to send. A deposit of another asset is not matched."""
+    """The asset to send. A deposit of any other asset is not matched to this offramp."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$"), Assumed("R6", "pattern")]
     """The service's address to which to send the deposit."""
     memo: str
-    """The memo of the deposit. A deposit without it is not matched."""
+    """The memo of the deposit. A deposit without it is not matched to this offramp."""
 
 
 class CeloRampDeposit(_RampDeposit):
@@ -144,7 +144,7 @@ class CeloRampDeposit(_RampDeposit):
     network: Literal["celo"]
     """The network on which to send the deposit."""
     asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["celo"]})]
-    """The asset to send. A deposit of another asset is not matched."""
+    """The asset to send. A deposit of any other asset is not matched to this offramp."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$"), Assumed("R6", "pattern")]
     """The service's address to which to send the deposit."""
 
@@ -154,11 +154,11 @@ RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminato
 
 class _RampTerms(TypedDict):
     id: Annotated[str, Prefix("txn_")]
-    """The id of the transaction. Read it again with `GET /transactions/{id}`."""
+    """The id of the transaction. To get its current state, use `GET /transactions/{id}`."""
     quote_id: Annotated[str, Prefix("qt_")]
     """The id of the quote. The transaction has the same rate, amounts and fee."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
-    """The public number of its order, for `GET /orders/{order_id}`."""
+    """The public number of the transaction's order, as used in `GET /orders/{order_id}`."""
     network: NetworkText
     """The network on which the crypto is delivered (onramp) or deposited (offramp), as on the quote."""
     asset: RampAsset
@@ -168,7 +168,8 @@ class _RampTerms(TypedDict):
     rate: RateText
     """The locked rate of the quote: fiat per unit of the asset."""
     source_amount: AmountText
-    """The amount paid in, before fees, as on the quote. It is fiat for an onramp, and the asset for an offramp."""
+    """The amount paid in, before fees, as on the quote. It is in fiat for an onramp, and in the asset for an offramp.
+    """
     destination_amount: AmountText
     """The amount that the recipient receives after all fees, as on the quote. For an onramp it is in the asset, for
     an offramp in fiat.
@@ -183,7 +184,7 @@ class _RampTerms(TypedDict):
     reference: Annotated[str | None, Assumed("H19", "nullable")]
     """The `reference` given at confirmation, or null if none was given."""
     failure_code: NotRequired[FailureText]
-    """The reason for the failure. Present once the status is `failed`, even after it changes to `refunded`."""
+    """The reason for the failure. It is present once the status is `failed`, and stays after a refund."""
     created_at: Timestamp
     """The time at which the quote was confirmed."""
     updated_at: Timestamp
@@ -223,7 +224,7 @@ def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
     """Return the response for a quote. It depends only on the quote's record.
 
     A new quote is rendered three times: once for scenarios and twice for callers. Caching recent results halves the
-    time of a read request.
+    time of read requests.
     """
     recent = _RECENT.get(quote.id)
     if recent is not None and recent[0] is quote:
@@ -266,7 +267,7 @@ class _Terms(TypedDict):
 
 
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
-    # The instructions match the quote's payment method, which determines their fields.
+    # The fields of the instructions depend on the quote's payment method.
     instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
     return {
         "id": ramp.id,

@@ -1,6 +1,7 @@
 """Request bodies of recurring payments.
 
-Drafts differ by type and destination, and schedules by frequency. The other bodies are for pauses and restarts.
+There are separate models for drafts of each type and destination, and for schedules of each frequency. The other bodies
+are for pauses and restarts.
 """
 
 from collections.abc import Mapping
@@ -36,12 +37,12 @@ LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5]
 
 
 class Source(Body):
-    """The balance from which the runs are paid."""
+    """The balance that pays for the runs."""
 
     symbol: Code
     """The asset. For a withdrawal it must be a stablecoin."""
     network: Code
-    """The network of the asset, in capitals. Its status in GET /currencies must be `active`."""
+    """The network of the asset, in upper case. Its status in GET /currencies must be `active`."""
 
 
 class BeneficiaryRecipient(Body):
@@ -55,7 +56,7 @@ class AnyDestinationRecipient(Body):
     """The recipient of a recurring send."""
 
     destination: balance.AnyDestination
-    """The destination, in the format of POST /wallet/send."""
+    """The destination, in the same format as in POST /wallet/send."""
 
 
 _RECIPIENTS = balance.by_destination(
@@ -64,7 +65,7 @@ _RECIPIENTS = balance.by_destination(
 
 
 class AnyRecipient(Body):
-    """A recipient when the type of the payment is not known yet."""
+    """A recipient in a payment whose type is not known yet."""
 
 
 class NewRecurring(Body):
@@ -75,19 +76,19 @@ class NewRecurring(Body):
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
     """The type of the runs. It determines the format of `recipient`."""
     source: Source
-    """The balance from which all runs are paid."""
+    """The balance that pays for all runs."""
     amount: Amount
     """The amount of each run, in `amount_currency`."""
     amount_currency: Text
     """The currency of `amount`.
 
-    It is the source's symbol, or for a withdrawal it can be the beneficiary's fiat currency. In fiat, each run sells
-    as much of the source as needed.
+    This is the symbol of the source. For a withdrawal, it can also be the fiat currency of the beneficiary. In that
+    case, each run sells as much of the source as needed.
     """
     description: Note | None = None
     """A note about each payment."""
     reference: Name | None = None
-    """Your own reference. Each run's transaction has the reference followed by `-` and the number of the run."""
+    """Your own reference. The transaction of each run has this reference followed by `-` and the number of the run."""
 
 
 class CreateRecurring(NewRecurring):
@@ -110,7 +111,7 @@ class CreateRecurringSend(NewRecurring):
 
     type: Literal["send"]
     recipient: AnyDestinationRecipient
-    """The recipient. It is an address, another user, or a Lightning address or invoice."""
+    """The recipient: an address, another user, a Lightning address or an invoice."""
 
 
 SENDS = balance.by_destination(
@@ -126,17 +127,17 @@ class End(Body):
     """When a recurring payment stops."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """The condition for the last run. It determines which other field is required."""
+    """The condition that ends the payments. It determines which other field is required."""
     date: LocalDate | None = None
-    """The last possible day of a run, in the schedule's time zone. Required if the type is `on_date`."""
+    """The last day on which a run can take place, in the schedule's time zone. Required if the type is `on_date`."""
     occurrences: Annotated[int, Field(ge=1), Assumed("S19", "minimum")] | None = None
     """The number of runs, including failed runs. Required if the type is `after_occurrences`."""
 
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: object) -> object:
-        """Raise an error if an end of type on_date has no date, or an end of type after_occurrences has no
-        occurrences.
+        """Raise an error if the type is on_date and there is no date, or if it is after_occurrences and there is no
+        number.
         """
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
@@ -156,12 +157,12 @@ class ScheduleBody(Body):
     day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
     """The day of the month for the runs.
 
-    In a shorter month, the run is on the last day. Required if the frequency is monthly.
+    In months without this day, the run is on the last day. Required if the frequency is monthly.
     """
     start_date: LocalDate
-    """The first possible day of a run, in `timezone`. It must be today or later."""
+    """The first day on which a run can take place, in `timezone`. It must be today or later."""
     time: LocalTime = DEFAULT_TIME
-    """The local time of the runs in `timezone`, as HH:MM in 24-hour format."""
+    """The local time of the runs in `timezone`, as HH:MM (24-hour clock)."""
     timezone: Text = DEFAULT_TIMEZONE
     """The time zone of the dates and the time, as an IANA name."""
     end: End
@@ -199,21 +200,21 @@ class MonthlySchedule(ScheduleBody):
 
     frequency: Literal["monthly"]
     day_of_month: Annotated[int, Field(ge=1, le=31)]
-    """The day of the month for the runs. In a shorter month, the run is on the last day."""
+    """The day of the month for the runs. In months without this day, the run is on the last day."""
 
 
 class PauseBody(Body):
-    """The reason for a pause."""
+    """The request to pause a recurring payment."""
 
     reason: Note | None = None
     """The reason for the pause, returned as `pause_reason`."""
 
 
 class RestartBody(Body):
-    """The start of the runs after a pause."""
+    """The request to restart a paused recurring payment."""
 
     start_date: LocalDate | None = None
-    """The new start date of the schedule. By default, the runs continue on the next date of the schedule."""
+    """The new start date of the schedule. By default, the runs continue with the next date of the schedule."""
 
 
 SCHEDULES: Mapping[str, type[ScheduleBody]] = {

@@ -1,4 +1,4 @@
-"""Creation of recurring payments: checks on the type, amount, source and recipient.
+"""Creation of recurring payments: checks of the type, amount, source and recipient.
 
 Section "Recurring payments" of the specification; decisions S21 and S23.
 """
@@ -50,7 +50,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
     if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
-        return  # the business rules refuse it
+        return  # the business rules report the error
     fiats = tuple(FIATS) if body.type == "withdraw" else ()
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid(
@@ -85,9 +85,9 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     statuses=("draft",),
 )
 def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> shapes.RecurringPaymentShape:
-    """Creates the draft of a recurring payment. The payment is a withdrawal to a saved beneficiary, or a send to a
-    destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only
-    when a run is due. A draft transfers no money. Set its schedule, read its review, then activate it.
+    """Creates the draft of a recurring payment. The payment is either a withdrawal to a saved beneficiary or a send to
+    a destination. The asset, network, recipient and amount are checked now. The limits and the balance are checked only
+    when a run is due. A draft does not transfer any money. Set its schedule, read its review, and then activate it.
     """
     world, environment, body = call.world, call.environment, call.body
     saved, destination = None, None
@@ -130,7 +130,7 @@ def create_recurring_payment(call: Call[bodies.NewRecurring, None, None]) -> sha
 
 def _as_given(destination: balance.AnyDestination) -> DestinationShape:
     """Return the fields of a destination as they were given. Unknown fields are ignored (decision H6)."""
-    # Any, because mypy cannot know that the destination models and the response model have the same fields.
+    # Any, because mypy cannot know that the models of the destination and of the response have the same fields.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
     shape: DestinationShape = given
     return shape
@@ -138,8 +138,8 @@ def _as_given(destination: balance.AnyDestination) -> DestinationShape:
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """Add the prefix `recipient.` to the destination in an error's `param` and message, to match its path in this
-    body.
+    """Add the prefix `recipient.` to an error about the destination, in `param` and in the message. In this request
+    body, the destination is inside `recipient`.
     """
     try:
         yield

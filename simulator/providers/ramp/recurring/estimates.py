@@ -1,4 +1,5 @@
-"""The estimated cost of a run, for the review. Nothing is locked, and exceeding a limit is not an error.
+"""The estimated cost of a run, for the review. Nothing is locked. If a limit is exceeded, the result is a warning and
+not an error.
 
 Section "Review object" of the specification; decisions M2, M6, M7 and M14.
 """
@@ -33,9 +34,9 @@ class Estimate:
     """The current cost of a run. Amounts are in the source currency."""
 
     rate: Decimal
-    """Fiat per unit of the source. For a send, 1."""
+    """The rate, as fiat per unit of the source. It is 1 for a send."""
     source_amount: Decimal
-    """The amount of the payment, without additional fees."""
+    """The amount of the payment, without fees that are charged on top."""
     debit: Decimal
     """The total that would be debited from the balance."""
     fee: Fee
@@ -46,7 +47,7 @@ class Estimate:
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
     """Return the amounts for the review.
 
-    Exceeded limits become warnings. Raise `ApiError` 422 unsupported_pair if no fee product matches.
+    Exceeded limits are returned as warnings. Raise `ApiError` 422 unsupported_pair if no fee product matches.
     """
     rate, source_amount, debit, fee, delivered = (
         _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)

@@ -1,7 +1,7 @@
 """Operations on recurring payments: schedule, review, activate, pause, restart, delete, list.
 
-Section "Recurring payments" of the specification; decisions S19, S20, S21 and S23. Drafts are created in `creating`.
-Timers are handled in `runs`.
+Section "Recurring payments" of the specification; decisions S19, S20, S21 and S23. The module `creating` creates
+drafts, and `runs` handles timers.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ _START_ERRORS = specified("invalid_state") | {
     "unsupported_pair": "M15",
     "invoice_expired": "start-checks",
 }
-"""The errors for activating or restarting a payment if no run could succeed."""
+"""The errors when a payment is activated or restarted although no run could succeed."""
 
 
 NEXT_RUNS_SHOWN = 3
 
 
 def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
-    """Raise `ApiError` 400 if the time zone is unknown, start_date is before today, or the end is before the start."""
+    """Raise `ApiError` 400 if the time zone is unknown, start_date is before today, or the end date is before the start
+    date.
+    """
     body = call.body
     if body.timezone not in zone_names():
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
@@ -76,8 +78,8 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
 )
 def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """Sets or replaces the schedule of a draft or paused recurring payment. The status does not change. In any other
-    status, the request fails with invalid_state. Dates and time are local to `timezone`. After you change the
-    schedule of a draft, read its review again before you activate it.
+    status, the request fails with invalid_state. Dates and times are local to `timezone`. If you change the schedule of
+    a draft, read its review again before you activate it.
     """
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -105,9 +107,9 @@ def set_recurring_schedule(call: Call[bodies.ScheduleBody, None, RecurringPaymen
     errors=specified("invalid_state") | {"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
 )
 def review_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.Review:
-    """Returns a preview of the runs: the recipient, the cost of a run, the times of the next runs, and warnings.
-    Rates are not locked, so all amounts are estimates. After you set a draft's schedule, you must read the review
-    before you can activate the draft. If there is no schedule, the request fails with invalid_state.
+    """Returns a preview of the runs: the recipient, the cost of a run, the times of the next runs, and warnings. Rates
+    are not locked, so all amounts are estimates. After you set a draft's schedule, you must read the review before you
+    can activate the draft. If there is no schedule, the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
     _require_schedule(payment)
@@ -153,7 +155,7 @@ def activate_recurring_payment(call: Call[Nothing, None, RecurringPayment]) -> s
 @operation("POST /recurring-payments/{id}/pause", "Pause the runs", load=_FIND, errors=("invalid_state",))
 def pause_recurring_payment(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
     """Pauses an active recurring payment until you restart it. No further run is scheduled, but a payment in progress
-    finishes. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs
+    is completed. The event recurring_payment.paused is sent. A recurring payment is also paused after three failed runs
     in a row. If the recurring payment is not active, the request fails with invalid_state.
     """
     world, payment = call.world, call.resource
@@ -180,10 +182,10 @@ def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> Non
     statuses=("active",),
 )
 def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
-    """Continues a paused recurring payment on the next date of the schedule, or with a new start at `start_date`.
-    Missed runs are skipped. They are not paid later and do not count. The event recurring_payment.restarted is sent.
-    If the payment is not paused or no date is left, the request fails with invalid_state. As for activation, it also
-    fails if no run could succeed.
+    """Continues a paused recurring payment on the next date of its schedule, or with a new start at `start_date`.
+    Missed runs are skipped. They are not made up for, and they do not count. The event recurring_payment.restarted is
+    sent. The request fails with invalid_state if the payment is not paused or no date is left. As with activation, it
+    also fails if no run could succeed.
     """
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")
@@ -201,8 +203,8 @@ def restart_recurring_payment(call: Call[bodies.RestartBody, None, RecurringPaym
     "DELETE /recurring-payments/{id}", "End a recurring payment; past payments are unaffected", basis="S20", load=_FIND
 )
 def delete_recurring_payment(call: Call[None, None, RecurringPayment]) -> None:
-    """Ends a recurring payment permanently. The payment can have any status. There are no further runs, and past
-    payments are unaffected. The event recurring_payment.deleted is sent.
+    """Ends a recurring payment permanently, whatever its status. There are no further runs, and past payments are
+    unaffected. The event recurring_payment.deleted is sent.
     """
     cancel_runs(call.world, call.resource)
     remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
@@ -223,9 +225,9 @@ def _require_schedule(payment: RecurringPayment) -> Schedule:
 
 
 def _resumed(world: World, payment: RecurringPayment) -> RecurringPayment:
-    """Return a payment with its next run and its total number of runs, if it continues now (decision S19).
+    """Return the payment with its next run and total number of runs, as if it continued now (decision S19).
 
-    Raise `ApiError` 409 if no date is left, or 404 or 422 if `require_runnable` does.
+    Raise `ApiError` 409 if no date is left, and the errors of `require_runnable` (404 and 422).
     """
     require_runnable(world, payment)
     next_run = payment.next_moment(world.now_ms)
@@ -260,8 +262,8 @@ TRANSACTION_LIST = Listing(
     load=_FIND,
 )
 def list_recurring_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
-    """Lists the transactions created by the runs of one recurring payment, newest first. If a run failed before it
-    created a transaction, the run is not included.
+    """Lists the transactions created by the runs of one recurring payment, newest first. Runs that failed before they
+    created a transaction are not included.
     """
     made = call.query.where(Transaction.made_by, call.resource.id)
     return page_of(made, transactions(call.world, call.environment), lambda row: render(call.world, row))
@@ -282,6 +284,6 @@ def list_recurring_payments(call: Call[None, ListRequest, None]) -> Page[shapes.
 def get_recurring_payment(call: Call[None, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """Returns one recurring payment with its schedule and counters.
 
-    For a deleted recurring payment, the request fails with not_found.
+    If the recurring payment was deleted, the request fails with not_found.
     """
     return render_recurring(call.world, call.resource)

@@ -24,17 +24,17 @@ TYPE_MEANINGS = {
 
 
 class DestinationAddress(TypedDict):
-    """An on-chain address, in the form in which it was given."""
+    """An on-chain address, as given in the request."""
 
     type: Literal["address"]
     address: str
     """The recipient's address."""
     memo: NotRequired[str]
-    """The memo for a stellar payment. Present if it was given."""
+    """The memo for a payment on stellar. Present if it was given."""
 
 
 class DestinationUser(TypedDict):
-    """Another user of the service, in the form in which it was given. One of the three fields is present."""
+    """Another user of the service, as given in the request. One of the three fields is present."""
 
     type: Literal["platform_user"]
     email: NotRequired[str]
@@ -46,7 +46,7 @@ class DestinationUser(TypedDict):
 
 
 class DestinationLightning(TypedDict):
-    """An invoice or a Lightning address, in the form in which it was given."""
+    """An invoice or a Lightning address, as given in the request."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
     invoice: NotRequired[str]
@@ -56,7 +56,7 @@ class DestinationLightning(TypedDict):
 
 
 DestinationShape: TypeAlias = DestinationAddress | DestinationUser | DestinationLightning
-"""A destination in the form in which it was given."""
+"""A destination, as given in the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class RecurringPayment(Record):
     amount_currency: str
     beneficiary_id: Id | None = None
     destination: DestinationShape | None = None
-    """The destination in the form in which it was sent."""
+    """The destination, as given in the request."""
     description: str | None = None
     reference: str | None = None
     schedule: Schedule | None = None
@@ -81,7 +81,7 @@ class RecurringPayment(Record):
     """True if the current schedule has been reviewed (decision S20)."""
     next_run_at_ms: Milliseconds | None = None
     runs_executed: int = 0
-    """The number of runs that were executed. The next run has the next number."""
+    """The number of runs so far, whether they succeeded or failed. The number of the next run is one higher."""
     runs_completed: int = 0
     """The number of runs that succeeded."""
     failures_in_a_row: int = 0
@@ -98,13 +98,13 @@ class RecurringPayment(Record):
 
     @property
     def stated(self) -> Currency:
-        """The currency of `amount`: the source, or the beneficiary's fiat currency."""
+        """The currency of `amount`: the source's symbol, or the beneficiary's fiat currency."""
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
     def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
         """Return the times of up to `count` runs at or after `now_ms`, as if the payment were active.
 
-        A date that has already run is not repeated, and the number of occurrences is not exceeded.
+        A date with a past run is not repeated, and the number of occurrences is not exceeded.
         """
         if self.schedule is None:
             return ()
@@ -116,7 +116,7 @@ class RecurringPayment(Record):
         """Return the total number of runs if the payment continues at `now_ms`, or None if it has no end (decision
         S19).
 
-        If the schedule has an end date, the total is the number of executed runs plus the number of remaining dates.
+        If the schedule has an end date, the total is the number of past runs plus the number of remaining dates.
         """
         if self.schedule is None:
             return None

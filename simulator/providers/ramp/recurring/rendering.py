@@ -43,7 +43,7 @@ def render_recurring(world: World, payment: RecurringPayment) -> shapes.Recurrin
 
 
 class _Terms(TypedDict):
-    """The fields between `type` and `recipient`, which both types share."""
+    """The fields between `type` and `recipient`, which are the same for both types."""
 
     status: str
     source: shapes.RecurringSource
@@ -52,7 +52,7 @@ class _Terms(TypedDict):
 
 
 class _End(TypedDict):
-    """The fields after `recipient`, which both types share."""
+    """The fields after `recipient`, which are the same for both types."""
 
     description: str | None
     reference: str | None

@@ -1,7 +1,8 @@
 """Timers of recurring payments: the notice a day before a run, the run itself, pausing and completing.
 
-Section "Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. In one attempt, each
-run creates a quote, uses it and debits the balance. If the run fails, only its event remains.
+Section "Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. A run creates a
+quote, uses it and debits the balance. If one of these steps fails, all of them are undone, and only the event about the
+failed run remains.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ NOTICE_MS = DAY_MS
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:
-    """Schedule the run at `next_run_at_ms` and its notice 24 hours earlier.
+    """Schedule the run at `next_run_at_ms`, and its notice 24 hours earlier.
 
-    If that time has passed, send the notice now.
+    If the time for the notice has passed, send the notice now.
     """
     assert payment.next_run_at_ms is not None
     world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
@@ -71,12 +72,12 @@ def _announce(world: World, payment: RecurringPayment) -> None:
 
 
 def run(world: World, timer: Timer) -> None:
-    """Execute a run: pay and report the result. Then schedule the next run, or pause or complete the payment."""
+    """Execute a run: pay and emit the result. Then schedule the next run, or pause or complete the payment."""
     payment = existing(world, RecurringPayment, timer.target)
     number, scheduled_for_ms = payment.runs_executed + 1, present(payment.next_run_at_ms)
     try:
-        # If the payment fails, the attempt undoes everything that the payment wrote, including its quote. The run
-        # itself is kept.
+        # If the payment fails, `attempt` undoes everything that the payment wrote, including its quote. The run itself
+        # stays recorded.
         with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
             transaction = _pay(world, payment, number)
     except ApiError as error:
@@ -104,7 +105,7 @@ def run(world: World, timer: Timer) -> None:
 
 
 def require_runnable(world: World, payment: RecurringPayment) -> None:
-    """Raise `ApiError` if no run could succeed, regardless of the balance and the account limits (decision S20).
+    """Raise `ApiError` if no run could succeed, even with enough balance and without account limits (decision S20).
 
     The error is 404 if the beneficiary was deleted. It is 422 if the amount is outside the fee product's limits at the
     current rate, if the fee product is inactive (M15), or if the destination can no longer be paid.
@@ -117,7 +118,7 @@ def require_runnable(world: World, payment: RecurringPayment) -> None:
 
 
 class _Withdrawal(TypedDict):
-    """The terms of one withdrawal, which its estimate and its quote share."""
+    """The terms of one withdrawal. Its estimate and its quote use the same terms."""
 
     asset: Currency
     money: Currency
@@ -148,7 +149,9 @@ class _Tags(TypedDict):
 
 
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
-    """Make one payment, as an integrator would. Raise `ApiError` if the payment or the account's access checks fail."""
+    """Make one payment as an integrator would. Raise `ApiError` if the payment or one of the account's access checks
+    fails.
+    """
     require_active(world)
     require_kyc(world)
     environment = payment.environment
@@ -169,7 +172,7 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
 
 
 def failure_code(error: ApiError) -> str:
-    """Return the failure code of a refused run (decision S4)."""
+    """Return the failure code for a run that was rejected with an error (decision S4)."""
     if error.param == "beneficiary_id" and error.code in ("not_found", "invalid_parameter"):
         return "beneficiary_deleted"
     return error.code if error.code in shapes.FAILURE_MEANINGS else "internal_error"

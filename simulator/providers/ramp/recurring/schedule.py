@@ -1,8 +1,8 @@
 """Schedules of recurring payments: dates from calendar arithmetic, times from pinned time zone tables.
 
-Section "Recurring payments" of the specification, decision S19. The dates of a schedule are numbered from 0. Any date,
-and the number of dates before a given day, can be calculated without a search. Time zones come from the `tzdata`
-package and not from the machine, so that every installation calculates the same times.
+Section "Recurring payments" of the specification; decision S19. The dates of a schedule are numbered from 0. Each date
+can be calculated directly from its number, and the number of dates before a given day is calculated without a search.
+Time zones come from the `tzdata` package and not from the machine, so every installation calculates the same times.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Schedule:
     """The number of runs. Set if the end is after_occurrences."""
 
     def date_at(self, index: int) -> date | None:
-        """Return the date with the given number (starting at 0), or None if it is after the end date or outside the
-        calendar of the simulation.
+        """Return the date with the given number (starting at 0). Return None if it is after the end date or after the
+        last year that the simulation supports.
         """
         start = date.fromisoformat(self.start_date)
         try:
@@ -79,13 +79,13 @@ class Schedule:
     def _lead_days(self, start: date) -> int:
         """Return the number of days from the start date to the first run.
 
-        Used for schedules with a fixed number of days between runs.
+        Only used for schedules with a fixed number of days between runs.
         """
         return 0 if self.frequency == "daily" else (WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7
 
     def _monthly(self, start: date, index: int) -> date:
-        # Always calculated from the start month. Adding a month to the previous date would permanently turn the 31st
-        # into the 28th.
+        # Always calculated from the start month. If a month were added to the previous date, the 31st would become the
+        # 28th for good.
         first = start.year * 12 + start.month - 1
         if _day_in_month(first, self.day_of_month or 1) < start:
             first += 1
@@ -97,9 +97,9 @@ class Schedule:
         return None if found is None else local_ms(found, self.time, self.timezone)
 
     def first_index(self, at_ms: int) -> int:
-        """Return the number of the first date at or after `at_ms`, even if the schedule ends earlier."""
-        # The estimate starts one or two dates early, because a local time that does not exist may shift to the next
-        # day. The loop below then needs only a few steps.
+        """Return the number of the first date at or after `at_ms`. The end of the schedule is ignored."""
+        # The estimate starts one or two dates too early, because a local time that does not exist can move to the next
+        # day. The loop below therefore needs only a few steps.
         day = today(self.timezone, at_ms)
         start = date.fromisoformat(self.start_date)
         if self.frequency == "monthly":
@@ -113,13 +113,13 @@ class Schedule:
 
     @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value, and payments with the same schedule are common)
     def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
-        """Return the times of up to `count` runs at or after `at_ms`. The number of occurrences is ignored."""
+        """Return the times of up to `count` runs at or after `at_ms`. A limit on the number of runs is ignored."""
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
         return tuple(moment for moment in found if moment is not None)
 
     def count_from(self, at_ms: int) -> int:
-        """Return the number of remaining dates at or after a time. The schedule must have an end date."""
+        """Return the number of dates that remain at or after a time. The schedule must have an end date."""
         first = self.first_index(at_ms)
         if self.end_date is None or self.date_at(first) is None:
             return 0
@@ -134,9 +134,7 @@ class Schedule:
         return last - first + 1
 
     def summary(self) -> str:
-        """Return the schedule as a readable sentence, for example `Every month on day 31 (or the last day) at 09:00
-        …`.
-        """
+        """Return the schedule as a sentence, such as `Every month on day 31 (or the last day) at 09:00 …`."""
         return f"{self._rhythm()} at {self.time} ({self.timezone}), starting {self.start_date}, {self._ending()}."
 
     def _rhythm(self) -> str:
@@ -167,12 +165,12 @@ def _day_in_month(month: int, day: int) -> date:
     return date(year, month_index + 1, min(day, monthrange(year, month_index + 1)[1]))
 
 
-@lru_cache(maxsize=4096)  # many runs share a time of day: 0.2 µs instead of 3
+@lru_cache(maxsize=4096)  # many runs have the same time of day: 0.2 µs with this cache, 3 µs without
 def local_ms(day: date, clock_time: str, timezone: str) -> int:
     """Return the UTC time of a local date and time (HH:MM), in milliseconds.
 
-    A local time that does not exist is shifted forward by the length of the gap. If a local time occurs twice, the
-    first occurrence is used. Using the offset from before the clock change (fold 0) produces both results.
+    A local time that does not exist is moved forward by the length of the gap. If a local time occurs twice, the first
+    occurrence is used. The offset from before the clock change (fold 0) gives both results.
     """
     local = datetime.combine(day, time.fromisoformat(clock_time), tzinfo=zone(timezone))
     return to_ms(local.astimezone(UTC))

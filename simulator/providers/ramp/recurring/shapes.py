@@ -1,4 +1,4 @@
-"""Response models for recurring payments: the table "Recurring payment", the review object, the short responses.
+"""Response models for recurring payments: the table "Recurring payment", the review object, and the short responses.
 
 Decision S19 defines the fields of the schedule object. Decision W8 defines the field `run` of events about runs.
 """
@@ -62,16 +62,16 @@ FAILURE_MEANINGS = {
     "slippage_exceeded": "The rate had moved beyond the tolerance.",
     "internal_error": "The run was refused for any other reason.",
 }
-"""The values of `run.failure_code`. A run that is refused for any other reason has internal_error (decision S4)."""
+"""The values of `run.failure_code`. If a run fails for any other reason, the code is internal_error (decision S4)."""
 
 
 class RecurringSource(TypedDict):
-    """The balance from which all runs are paid."""
+    """The balance that pays for all runs."""
 
     symbol: AssetText
     """The asset."""
     network: WalletNetwork
-    """The network of the asset, in capitals."""
+    """The network of the asset, in upper case."""
 
 
 class RecipientBeneficiary(TypedDict):
@@ -85,16 +85,16 @@ class RecipientDestination(TypedDict):
     """The recipient of a recurring send."""
 
     destination: DestinationShape
-    """The destination, in the form in which it was given."""
+    """The destination, as given in the request."""
 
 
 class ScheduleEnd(TypedDict):
     """When a recurring payment stops."""
 
     type: Annotated[EndType, Meanings(END_MEANINGS)]
-    """The condition for the last run."""
+    """The condition that ends the payments."""
     date: NotRequired[Date]
-    """The last possible day of a run, in the schedule's time zone. Present if the type is `on_date`."""
+    """The last day on which a run can take place, in the schedule's time zone. Present if the type is `on_date`."""
     occurrences: NotRequired[Count]
     """The number of runs, including failed runs. Present if the type is `after_occurrences`."""
 
@@ -109,12 +109,12 @@ class ScheduleShape(TypedDict):
     day_of_month: NotRequired[Annotated[int, Field(ge=1, le=31), Assumed("S19")]]
     """The day of the month for the runs.
 
-    In a shorter month, the run is on the last day. Present if the frequency is monthly.
+    In months without this day, the run is on the last day. Present if the frequency is monthly.
     """
     start_date: Annotated[Date, Assumed("S19")]
-    """The first possible day of a run, in `timezone`."""
+    """The first day on which a run can take place, in `timezone`."""
     time: Annotated[str, Assumed("S19"), Format(pattern=r"^\d{2}:\d{2}$")]
-    """The local time of the runs in `timezone`, as HH:MM in 24-hour format."""
+    """The local time of the runs in `timezone`, as HH:MM (24-hour clock)."""
     timezone: Annotated[str, Assumed("S19")]
     """The time zone of the dates and the time, as an IANA name."""
     end: Annotated[ScheduleEnd, Assumed("S19")]
@@ -123,25 +123,27 @@ class ScheduleShape(TypedDict):
 
 class _RecurringPayment(TypedDict):
     id: RecurringId
-    """The id of the recurring payment, for all paths below /recurring-payments."""
+    """The id of the recurring payment, as used in all paths under /recurring-payments."""
     name: str
     """Your name for the recurring payment."""
     status: Annotated[str, OneOf(MEANINGS)]
     """The status."""
     source: RecurringSource
-    """The balance from which all runs are paid."""
+    """The balance that pays for all runs."""
     amount: AmountText
     """The amount of each run, in `amount_currency`."""
     description: NullableText
     """The note about each payment, or null if none was given."""
     reference: NullableText
-    """Your own reference, or null. Each run's transaction has the reference followed by `-` and the run's number."""
+    """Your own reference, or null. The transaction of each run has this reference followed by `-` and the run's number.
+    """
     schedule: ScheduleShape | None
     """The schedule, or null until it is set."""
     created_at: Timestamp
     """The creation time of the draft."""
     next_run_at: Timestamp | None
-    """The time of the next run. It is set on activation, and null while no run is scheduled (draft, paused, ended)."""
+    """The time of the next run. It is set on activation. It is null while no run is scheduled (draft, paused, ended).
+    """
     runs_completed: Count
     """The number of runs that have succeeded."""
     total_runs: TotalRuns
@@ -153,7 +155,7 @@ class _RecurringPayment(TypedDict):
     pause_reason: NullableText
     """The reason for the pause.
 
-    It is the given reason, `repeated_failures` after three failed runs in a row, or null.
+    This is the reason that was given, or `repeated_failures` after three failed runs in a row, or null.
     """
 
 
@@ -162,7 +164,7 @@ class RecurringWithdrawal(_RecurringPayment):
 
     type: Literal["withdraw"]
     amount_currency: CurrencyText
-    """The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency."""
+    """The currency of `amount`: the source's symbol or the beneficiary's fiat currency."""
     recipient: RecipientBeneficiary
     """The recipient."""
 
@@ -194,14 +196,14 @@ class Run(TypedDict):
 
 
 class RunOutcome(TypedDict, total=False):
-    """The result of a run. It is empty if the event only announces the run."""
+    """The result of a run. It is empty if the run has not taken place yet."""
 
     transaction_id: str
     failure_code: str
 
 
 class RunMember(TypedDict):
-    """The additional field in events about runs (decision W8)."""
+    """The extra field in events about runs (decision W8)."""
 
     run: Annotated[Run, Assumed("W8")]
     """The run that the event is about."""
@@ -222,7 +224,7 @@ class Activation(TypedDict):
     """The result of activating a recurring payment."""
 
     id: RecurringId
-    """The recurring payment."""
+    """The id of the recurring payment."""
     status: Annotated[str, OneOf({"active": MEANINGS["active"]})]
     """Always `active`."""
     next_run_at: Timestamp
@@ -239,7 +241,7 @@ class Pause(TypedDict):
     """The result of pausing a recurring payment."""
 
     id: RecurringId
-    """The recurring payment."""
+    """The id of the recurring payment."""
     status: Annotated[str, OneOf({"paused": MEANINGS["paused"]})]
     """Always `paused`."""
     paused_at: Timestamp
@@ -262,7 +264,7 @@ RECIPIENT_MEANINGS = {
 
 
 class ReviewRecipient(TypedDict):
-    """The recipient, to display before activation."""
+    """The recipient, to show before activation."""
 
     beneficiary_id: Annotated[str | None, Assumed("review-send", "nullable")]
     """The beneficiary of a withdrawal. Null for a send."""
@@ -271,7 +273,7 @@ class ReviewRecipient(TypedDict):
     type: Annotated[str, OneOf(RECIPIENT_MEANINGS), Assumed("review-send", "enum")]
     """The type of beneficiary or destination."""
     account: str
-    """The recipient's account, phone number or address. All characters except the last ones are masked."""
+    """The recipient's account, phone number or address. Only the last characters are shown, the others are masked."""
 
 
 class ReviewPerRun(TypedDict):
@@ -280,17 +282,17 @@ class ReviewPerRun(TypedDict):
     amount: AmountText
     """The amount of each run, in `amount_currency`."""
     amount_currency: CurrencyText
-    """The currency of `amount`. It is the source's symbol or the beneficiary's fiat currency."""
+    """The currency of `amount`: the source's symbol or the beneficiary's fiat currency."""
     estimated_rate: RateText
-    """The current rate, as fiat per unit of the source. For a send, 1."""
+    """The current rate, as fiat per unit of the source. It is 1 for a send."""
     estimated_source_amount: AmountText
-    """`amount` converted into `source_currency`, before additional fees."""
+    """`amount` converted into `source_currency`, without fees that are charged on top."""
     estimated_fee: ProcessingFee
     """The cost of a run, in `source_currency`."""
     estimated_total_debit: AmountText
     """The total debited from the balance, in `source_currency`, including fees."""
     source_currency: AssetText
-    """The asset with which the runs are paid."""
+    """The asset that pays for the runs."""
 
 
 class BalanceCheck(TypedDict):
@@ -303,10 +305,10 @@ class BalanceCheck(TypedDict):
 
 
 class Review(TypedDict):
-    """A preview of a recurring payment with current rates, to display before activation."""
+    """A preview of a recurring payment with current rates, to show before activation."""
 
     id: RecurringId
-    """The recurring payment."""
+    """The id of the recurring payment."""
     name: str
     """Your name for the recurring payment."""
     type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
@@ -316,15 +318,15 @@ class Review(TypedDict):
     per_run: ReviewPerRun
     """The amounts and cost of one run."""
     schedule_summary: str
-    """The schedule as a readable sentence."""
+    """The schedule as a sentence."""
     next_runs: Annotated[list[Timestamp], Field(max_length=3), Assumed("review-runs", "maxItems")]
-    """The times of the next runs. There are at most three, or fewer if fewer runs remain."""
+    """The times of the next runs: three, or fewer if fewer runs remain."""
     total_runs: TotalRuns
     """The total number of runs. Null if the schedule has no end."""
     balance_check: BalanceCheck
     """A comparison of the balance with the cost of the next run."""
     warnings: list[Annotated[ReviewWarning, Meanings(WARNING_MEANINGS), Assumed("review-warnings", "enum")]]
-    """The problems that the next run would currently have. Empty if there are none."""
+    """The problems that the next run would have if it took place now. Empty if there are none."""
 
 
 RecurringTransactionList = page_shape(

@@ -1,8 +1,8 @@
 """The state table of recurring payments, and the events of this package.
 
-Table "Recurring payment" of the specification, decisions S19 to S21. A run is a separate transition from active to
-active. If the run was the last one, `finish` follows at the same time. If it was the third failure in a row,
-`fail_repeatedly` follows.
+Table "Recurring payment" of the specification; decisions S19 to S21. A run is a transition of its own, from active to
+active. The transition `finish` follows immediately if the run was the last one. The transition `fail_repeatedly`
+follows immediately if it was the third failure in a row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Blockchain addresses on the three networks (decision R6), and the transaction hashes and memos of decision S16.
 
-An address is verified with its checksum, and a generated address passes the same check. Generated values come from the
-world's seed, so they do not depend on the machine.
+Addresses are checked with their checksum. Generated addresses pass the same check. Generated values depend only on the
+world's seed and not on the machine.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
 _TEST_NET_HRP = "tb"
 _BASE58_VERSIONS = {0: _SEGWIT_HRP, 5: _SEGWIT_HRP, 111: _TEST_NET_HRP, 196: _TEST_NET_HRP}
-"""Maps a version byte to the bitcoin network, identified by its bech32 prefix.
+"""Maps a version byte to the bitcoin network, which is named by its bech32 prefix.
 
 The addresses start with 1 or 3 (mainnet), or with m, n or 2 (testnet).
 """
 
 
 def is_address(network: str, text: str, environment: str = "production") -> bool:
-    """Return True if a string is an address on a canonical network, with a valid checksum. Return False if the
-    network is unknown.
+    """Return True if a string is an address on a canonical network, with a valid checksum. Return False if the network
+    is unknown.
 
-    The sandbox also accepts addresses on bitcoin's testnet.
+    The sandbox also accepts bitcoin testnet addresses.
     """
     if not text.isascii():
         return False
@@ -51,7 +51,7 @@ def is_address(network: str, text: str, environment: str = "production") -> bool
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:
     """Return a receiving address.
 
-    On stellar it is the environment's shared account, on other networks a new address.
+    On stellar, this is the shared address of the environment. On other networks, it is a new address.
     """
     if network == "stellar":
         return _stellar_account(derive("stellar account", world.seed, environment))
@@ -95,7 +95,7 @@ def _crc16(payload: bytes) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _stellar_account(secret: bytes) -> str:
-    # A real curve point, because some client libraries check more than the checksum. The module is imported here
+    # A real curve point, because some client libraries check more than the checksum. The module is imported here,
     # because the import is slow.
     from Crypto.PublicKey import ECC
 
@@ -137,7 +137,7 @@ def encode_segwit(version: int, program: bytes) -> str:
 
 
 def _bitcoin_net(text: str) -> str:
-    """Return the bitcoin network of an address, `bc` or `tb`, or "" if the string is not an address."""
+    """Return the bitcoin network of an address (`bc` or `tb`), or "" if the string is not an address."""
     prefix = text[:3].lower()
     if prefix in ("bc1", "tb1"):
         return prefix[:2] if _is_segwit(text) else ""
@@ -148,7 +148,7 @@ def _bitcoin_net(text: str) -> str:
 
 
 def _base58check(text: str) -> bytes:
-    """Return the bytes that a string of base58 digits encodes, or b"" if the checksum is wrong."""
+    """Return the bytes that a base58 string encodes, or b"" if its checksum is wrong."""
     number = 0
     for digit in text:
         number = number * len(_BASE58_DIGITS) + _BASE58_DIGITS.index(digit)

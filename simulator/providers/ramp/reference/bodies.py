@@ -1,4 +1,4 @@
-"""The query parameters of reference data, and the parameters of its actions."""
+"""The query parameters of reference data requests, and the parameters of the actions on reference data."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ from simulator.providers.ramp.shapes import CANONICAL_NETWORKS, FIAT_CODES, Dire
 
 class NetworkStatsQuery(Body):
     network: RampNetwork | None = None
-    """Return only this network. By default, both ramp networks are returned."""
+    """The network to return. By default, both ramp networks are returned."""
 
 
 class RateQuery(Body):
@@ -42,14 +42,14 @@ class AssetOnNetwork(Body):
 
 
 class PinnedRate(Body):
-    """The rate to pin. Give either asset and fiat_currency (and type), or from and to."""
+    """The rate to pin. Give either asset and fiat_currency (and optionally type), or from and to."""
 
     asset: Text | None = None
     """The asset of the pair."""
     fiat_currency: Text | None = None
     """The fiat currency of the pair."""
     type: Direction | None = None
-    """Pin only the rate for this direction. By default, both directions and the mid rate are pinned."""
+    """The direction to pin the rate for. By default, both directions and the mid rate are pinned."""
     source: Annotated[AssetOnNetwork | None, Field(alias="from")] = None
     """The source asset of a swap."""
     target: Annotated[AssetOnNetwork | None, Field(alias="to")] = None

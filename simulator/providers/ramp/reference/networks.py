@@ -1,7 +1,7 @@
 """The status of networks in each environment, and the figures in network stats.
 
 A network without a saved record has been operational since the start of the world. Subsection "Network stats entry" of
-the specification, decisions S22 and S25.
+the specification; decisions S22 and S25.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from simulator.providers.ramp.reference.states import NETWORK, NETWORK_UNAVAILAB
 
 NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5
-"""The factor by which a degraded network increases confirmation times and the delays of the autopilot (decision S22).
-"""
+"""The factor by which a degraded network slows down confirmations and the steps of the autopilot (decision S22)."""
 
 _HEIGHTS_AT_MS = parse_timestamp("2026-01-01T00:00:00Z")
 _OPERATIONAL = NETWORK.begin(START).target
@@ -40,7 +39,7 @@ def network(world: World, environment: str, name: str) -> Network:
 
 
 def standing_network(world: World, record_id: str) -> Network | None:
-    """Return the network with the given id, even if its status was never changed. Return None if there is none."""
+    """Return the network with the given id, even if its status has never changed. Return None if there is none."""
     for environment in world.environments:
         for name in NETWORK_FACTS:
             if record_id == _id(environment, name):
@@ -66,7 +65,7 @@ def require_network(world: World, environment: str, name: str) -> None:
 
 
 def set_status(world: World, environment: str, name: str, status: str) -> Network:
-    """Set the status of a network. Setting the current status has no effect and emits nothing."""
+    """Set the status of a network. Setting the current status again has no effect and emits nothing."""
     record = network(world, environment, name)
     return record if record.status == status else move(world, record, SET, status)
 

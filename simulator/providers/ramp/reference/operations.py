@@ -1,6 +1,6 @@
 """Operations and actions for reference data.
 
-Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions set_network, set_rate, move_rates.
+Subsection "Reference data" of the endpoints; decisions M1 and S22; the actions set_network, set_rate and move_rates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIGNIFICANT_DIGITS = 10
 )
 def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
     """Returns the status, latest block, confirmation time and transaction fee of stellar and celo. A degraded network
-    is slower or fails occasionally. While a network is down, do not create quotes or transactions on it.
+    is slow or fails occasionally. Do not create quotes or transactions on a network that is down.
     """
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
@@ -53,7 +53,7 @@ def get_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shape
 def get_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     """Returns the indicative rate of an asset in a fiat currency, for one direction. Only a quote locks a rate. The
     request fails with invalid_request if a parameter is missing or malformed. It fails with unsupported_pair if the
-    asset is not on the network or the currency is not supported.
+    asset is not available on the network or the currency is not supported.
     """
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -74,7 +74,7 @@ def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> shapes.NetworkO
 
 
 def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
-    """Yield the errors in the parameters of set_rate. The parameters describe either a pair or a swap direction."""
+    """Yield the errors in the parameters of set_rate. The parameters name either a pair or the two assets of a swap."""
     if wanted.source is not None or wanted.target is not None:
         yield from _check_swap_rate(wanted)
     else:
@@ -109,14 +109,14 @@ def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
 
 
 def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
-    """Pin the rate of an asset in a fiat currency, or the rate of one swap direction."""
+    """Pin the rate of an asset in a fiat currency, or the rate of a swap in one direction."""
     wanted = call.parameters
     rate = _pinned(wanted.rate)
     if wanted.source is not None and wanted.target is not None:
         source, target = _listed(wanted.source), _listed(wanted.target)
         rates.pin_swap(call.world, call.environment, source, target, rate)
         return shapes.render_swap_rate(call.world, call.environment, source, target)
-    assert wanted.asset is not None  # `check_rate` refuses parameters without a pair
+    assert wanted.asset is not None  # `check_rate` has already reported parameters without a pair
     assert wanted.fiat_currency is not None
     rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
     return shapes.render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
@@ -127,7 +127,7 @@ def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
 
 
 def _pinned(text: str) -> Decimal:
-    """Return a rate that can be formatted exactly, with at most 10 significant digits (decision H8)."""
+    """Return a rate with at most 10 significant digits, which can be formatted exactly (decision H8)."""
     rate = Decimal(text)
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
 

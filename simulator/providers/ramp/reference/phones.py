@@ -16,7 +16,7 @@ def is_phone(text: str, country: str | None = None) -> bool:
     """
     if _INTERNATIONAL.fullmatch(text) is None:
         return False
-    import phonenumbers  # imported late because it is large
+    import phonenumbers  # imported here, because it is large
 
     try:
         number = phonenumbers.parse(text, None)

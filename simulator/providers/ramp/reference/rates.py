@@ -1,7 +1,8 @@
 """Rates: fixed mid rates with a spread, swaps at the mid rate, and changes to rates (decisions H8, M1, S25).
 
 An action can pin a rate or multiply all rates. Only rates that differ from the fixed rates are saved, separately for
-each environment. All rates are saved as formatted in responses, so that every formula is exact for the published rate.
+each environment. Rates are saved as they are formatted in responses, so every formula holds exactly for the published
+rate.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ USD = "USD"
 
 _SPREAD = {"onramp": Decimal("1.01"), "offramp": Decimal("0.99")}
 _BRIDGE = "USDC"
-"""The asset that is used to convert one fiat currency into another."""
+"""The asset that links one fiat currency to another in conversions."""
 
 SMALLEST_RATE = Decimal("1e-18")
 LARGEST_RATE = Decimal("1e18")
-"""Rates cannot be changed beyond these limits, so all amounts can be formatted."""
+"""The limits for all rates. Within these limits, all amounts can be formatted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ RATES = TableKey("rates", Rate, per_environment=True)
 class RateChange:
     """A change of rates.
 
-    The rates in `keys` are set to `value`. If `keys` is empty, all rates are multiplied by `value`.
+    The rates named in `keys` are set to `value`. If `keys` is empty, all rates are multiplied by `value`.
     """
 
     keys: tuple[str, ...]
@@ -68,7 +69,7 @@ def _swap_key(source: Currency, target: Currency) -> str:
 
 
 def cross_rates(prices: Mapping[str, Decimal]) -> dict[str, Decimal]:
-    """Return the rates of swaps from the prices of assets, by the keys of `FIXED`."""
+    """Return the swap rates that follow from the prices of assets, by the keys of `FIXED`."""
     return {
         _swap_key(source, target): rate_of(divide_down(prices[source.code], prices[target.code]))
         for source in ASSETS.values()
@@ -90,7 +91,7 @@ def _fixed_rates() -> dict[str, Decimal]:
 
 
 FIXED = _fixed_rates()
-"""All rates of a new world, by keys such as `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`.
+"""All rates of a new world, with keys such as `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`.
 """
 
 
@@ -160,7 +161,7 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
 
 
 def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
-    """Record a change for the history of rates, before it is made. Only the latest changes are saved."""
+    """Record a change in the history of rates before it is made. Only the latest changes are kept."""
     saved, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
     if not saved.rows:
         for key, row in _changed(world, environment).items():
@@ -175,7 +176,7 @@ def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal)
 
 
 def _after(change: RateChange, value: Decimal) -> Decimal:
-    """Return the value of a rate after a change that applies to it."""
+    """Return the value of a rate after a change."""
     return change.value if change.keys else rate_of(multiply(value, change.value))
 
 
@@ -207,7 +208,7 @@ def rates_over_time(
 def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
     """Set the published rate of a pair.
 
-    If `type` is None, set both directions and the mid rate, otherwise one direction.
+    If `type` is None, set both directions and the mid rate. Otherwise, set one direction.
     """
     kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
     keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
@@ -217,14 +218,14 @@ def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: D
 
 
 def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
-    """Set the published rate of one swap direction."""
+    """Set the published rate of a swap in one direction."""
     key = _swap_key(source, target)
     _note(world, environment, (key,), rate)
     _changed(world, environment).put(key, Rate(rate, world.now_ms))
 
 
 def put_rates(world: World, environment: str, values: Mapping[str, Decimal]) -> None:
-    """Give a new world other rates, by the keys of `FIXED`."""
+    """Set the rates of a new world, by the keys of `FIXED`."""
     for key, value in values.items():
         _changed(world, environment).put(key, Rate(value, world.now_ms))
 

@@ -1,11 +1,11 @@
 """The fixed reference data: currencies, countries, providers, banks, networks, the currency listing.
 
-The data is loaded once from `reference.json`. Section "Reference data" of the specification, decisions H8, M1, M13, R1
-to R3, R7. Amounts in the file are decimal strings. `per_usd` is the price of one US dollar. A fixed mid rate is the
-asset's price in US dollars multiplied by `per_usd`. `native_fee` is in the network's native asset, and `height` is the
-latest block at the start of 2026. In the currency listing, `deposit_fees` is an amount of the asset and `slippage` is
-in percent. The other fees in the listing come from `fees.json`. Each bank defines the number of digits in its account
-numbers.
+The data is loaded once from `reference.json`. Section "Reference data" of the specification; decisions H8, M1, M13, R1
+to R3 and R7. Amounts in the file are decimal strings. `per_usd` is the price of one US dollar in the fiat currency. The
+fixed mid rate of a pair is the asset's price in US dollars multiplied by `per_usd`. `native_fee` is in the network's
+native asset, and `height` is the latest block at the start of 2026. In the currency listing, `deposit_fees` is an
+amount of the asset and `slippage` is a percentage. The other fees in the listing come from `fees.json`. Each bank has
+its own number of digits for account numbers.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CurrencyListing:
     """One item of the currency listing (decision R7). `network` is the canonical name.
 
     `min_withdraw` and `max_withdraw` are the limits of sends in a new world. `deposit_fees` is an amount of the asset,
-    and `slippage` is in percent. The fees for sends, swaps and purchases come from the fee products.
+    and `slippage` is a percentage. The fees for sends, swaps and purchases come from the fee products.
     """
 
     symbol: str
@@ -103,7 +103,7 @@ class Bank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network(Record):
-    """The status of one network in one environment. `name` is the canonical network."""
+    """The status of one network in one environment. `name` is the canonical name of the network."""
 
     kind = "network"
     name: str
@@ -160,14 +160,14 @@ PROVIDERS = {
     country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}
     for country in COUNTRIES
 }
-"""Maps a country to its mobile money providers by code. Empty for a country without mobile money."""
+"""Maps a country to its mobile money providers by code. A country without mobile money has an empty entry."""
 
 PROVIDER_CODES = {
     code: f"Operates in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
     for providers in PROVIDERS.values()
     for code in providers
 }
-"""The provider codes of all countries, each with its countries."""
+"""The provider codes of all countries, each with the countries that use it."""
 
 BANKS = {
     country: {
@@ -198,7 +198,7 @@ def currency_of(code: str, network: str | None) -> Currency:
 
 
 def listing(code: str, network: str) -> CurrencyListing:
-    """Return the currency listing's item for an asset on a canonical network. Raise `KeyError` if there is none."""
+    """Return the listing item of an asset on a canonical network. Raise `KeyError` if there is none."""
     return LISTINGS[code, network]
 
 
@@ -209,7 +209,7 @@ def has_method(fiat_code: str, method: str) -> bool:
 
 
 def provider(country: str, code: str) -> Provider | None:
-    """Return a country's mobile money provider with the given code, or None.
+    """Return a country's mobile money provider with the given code, or None if there is none.
 
     `PROVIDER_CODES` contains the codes of all countries.
     """

@@ -46,12 +46,12 @@ from simulator.providers.ramp.spelling import upper
 
 
 class NetworkTransactionFeeShape(TypedDict):
-    """The cost of one transaction on a network."""
+    """The cost of a transaction on a network."""
 
     amount: AmountText
     """The cost of a transaction, in `currency`."""
     currency: Annotated[AssetText, Assumed("network-stats", "enum")]
-    """The asset in which the network's fees are paid."""
+    """The asset that pays the network's fees."""
 
 
 class _NetworkFigures(TypedDict):
@@ -66,21 +66,21 @@ class _NetworkFigures(TypedDict):
     assets: list[AssetText]
     """The assets that the service supports on the network."""
     updated_at: Timestamp
-    """The time for which these figures are valid."""
+    """The time at which these figures are valid."""
 
 
 class NetworkStatsEntry(_NetworkFigures):
     """The current state of one ramp network."""
 
     network: Annotated[str, OneOf(shapes.RAMP_NETWORKS)]
-    """The network that the figures describe."""
+    """The network that these figures describe."""
 
 
 class NetworkObject(_NetworkFigures):
-    """The current state of a network in an event. The network can also be bitcoin."""
+    """The current state of a network, as contained in events. Unlike in network stats, the network can be bitcoin."""
 
     network: Annotated[str, OneOf(shapes.CANONICAL_NETWORKS), Assumed("S22", "enum")]
-    """The network that the figures describe."""
+    """The network that these figures describe."""
 
 
 class NetworkStats(TypedDict):
@@ -112,7 +112,7 @@ class RateAnswer(TypedDict):
 def render_network(world: World, record: Network) -> NetworkObject:
     """Return the current network stats entry.
 
-    It is calculated for every response, so updated_at is the current time.
+    The entry is calculated for every response, so updated_at is the current time.
     """
     facts = NETWORK_FACTS[record.name]
     return {
@@ -202,7 +202,7 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
 
 
 def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> SwapRateEntry:
-    """Return the rate for one swap direction: from, to, the target amount per unit of source, and the time of the
+    """Return the rate of a swap in one direction: from, to, the target amount per unit of source, and the time of the
     last change.
     """
     return {
@@ -238,7 +238,7 @@ def all_rates(world: World, environment: str) -> AllRates:
 
 
 def verify(world: World) -> None:
-    """Render all rates of a saved world. Raise an error if one is invalid."""
+    """Check the rates of a saved world by rendering all of them. Raise an error if one is invalid."""
     for environment in world.environments:
         all_rates(world, environment)
 
@@ -246,7 +246,7 @@ def verify(world: World) -> None:
 def reference_data() -> JsonObject:
     """Return {banks, providers, countries, currencies}.
 
-    Each value is a list of objects with a name and the code to use in requests.
+    Each value is a list of objects. Each object has a name, and the code to use in requests.
     """
     return {
         "banks": [

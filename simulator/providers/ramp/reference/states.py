@@ -1,7 +1,7 @@
 """The state table of networks, with the states operational, degraded and down (decision S22).
 
-Setting the current state is not a transition and emits nothing. This module also defines the events and error codes of
-this package.
+Setting the current state again is not a transition and emits nothing. This module also defines the events and error
+codes of this package.
 """
 
 from __future__ import annotations

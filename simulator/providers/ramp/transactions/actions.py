@@ -51,7 +51,7 @@ def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Tr
 
 
 def _begin_announced(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
-    """Create a transaction. Emit one event before the events of its first transition."""
+    """Create a transaction. Emit the given event before the events of its first transition."""
     made = create(world, transaction, on, when, announced=False)
     tell(world, made, event_type)
     announce(world, made, on, when)
@@ -59,7 +59,9 @@ def _begin_announced(world: World, transaction: Transaction, on: str, when: str,
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
-    """Apply a transition that ends a transaction without success. Remove its charge from the account limits."""
+    """Apply a transition that ends a transaction without success, so that it no longer counts towards the account
+    limits.
+    """
     if assumes(world, "M14", "limits_are_not_given_back"):
         return move(world, transaction, on, when)
     release_limits(world, transaction.environment, transaction.limit_charge)
@@ -67,7 +69,7 @@ def move_released(world: World, transaction: Transaction, on: str, when: str = "
 
 
 def given_amount(side: Side, text: str | None) -> Decimal:
-    """Return the given amount for a side, or the side's full amount if None is given.
+    """Return the given amount for a side, or the full amount of the side if it is None.
 
     Raise `ApiError` invalid_parameter if the amount is zero or has too many decimals.
     """
@@ -80,7 +82,7 @@ def given_amount(side: Side, text: str | None) -> Decimal:
 
 
 def given_tx_hash(world: World, network: str, text: str | None) -> str:
-    """Return the given transaction hash, or a new one if None is given.
+    """Return the given transaction hash, or a new one if it is None.
 
     Raise `ApiError` invalid_parameter if the hash is invalid.
     """
@@ -89,7 +91,7 @@ def given_tx_hash(world: World, network: str, text: str | None) -> str:
 
 
 def fresh_memo(world: World, environment: str, address: str) -> str:
-    """Return a stellar memo that is not used yet at the environment's shared address."""
+    """Return a stellar memo that is not yet used with the environment's shared address."""
     memo = new_memo(world)
     while receiver_at(world, environment, "stellar", address, memo) is not None:
         memo = new_memo(world)
@@ -97,14 +99,16 @@ def fresh_memo(world: World, environment: str, address: str) -> str:
 
 
 def pay_over_lightning(world: World, transaction: Transaction) -> None:
-    """Register the transaction that pays an invoice, so that the invoice can be paid only once (decision S14)."""
+    """Register a transaction as the payment of an invoice, so that the invoice can be paid only once (decision S14)."""
     if transaction.lightning is not None:
         key = receiver_key(LIGHTNING, transaction.lightning)
         world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
 
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
-    """Return the account's last payment to an invoice or Lightning address, in any status, or None if there is none."""
+    """Return the account's last payment to an invoice or Lightning address, whatever its status, or None if there is
+    none.
+    """
     transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
     found = find(world, transaction_id) if transaction_id is not None else None
     return found if isinstance(found, Transaction) else None
@@ -116,10 +120,10 @@ def credit_deposit(
     memo: str | None = None, lightning: str | None = None, counterparty: str | None = None, owner: str = "",
     source: str = OUTSIDE,
 ) -> Transaction:  # fmt: skip
-    """Credit `amount` to a balance and create the completed transaction of type deposit (decision S12).
+    """Credit `amount` to a balance and create a completed transaction of type deposit (decision S12).
 
-    `source` is the ledger account that is debited. It belongs to third parties, or to the sender of an internal
-    transfer.
+    `source` is the ledger account to debit. It is the account for third parties, or the sender's account for an
+    internal transfer.
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(

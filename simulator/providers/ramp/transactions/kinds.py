@@ -1,4 +1,4 @@
-"""Constructors for kinds of transactions and quotes. Each package provides its own state table and response model."""
+"""Constructors for kinds of transactions and quotes. Each package supplies its own state table and response model."""
 
 from __future__ import annotations
 

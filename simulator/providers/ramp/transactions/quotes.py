@@ -1,6 +1,6 @@
 """Quotes of all kinds. A quote locks the rate and the fees for exactly 30 minutes and can be used once.
 
-State table "Ramp quote" of the specification, decisions S1 and S2. Swap, buy and withdraw quotes use the same table.
+State table "Ramp quote" of the specification; decisions S1 and S2. Swap, buy and withdraw quotes use the same table.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFie
 
 
 def end_ms(world: World, expires_at_ms: int) -> int:
-    """Return the first time at which a quote or invoice can no longer be used or paid (decision S1)."""
+    """Return the first moment at which a quote can no longer be used, or an invoice can no longer be paid (decision
+    S1).
+    """
     return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
 
 
@@ -103,7 +105,7 @@ BodyT = TypeVar("BodyT", bound=UsesQuote)
 
 
 def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
-    """Find the quote named in the body and make it the call's resource."""
+    """Find the quote named in the body and make it the resource of the call."""
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")
 

@@ -1,6 +1,6 @@
 """The record of a transaction: ramps, wallet operations and deposits.
 
-An order is another view of the same record (decision S18), so the order's number and internal id are saved here.
+An order is a view of the same record (decision S18), so the record contains the order's number and internal id.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Side:
 
 class _HowToPay(TypedDict):
     method: Method
-    """The payment method. It determines which other fields are present."""
+    """The payment method, which determines the other fields."""
 
 
 class PaymentInstructions(_HowToPay, total=False):
@@ -74,7 +74,7 @@ class PaymentInstructions(_HowToPay, total=False):
     bank_name: str
     """Bank transfer: the bank of that account."""
     reference: str
-    """The reference to state with the payment, so that it can be matched to the order."""
+    """The reference to include with the payment. It links the payment to the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Transaction(Record):
     received: Side
     """The amount that is delivered after fees."""
     amount: Decimal
-    """The amount by which lists are sorted and filtered (decision L3)."""
+    """The amount that lists sort and filter by (decision L3)."""
     net_amount: Decimal
     fee: Fee
     rate: Decimal | None = None
@@ -121,9 +121,9 @@ class Transaction(Record):
     slippage: Decimal | None = None
 
     # One class for all types, although each type uses only some of the fields. The API returns every type as an order
-    # with all fields (empty if unused), lists search and filter all types by the same fields, and saved worlds have
-    # one table. With a class for each type, all three would need to handle seven classes. This would only save a
-    # dozen calls of `present(...)`.
+    # with all fields (unused ones are empty), lists search and filter all types by the same fields, and saved worlds
+    # have one table. A class for each type would only save a dozen calls of `present(...)`, but these three places
+    # would have to handle seven classes.
 
     @property
     def kind(self) -> str:
@@ -142,7 +142,9 @@ class Transaction(Record):
         return self.paid.network, self.received.network
 
     def searched(self) -> tuple[str | None, ...]:
-        """Return the strings that list searches match: ids, reference, addresses, tx_hash, accounts (decision L3)."""
+        """Return the strings that searches in lists are compared with: ids, reference, addresses, tx_hash, accounts
+        (decision L3).
+        """
         instructions = self.payment_instructions
         payee = None if instructions is None else instructions.get("account_number")
         names = self.id, self.order_id, self.reference
@@ -177,7 +179,7 @@ class NewOrderFields(NewFields):
 def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrderFields:
     """Return the fields in `NewOrderFields` for a transaction that is created now.
 
-    Order numbers are counted separately for each owner.
+    Orders are numbered separately for each owner.
     """
     fields = new_fields(world, environment, "txn_", "ids.transaction")
     number = world.next_sequence(f"orders.{holder(environment, owner)}")
@@ -185,5 +187,7 @@ def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrde
 
 
 def holder(environment: str, owner: str = "") -> str:
-    """Return the ledger name of an owner in one environment. The owner is the account ("") or another platform user."""
+    """Return the ledger name of an owner in one environment. The owner is the account ("") or the id of another
+    platform user.
+    """
     return f"{environment}:{owner or 'account'}"

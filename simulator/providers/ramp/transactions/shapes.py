@@ -21,13 +21,13 @@ class DepositTransaction(TypedDict):
     """A deposit to one of the account's wallets, which is credited to the balance."""
 
     id: Annotated[str, Prefix("txn_")]
-    """The id of the transaction. Read it again with `GET /transactions/{id}`."""
+    """The id of the transaction. To get its current state, use `GET /transactions/{id}`."""
     type: Literal["deposit"]
     """The type of transaction."""
     status: Annotated[str, OneOf(DEPOSIT_TRANSACTION_MEANINGS), Assumed("S12")]
     """Always `completed`, because the transaction is created when the deposit is credited."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
-    """The public number of its order, for `GET /orders/{order_id}`."""
+    """The public number of the transaction's order, as used in `GET /orders/{order_id}`."""
     symbol: Annotated[AssetText, Assumed("S12")]
     """The asset that was received."""
     network: Annotated[WalletNetwork, Assumed("S12")]
@@ -39,11 +39,11 @@ class DepositTransaction(TypedDict):
     net_amount: Annotated[AmountText, Assumed("S12")]
     """The amount credited to the balance after fees, in the asset."""
     reference: Annotated[str | None, Assumed("H19", "nullable")]
-    """The reference of the receiving wallet, or null if it has none."""
+    """The reference of the wallet that received the deposit, or null if it has none."""
     tx_hash: str | None
-    """The hash of the deposit's on-chain transaction. Null over Lightning or from another user."""
+    """The hash of the deposit's on-chain transaction. Null for a Lightning payment or a transfer from another user."""
     deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
-    """The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user of the service."""
+    """The id of the deposit in `GET /wallets/{id}/deposits`. Null for a transfer from another user."""
     created_at: Timestamp
     """The time at which the deposit was credited."""
     updated_at: Timestamp
@@ -51,7 +51,7 @@ class DepositTransaction(TypedDict):
 
 
 class End(TypedDict):
-    """The last fields in transactions of all types."""
+    """The fields that come last in every type of transaction."""
 
     failure_code: NotRequired[str]
     created_at: str
@@ -59,7 +59,7 @@ class End(TypedDict):
 
 
 def render_end(transaction: Transaction) -> End:
-    """Return the last fields of a transaction. The failure code is included only if the transaction failed."""
+    """Return the fields that come last. The failure code is included only if the transaction failed."""
     created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
     if transaction.failure_code is None:
         return {"created_at": created, "updated_at": updated}

@@ -1,6 +1,6 @@
 """The state table of deposit transactions, and the events and error codes of all transactions and quotes.
 
-A deposit transaction exists only once the money is credited (decision S12). Sections "Events" and "Errors" of the
+A deposit transaction does not exist before its money is credited (decision S12). Sections "Events" and "Errors" of the
 specification.
 """
 

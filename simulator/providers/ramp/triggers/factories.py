@@ -55,7 +55,7 @@ _STARTS_IN_MS = {
 }
 """The delay until the first run of a new payment, for events about runs."""
 _STARTS_LATER_MS = 7 * DAY_MS
-"""The delay until the first run for other events. It is long, so that no run interferes."""
+"""The delay until the first run for other events. It is so long that no run interferes."""
 
 
 def _incoming(world: World, record: Any, event: str) -> Setup | None:
@@ -71,7 +71,7 @@ def _incoming(world: World, record: Any, event: str) -> Setup | None:
 def _network_up(world: World, environment: str, *names: str) -> str:
     """Return the first of these networks that is up.
 
-    If all networks are down, return the first one. The service then reports the refusal for this network.
+    If all networks are down, return the first one. The service then returns an error for this network.
     """
     return next((name for name in names if network_status(world, environment, name) != "down"), names[0])
 
@@ -153,7 +153,7 @@ def _recurring(world: World, environment: str, event: str) -> Setup:
 
 
 def _payable(world: World, environment: str, event: str) -> tuple[Currency, Decimal]:
-    """Return an asset and an amount. The balance covers the amount, unless the run should fail."""
+    """Return an asset and an amount to pay. The balance covers the amount, unless the run is meant to fail."""
     for currency in ASSETS.values():
         row = listing(currency.code, currency.network or "")
         balance = world.ledger.balance(available(holder(environment)), currency.key)
@@ -179,7 +179,9 @@ def _kyc(world: World, environment: str, event: str) -> Setup:
 
 
 def _network(world: World, environment: str, event: str) -> Setup:
-    """Return the setup for a network event. Prefer a network that is not operational, so that the event restores it."""
+    """Return the setup for a network event. If possible, use a network that is not operational, so that the event
+    restores it.
+    """
     networks = [network(world, environment, name) for name in ("celo", "stellar", "bitcoin")]
     return Setup((), next((row.id for row in networks if row.status != "operational"), networks[0].id))
 

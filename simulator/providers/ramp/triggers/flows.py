@@ -1,7 +1,7 @@
 """The orders that the test kit creates in one line: `world.flow("onramp")` and `world.flow("offramp")`.
 
-The fields given by a test replace fields of the quote and of its confirmation. The default values of the other fields
-match them. The fiat currency determines the amount, the payment method, the payer and the beneficiary. The network
+Fields given by a test replace fields of the quote and of its confirmation. The default values of all other fields match
+the given ones. The fiat currency determines the amount, the payment method, the payer and the beneficiary. The network
 determines the address.
 """
 
@@ -23,7 +23,7 @@ _NAME = "Wanjiru Otieno"
 
 @dataclass(frozen=True)
 class _Party:
-    """A payer or payee in a fiat currency's country, for a payment method."""
+    """A payer or payee in the country of a fiat currency, for a payment method."""
 
     fiat: str
     method: str
@@ -56,7 +56,7 @@ class _Party:
 
 
 def _quote(type_: str, fields: Mapping[str, Any]) -> JsonObject:
-    """Return the body for a quote: the given fields, and matching values for the other fields."""
+    """Return the body for a quote: the given fields, plus matching values for the other fields."""
     fiat, asset = fields.get("fiat_currency", "KES"), fields.get("asset", "USDC")
     method = "mobile_money" if has_method(fiat, "mobile_money") else "bank_transfer"
     currency = fields.get("amount_currency", fiat if type_ == "onramp" else asset)

@@ -1,4 +1,4 @@
-"""The orders in a history: onramps, offramps, sends and deposits with their outcomes, and a daily payment."""
+"""Seeded order histories: onramps, offramps, sends and deposits with their outcomes, and a daily payment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OUTCOMES = {
     "typical": (("completed", 90), ("refunded", 4), ("expired", 4), ("came back", 2)),
     "failures": (("completed", 40), ("refunded", 30), ("expired", 15), ("came back", 15)),
 }
-"""The outcomes of ramps for each mix, in percent."""
+"""The outcomes of ramps in each mix, in percent."""
 _KINDS = (("onramp", 45), ("offramp", 30), ("send", 15), ("deposit", 10))
 _AFTER = {"completed": _DELIVERED, "refunded": _BOUNCED, "came back": _CAME_BACK, "expired": ()}
 _CODES = ("payout_failed", "network_unavailable", "internal_error")

@@ -21,7 +21,7 @@ _LAST_RUN = 1_000_000
 
 
 def steps(world: World, record: RecurringPayment, on: str) -> Drive:
-    """Return the steps that lead to a transition, if it needs several calls or timers."""
+    """Return the steps to a transition of a recurring payment that needs several calls or timers."""
     if on == "activate":
         path = f"/recurring-payments/{record.id}"
         plan = () if record.schedule else (DriveCall(put=f"{path}/schedule", body=schedule_from(world.now_ms)),)
@@ -44,9 +44,9 @@ def schedule_from(at_ms: int, occurrences: int | None = None) -> JsonObject:
 
 @contextmanager
 def without_funds(world: World, actions: ActionTable, payment_id: str, cause: Cause) -> Iterator[None]:
-    """Set the balance that pays for a recurring payment to zero while the block runs.
+    """Set the balance that pays for a recurring payment to zero until the block ends.
 
-    Use it inside a world transaction.
+    Use this inside a world transaction.
     """
     payment = find(world, payment_id)
     if not isinstance(payment, RecurringPayment):

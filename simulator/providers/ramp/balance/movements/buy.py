@@ -1,4 +1,4 @@
-"""Buy: a payer pays fiat, and an asset is credited to the balance.
+"""Buys: a payer pays fiat, and an asset is credited to the balance.
 
 Section "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
 """
@@ -51,9 +51,9 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
 )
 def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
     """Locks the rate and the fee of a purchase for 30 minutes. A purchase turns fiat into crypto in the balance. The
-    amount is the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the
-    currency does not support the payment method, if the amount is outside the limits of the fee product or of the
-    account, or if the network is down.
+    amount is either the fiat to pay or the crypto to receive, depending on `amount_currency`. The request fails if the
+    currency does not support the payment method, if the amount is outside the limits of the fee product or the account,
+    or if the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
@@ -73,7 +73,7 @@ def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteSha
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
-    """Return the quote that a body refers to, or None if there is none. Called before the body is validated."""
+    """Return the quote that a request body names, or None if it does not exist. Called before the body is validated."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None
@@ -103,10 +103,10 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     statuses=("pending",),
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
-    """Executes an active buy quote and returns payment instructions. With mobile money, the payer receives a prompt
-    on the phone. With a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states
-    the reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited.
-    The purchase counts towards the account limits.
+    """Executes an active buy quote and returns payment instructions. For mobile money, the payer receives a prompt on
+    the phone. For a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states the
+    reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited. The
+    purchase counts towards the account limits.
     """
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]

@@ -1,4 +1,4 @@
-"""Send: to an address, over Lightning, or to another user of the service.
+"""Sends: to an address, over Lightning, or to another user of the service.
 
 Section "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends use `create_send`.
 """
@@ -54,7 +54,7 @@ _ESTIMATE = {
     "amount_too_low": "M13",
     "amount_too_high": "M13",
 }
-"""Maps each error of a send to its decision. The specification does not list these errors."""
+"""Maps errors of a send to the decision behind each of them. The specification does not list these errors."""
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
@@ -71,7 +71,7 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
-    """Return the asset and the amount. An unknown user is reported before an unknown asset."""
+    """Return the asset and the amount. If both the user and the asset are unknown, the user is reported."""
     if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
@@ -86,9 +86,9 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     errors=_ESTIMATE,
 )
 def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
-    """Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and
-    no rate is locked. The asset, network, destination and asset limits are checked as for a send. The balance is not
-    checked, and the network may be down. A send to another user of the service is free.
+    """Returns the exact fee for a send and the amount that the recipient would receive. No money is transferred and no
+    rate is locked. The request checks the asset, network, destination and asset limits, as a send does. It does not
+    check the balance, and it succeeds while the network is down. A send to another user of the service is free.
     """
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -109,8 +109,8 @@ def price_send_to(
 ) -> tuple[Recipient, SendPricing]:
     """Return the recipient and the price of a send.
 
-    Raise the same errors as `create_send`, but do not check the balance, the network, or whether a Lightning payment
-    can succeed.
+    Raise the same errors as `create_send`. The balance, the network status, and whether a Lightning payment can succeed
+    are not checked.
     """
     recipient = resolve_destination(world, environment, asset, destination, amount)
     return recipient, price_send(world, environment, asset, amount, recipient)
@@ -130,13 +130,13 @@ def price_send_to(
     statuses=("pending", "processing"),
 )
 def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
-    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service.
-    A send to an address or over Lightning is `pending` until the broadcast, then `processing`, then `completed`. The
-    amount is held until the send completes or fails. A completed send cannot be reversed. A send to another user is
-    free, does not need the network, and completes immediately. For an invoice, `amount` must be the invoice's amount,
-    and the fee is added on top. The request fails if the balance is too low, if the amount is outside the asset's
-    limits, if the destination is not valid on the network, or if the network is down. It also fails if an invoice or
-    Lightning address of this service belongs to a disabled wallet.
+    """Takes `amount` from the balance and sends it to an address, over Lightning, or to another user of the service. A
+    send to an address or over Lightning is first `pending`, then `processing` once it has been broadcast, then
+    `completed`. The amount is held until the send completes or fails. A completed send cannot be reversed. A send to
+    another user is free, does not need the network, and completes immediately. For an invoice, `amount` must be the
+    invoice's amount, and the fee is added on top. The request fails if the balance is too low, if the amount is outside
+    the asset's limits, if the destination is not valid on the network, or if the network is down. It also fails if an
+    invoice or Lightning address of this service belongs to a disabled wallet.
     """
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
@@ -160,8 +160,8 @@ def create_send(
     """Send an amount of an asset to a destination. All checks run before any change.
 
     An on-chain or Lightning transaction starts as `pending`, and its total is held. A transfer to another user
-    completes immediately, but the returned transaction still has the status `processing`. Raise `ApiError` if
-    `resolve_destination` does. Also raise 422 amount_too_low, amount_too_high, unsupported_pair or
+    completes immediately, but the returned transaction still has the status `processing`. Raise the errors of
+    `resolve_destination`. Also raise `ApiError` 422 amount_too_low, amount_too_high, unsupported_pair or
     insufficient_balance, 503 network_unavailable, or 409 invalid_state or wallet_disabled if the send is not possible.
     """
     recipient, pricing = price_send_to(world, environment, asset, amount, destination)
@@ -186,10 +186,10 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    """Transfer the money immediately and return the accepted transfer (decision S9).
+    """Transfer the money immediately and return the transfer in its first status (decision S9).
 
-    The transfer completes in the same world transaction. No timer runs in between, so no later request can read the
-    transfer while it is still `processing`.
+    The transfer completes in the same world transaction, and no timer runs in between. No later request can therefore
+    read the transfer while it is `processing`.
     """
     accepted = begin(world, transaction, "send", "internal")
     credit_deposit(

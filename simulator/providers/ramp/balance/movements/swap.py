@@ -1,4 +1,4 @@
-"""Swap: exchange one asset of the balance for another, within the slippage tolerance of a quote.
+"""Swaps: exchanging one asset of the balance for another, within the slippage tolerance of a quote.
 
 Section "Swap" of the specification; decisions M8, S2, S8 and S22.
 """
@@ -63,7 +63,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuote
         require_balance(world, environment, source, pricing.paid, "amount")
     require_up(world, environment, source, target)
     default = listing(source.code, present(source.network)).slippage
-    # Converted through str, because a float parsed from a JSON number such as 0.1 is not exactly that number.
+    # Convert via str, because a float parsed from a JSON number such as 0.1 is not exactly that number.
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
     least = minimum_received(pricing.received, slippage, target)
     quote = open_wallet_quote(world, environment, "swap", pricing, slippage=slippage, minimum_received=least)

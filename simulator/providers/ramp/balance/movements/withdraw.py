@@ -1,4 +1,4 @@
-"""Withdraw: turn an asset of the balance into fiat for a beneficiary.
+"""Withdrawals: turning an asset of the balance into fiat for a beneficiary.
 
 Section "Withdraw" of the specification; decisions M6, M11, M14, S2, S5 and S10. Recurring withdrawals use
 `make_withdraw_quote` and `execute_withdraw`.
@@ -33,9 +33,9 @@ operation = OperationDecorator("Withdraw", group="wallet")
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
-    """Raise `ApiError` 400 if amount_currency is neither side's currency, or if the amount has too many decimals.
+    """Raise `ApiError` 400 if amount_currency is neither of the two currencies, or if the amount has too many decimals.
 
-    A currency that is not supported passes this check. The business rules refuse it later.
+    An unsupported currency passes this check. The business rules reject it later.
     """
     body = call.body
     crypto = named_asset(body.symbol, body.network)
@@ -58,10 +58,10 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     | {"amount_too_low": "M13", "amount_too_high": "M13", "network_unavailable": "S22"},
 )
 def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
-    """Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for
-    a saved beneficiary. The amount is the debit or the payout, depending on `amount_currency`. The request fails if
-    the beneficiary has another currency, if the amount is outside the limits of the fee product or of the account, or
-    if the network is down. The balance is checked when you execute the quote.
+    """Locks the rate and the fee of a payout for 30 minutes. A payout turns a stablecoin of the balance into fiat for a
+    saved beneficiary. The amount is either the debit or the payout, depending on `amount_currency`. The request fails
+    if the beneficiary has a different currency, if the amount is outside the limits of the fee product or the account,
+    or if the network is down. The balance is not checked until you execute the quote.
     """
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -102,7 +102,7 @@ def estimate_withdraw(
 ) -> Pricing:  # fmt: skip
     """Return the current price of a withdrawal.
 
-    Raise the same errors as `make_withdraw_quote`, but do not check the account limits or the network.
+    Raise the same errors as `make_withdraw_quote`. The account limits and the network status are not checked.
     """
     if asset.code not in WITHDRAWABLE:
         names = ", ".join(WITHDRAWABLE)
@@ -126,11 +126,11 @@ def estimate_withdraw(
     statuses=("processing",),
 )
 def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
-    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms
-    that the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat.
-    If the payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET
-    /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or if a
-    limit is exceeded.
+    """Executes an active withdraw quote. `source_amount` is held and the payout starts. The response only confirms that
+    the payout was accepted. The event transaction.completed confirms that the beneficiary has received the fiat. If the
+    payout fails, the amount stays held until it is refunded. The payout counts towards the limits in GET
+    /profile/limits. The beneficiary does not see the reference. The request fails if the balance is too low or a limit
+    is exceeded.
     """
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)
