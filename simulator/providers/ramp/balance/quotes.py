@@ -1,6 +1,6 @@
-"""Code shared by swap, buy and withdraw quotes: creating a quote, claiming it, and building the transaction from it.
+"""Code shared by swap, buy and withdraw quotes: creating a quote, claiming it, and building its transaction.
 
-Decisions S1 and S2. The rules for each kind of quote are in its own module.
+Decisions S1 and S2. Each kind of quote has its own rules, in its own module.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def open_wallet_quote(
 
 
 def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
-    """Return a function that finds the quote that a body refers to.
+    """Return a function that finds the quote named in a body.
 
     The function raises `ApiError` 404 quote_not_found if there is none.
     """
@@ -69,6 +69,6 @@ def quoted(world: World, quote: WalletQuote) -> Transaction:
 
 
 def require_up(world: World, environment: str, *assets: Currency) -> None:
-    """Raise `ApiError` 503 network_unavailable if one of the assets is on a network that is down (decision S22)."""
+    """Raise `ApiError` 503 network_unavailable if the network of one of the assets is down (decision S22)."""
     for asset in assets:
         require_network(world, environment, present(asset.network))
