@@ -9,11 +9,14 @@ from simulator.engine.text.json import JsonObject
 
 World = Annotated[
     str | None,
-    Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Id of the world. Default: the world created or chosen last."),
+    Field(
+        pattern=r"^[A-Za-z0-9._-]{1,64}$",
+        description="Id of the world. Default: the world that was created or selected last.",
+    ),
 ]
 Environment = Annotated[
     Literal["sandbox", "production"],
-    Field(description="Environment of the world; both are simulated."),
+    Field(description="Environment of the world. Both are simulated."),
 ]
 MaxCharacters = Annotated[
     int, Field(ge=200, le=20_000, description="Limit of the response. Narrow the request before you raise it.")
@@ -48,11 +51,12 @@ class WorldInput(ToolInput):
         list[str] | None,
         Field(
             description="make: active scenarios. Default: autopilot (the happy path, as you advance time) and "
-            "test-values (request data choose outcomes). [] for none: then only `act` causes outside events."
+            "test-values (values in a request choose its outcome). With [], outside events happen only through `act`."
         ),
     ] = None
     settings: Annotated[
-        JsonObject | None, Field(description='make: such as {"strict": true} or {"webhook_urls": "any"}.')
+        JsonObject | None,
+        Field(description='make: settings of the world, such as {"strict": true} or {"webhook_urls": "any"}.'),
     ] = None
 
 
@@ -85,7 +89,7 @@ class ActInput(ToolInput):
         ),
     ] = None
     parameters: Annotated[
-        JsonObject | None, Field(description='Parameters of the action: {"failure_code": "payout_failed"}.')
+        JsonObject | None, Field(description='Parameters of the action, such as {"failure_code": "payout_failed"}.')
     ] = None
     event: Annotated[
         str | None,
@@ -101,11 +105,13 @@ class ActInput(ToolInput):
 class AdvanceInput(ToolInput):
     by: Annotated[str | None, Field(description="A duration: 30s, 31m, 2h30m, 3d.")] = None
     to: Annotated[str | None, Field(description="A later time: 2026-01-06T08:00:00Z.")] = None
-    next_timer: Annotated[bool, Field(description="To the next timer.")] = False
-    until_id: Annotated[str | None, Field(description="Until this object …")] = None
-    until_status: Annotated[str | None, Field(description="… has this status.")] = None
+    next_timer: Annotated[bool, Field(description="Advance to the next timer.")] = False
+    until_id: Annotated[str | None, Field(description="Advance until this object has the status `until_status`.")] = (
+        None
+    )
+    until_status: Annotated[str | None, Field(description="The status that the object `until_id` must have.")] = None
     until_event: Annotated[
-        str | None, Field(description="Until an event of this type (of `until_id`, if given) occurs.")
+        str | None, Field(description="Advance until an event of this type occurs, for the object `until_id` if given.")
     ] = None
     world: World = None
 

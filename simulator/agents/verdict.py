@@ -35,7 +35,7 @@ def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
     if problems:
         said, exit_code = f"no: {len(problems)} of {len(checks)} checks failed", 1
     elif not given.outcomes:
-        said, exit_code = "unknown: name outcomes, so that there is evidence for a correct integration", UNKNOWN
+        said, exit_code = "unknown: add `outcomes`, because nothing else shows that the integration is correct", UNKNOWN
     else:
         said, exit_code = "yes: all checks passed", 0
     return {
@@ -58,7 +58,7 @@ def _missing(session: Session, given: inputs.VerdictInput) -> Iterator[str]:
     """
     control = session.control(given.world)
     if not given.outcomes:
-        yield "outcomes: name the objects of the integration and the status that each must have"
+        yield "outcomes: list the integration's objects and the status that each must have"
     if not control.get("/requests", limit=1)["data"]:
         yield "calls: the integration has made no calls in this world"
     if not control.get("/deliveries", limit=1)["data"]:
@@ -114,7 +114,7 @@ def _unreported(came: Sequence[Message], wanted: inputs.Outcome) -> str:
     if any(message.object_status == wanted.status for message in about):
         return ""
     types = ", ".join(message.type for message in about) or "none"
-    return f"there is none; its webhooks: {types}"
+    return f"no such webhook; webhooks for this object: {types}"
 
 
 def _advice(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:

@@ -40,7 +40,7 @@ def wrong_with(claim: Claim, books: Sequence[Line]) -> str | None:
     words = f"order {claim.order} has {shown} in the books"
     delivered = f"{claim.amount:f} {claim.currency} were delivered"
     if said and any(line.currency not in ("", claim.currency) for line in lines if line.amount):
-        return f"{words}, but {delivered}: another currency"
+        return f"{words}, but {delivered}, in another currency"
     if said == claim.amount:
         # The service's states in which nothing has been delivered.
         unfinished = vocabulary().order_told - {"completed"}

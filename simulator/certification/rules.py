@@ -47,8 +47,8 @@ RULES: tuple[Rule, ...] = (
         "quick-acknowledgement",
         f"Responds within {QUICK_SECONDS:g} s",
         f"{_RULES}, 1; Limits: webhook acknowledgement",
-        f"a response within {QUICK_SECONDS:g} s. The service waits 10 s. A receiver that needs half of them without "
-        "load will exceed them under load",
+        f"a response within {QUICK_SECONDS:g} s. The service waits 10 s. A receiver that needs half of that without "
+        "load will exceed the limit under load",
         "Store the event, respond, and process it afterwards: `inbox.add(event)`, then `return 200`, and a worker does "
         "the rest.",
         playing.quick_acknowledgement,

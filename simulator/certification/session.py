@@ -257,7 +257,7 @@ def _why_not_accepted(exchange: Exchange) -> str | None:
 def _why_not_refused(exchange: Exchange) -> str | None:
     if exchange.status is None or exchange.status >= 500:
         return (
-            "The receiver failed on the request instead of refusing it. Verify before you read: for any headers, the "
-            "verifier must return false and the receiver 4xx, for example 401. Otherwise anyone can bring it down."
+            "The receiver failed on the request instead of refusing it. Verify before you read: whatever the headers, "
+            "the verifier must return false and the receiver 4xx, for example 401. Otherwise anyone can crash it."
         )
     return None

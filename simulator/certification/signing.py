@@ -180,7 +180,7 @@ def altered_body(material: Material) -> Iterator[Case]:
 
 
 def reserialised_body(material: Material) -> Iterator[Case]:
-    rule, reason = "reserialised-body", "the same JSON in other bytes than the signed ones"
+    rule, reason = "reserialised-body", "the same JSON, but not the signed bytes"
     event = material.forged()
     spaced, compact = json.dumps(event, ensure_ascii=False).encode(), dumps(event)
     yield material.forgery(rule, "an event with spaces added after signing", reason, body=spaced, signed=compact)
@@ -188,7 +188,7 @@ def reserialised_body(material: Material) -> Iterator[Case]:
     spaced, compact = json.dumps(event).encode(), dumps(event)
     yield material.forgery(rule, "an event with spaces removed after signing", reason, body=compact, signed=spaced)
     body = json.dumps(material.event(), indent=2, ensure_ascii=False).encode()
-    yield material.genuine(rule, "an indented event, signed as it is", body, "signed as it is")
+    yield material.genuine(rule, "an indented event, signed in this form", body, "signed as it is")
 
 
 def trimmed_body(material: Material) -> Iterator[Case]:

@@ -64,7 +64,9 @@ class Service:
     @property
     def needed_world(self) -> str:
         """Advice to show if an order fails."""
-        return f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores one"
+        return (
+            f"certify needs a world in which {self.playbook.needed} are possible. `rampsim reset` restores such a world"
+        )
 
     def delivered(self, kind: str, order: JsonObject) -> tuple[Decimal, str]:
         """Return the amount and currency that an order delivers, or 0 and "" if it does not deliver money."""

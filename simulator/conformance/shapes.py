@@ -39,7 +39,7 @@ TITLES = {
     "content_type": "A response has the declared content type.",
     "required": "A response has all required fields.",
     "type": "A value has the declared type.",
-    "enum": "An enum value is a declared one.",
+    "enum": "An enum value is one of the declared values.",
     "pattern": "A string matches its pattern.",
     "format": "A string has its format, such as date-time.",
     "bounds": "A value is within its bounds.",
@@ -80,7 +80,7 @@ class ShapeJudge:
         response = entry["responses"].get(str(status))
         if response is None:
             declared = ", ".join(sorted(entry["responses"]))
-            message = f"returns {status}; declared are {declared}"
+            message = f"returns {status}, but the contract declares {declared}"
             # The 2xx status of an operation may itself be an assumption.
             meant = next((self._resolved(row) for name, row in entry["responses"].items() if name[0] == "2"), {})
             promise, basis = _mark(meant) if 200 <= status < 300 else (True, "Errors")

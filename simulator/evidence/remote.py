@@ -170,7 +170,7 @@ class RemoteService:
 
     def _send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         if self.calls_left <= 0:
-            raise SpentBudget("no call is left")
+            raise SpentBudget("no calls are left")
         self.calls_left -= 1
         self.calls += 1
         content = None if body is None else json.dumps(body).encode()
@@ -272,7 +272,7 @@ class RemoteService:
     def unregister(self) -> None:
         """Delete the listener's endpoint."""
         if self._endpoint:
-            self.calls_left += 1  # also when no call is left
+            self.calls_left += 1  # also when no calls are left
             self.call("DELETE", f"/webhooks/{self._endpoint}", None, {})
             self._endpoint = ""
 

@@ -390,7 +390,7 @@ def _document(search: Search, probes: list[JsonObject], left: set[tuple[str, str
         numbers[probe["assumption"]] = number = numbers.get(probe["assumption"], 0) + 1
         rows.append({"id": f"{probe['assumption']}-{number}", **probe, "flow": name})
     undecidable = [
-        {"assumption": one, "alternative": name, "why": "No flow of the known steps tells it apart."}
+        {"assumption": one, "alternative": name, "why": "No flow of the known steps distinguishes this alternative."}
         for one, name in sorted(left, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
     return {"version": 1, "flows": flows, "probes": rows, "undecidable": undecidable}

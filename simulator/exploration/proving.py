@@ -55,7 +55,10 @@ class Proof:
         red = (
             " The test fails under the fault, although the money is correct." if FAILED_LOUDLY in self._verdicts else ""
         )
-        round_it = " While the fault is in force, no call is repeated that its last step could hit." * self.avoided
+        round_it = (
+            " While the fault is active, the application repeats no call that the last step of the fault could affect."
+            * self.avoided
+        )
         return f"Fixed: the finding occurs without the patch and not with it.{round_it}{red}"
 
 

@@ -112,7 +112,7 @@ def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | N
     try:
         lines += _what_the_world_says(world, receiver, type, object_id)
     except SimulatorError as error:
-        lines.append(f"The simulator, asked about it, says: {error}")
+        lines.append(f"The request for details failed: {error}")
     return "\n".join(lines)
 
 

@@ -13,4 +13,6 @@ def claim(result: Result, *, has_job: bool) -> str:
     limit = "" if not result.is_cut else f" with at most {counted(result.depth, 'delivery', 'deliveries')}"
     job = "with your settle job at the end" if has_job else "without a settle job"
     size = f"{counted(result.states, 'state')}, {counted(result.edges, 'edge')}"
-    return f"For every order of {copies}{limit}, any of them lost, {job}: your books equal the ledger. {size}."
+    return (
+        f"For every order of {copies}{limit}, {job}, your books equal the ledger, even if deliveries are lost. {size}."
+    )

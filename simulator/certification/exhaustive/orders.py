@@ -199,7 +199,10 @@ class Tracked:
             self.deliver(Move("again", event))
             if event in self.refused:
                 verdict = "stuck" if said.isdigit() else "hung"
-                note = f"{self.name(event)} is answered {said} each time, so the service disables the endpoint"
+                note = (
+                    f"the receiver's response to {self.name(event)} is {said} each time, so the service "
+                    "disables the endpoint"
+                )
                 self.problems.append((verdict, note))
 
     def _shown(self) -> JsonObject:

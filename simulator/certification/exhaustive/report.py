@@ -87,7 +87,7 @@ def _lines(report: FlowReport, *, has_job: bool) -> list[str]:
         trace = result.trace(one.path, one.verdict)
         lines += [f"  {one.verdict}: {one.note}", *(f"    {number}. {move}" for number, move in enumerate(trace, 1))]
         if one.other is not None:
-            lines.append(f"    other books after: {', '.join(result.trace(one.other))}")
+            lines.append(f"    different books after: {', '.join(result.trace(one.other))}")
         lines.append(f"    scenario: {report.scenarios.get(one.verdict, '')}")
     if result.findings:
         lines.append(f"  {counted(result.states, 'state')}, {counted(result.edges, 'edge')}.")

@@ -267,5 +267,5 @@ class Saving:
             self.books.settle()
             found = difference(self.case, path, judged(order, order.row(), before, self.books.calm()), known[path])
             if found:
-                return f"{found} without restoring in between"
+                return f"{found} if the state is not restored in between"
         return ""

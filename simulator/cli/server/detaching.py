@@ -79,7 +79,10 @@ def stop(every: bool, url: str | None) -> None:
     if url and not every:
         servers = [server for server in servers if server.url == url.rstrip("/")]
         if not servers:
-            fail([f"no server at {url} was started here; stop it where it was started"], EXIT_UNREACHABLE)
+            fail(
+                [f"no server at {url} was started here; stop it in the directory where it was started"],
+                EXIT_UNREACHABLE,
+            )
     if not servers:
         fail(["no server was started here"], EXIT_UNREACHABLE)
     if len(servers) > 1 and not every:

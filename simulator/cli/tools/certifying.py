@@ -48,7 +48,7 @@ BOOKS = (
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
               help="The order to play, from creation to its end, or all. An unknown name lists them.")  # fmt: skip
 @click.option("--events", metavar="N", type=click.IntRange(1, 9), default=5, show_default=True,
-              help="The number of events in a flow. One more than the flow contains adds an unknown type.")  # fmt: skip
+              help="Number of events in a flow. One more adds an event of an unknown type.")  # fmt: skip
 @click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,
               help="How often each event may arrive.")  # fmt: skip
 @click.option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")

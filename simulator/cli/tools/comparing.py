@@ -146,7 +146,7 @@ def _observed(file: Path, newer: Path, as_json: bool) -> NoReturn:
         fail([str(error)], EXIT_USAGE)
     say(json.dumps(asdict(found), indent=2) if as_json else found.readable())
     if not found.compared:
-        fail(["nothing was compared: the files decide no assumption in common"], EXIT_REFUSED)
+        fail(["nothing was compared, because the files have no decided assumption in common"], EXIT_REFUSED)
     sys.exit(EXIT_REFUSED if found.changed else 0)
 
 

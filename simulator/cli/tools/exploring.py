@@ -275,11 +275,12 @@ def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> 
 
     if not during:
         if tolerate is not None:
-            fail(["--tolerate says how long books may disagree during a test: use it with --during"], EXIT_USAGE)
+            fail(["--tolerate sets how long books may disagree during a test. Use it with --during"], EXIT_USAGE)
         return None
     if not is_pytest(executable(command)):
         fail(
-            [f"--during needs pytest as the command, not {command[0]!r}: only then explore sees the clock"], EXIT_USAGE
+            [f"--during needs pytest as the command, not {command[0]!r}: explore can follow the clock only in pytest"],
+            EXIT_USAGE,
         )
     if tolerate in (None, "0", "0s"):
         return 0

@@ -311,6 +311,6 @@ def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> 
         parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
         say(f"Facts: {parts}")
         for line in facts.get("unfit", ()):
-            say(f"    no world can adopt this fact: {line}")
+            say(f"    worlds cannot use this fact: {line}")
     if ended:
         say(f"The run ended early: {ended}", err=True)

@@ -123,7 +123,7 @@ def _text(found: Sequence[Row], origin: str, known: int) -> Iterable[str]:
         yield from _wrapped(f"→ {row['what_to_do']}  [{row['clause']}]")
         for one in row.get("rests_on", ()):
             date = f" on {one['observed_at']}" if one["observed_at"] else ""
-            yield f"         rests on {one['id']}, {one['standing']}{date}"
+            yield f"         based on {one['id']}, {one['standing']}{date}"
         for change in row.get("changes", ())[:1]:
             yield from _marked("-", change["before"])
             yield from _marked("+", change["after"])

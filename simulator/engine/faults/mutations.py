@@ -155,7 +155,7 @@ def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[s
                 f"{asked} cannot be used, because it must be a field that {what}, such as "
                 f"{', '.join(known[:8])}{' and others' if known[8:] else ''}"
             )
-            yield member, such if known else f"no member there {what}"
+            yield member, such if known else f"no field at that place {what}"
     if mutation.extra_field is not None and (why := _why_not_added(bodies, mutation.extra_field)):
         yield "extra_field", why
 
@@ -165,7 +165,7 @@ def _why_not_added(bodies: list[Places], asked: str) -> str:
     if "" in path:
         return "it must be a name or a dotted path"
     if any(path in body for body in bodies):
-        return f"{asked} is there already"
+        return f"the field {asked} already exists"
     if any(body.get(path[:-1], Place()).is_object for body in bodies):
         return ""
     return (

@@ -34,7 +34,7 @@ TITLES = {
     "transitions": "Transitions taken",
     "events": "Event types acknowledged",
     "lists": "Lists read beyond the first page",
-    "practices": "Robust conduct seen",
+    "practices": "Robust behaviour seen",
 }
 
 

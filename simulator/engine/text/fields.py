@@ -218,7 +218,7 @@ _WORDS = _TYPES | {
     "none_required": "it must be null",
     "string_too_long": "it must have at most {max_length} characters",
     "string_too_short": "it must have at least {min_length} characters",
-    "string_unicode": "it must be text",
+    "string_unicode": "it must be a string",
     "too_long": "it must have at most {max_length} items",
     "too_short": "it must have at least {min_length} items",
 }

@@ -172,7 +172,7 @@ def check_address(address: Address | str, policy: str, host: str) -> str | None:
         if is_localhost(host):
             return f"{host} resolves to {address}, which is not this machine"
     kind = _kind_of(address)
-    return None if kind is None else f"{address} is {kind}, not a public one"
+    return None if kind is None else f"{address} is {kind}, not a public address"
 
 
 def _is_reserved(address: Address) -> bool:

@@ -39,8 +39,8 @@ def too_many_objects(world: World, most: int) -> QuotaExceeded:
         507,
         "quota_objects",
         f"This world of the simulator has the {most} objects that its quota_objects allows, so nothing was created. "
-        "This is a quota of the simulator, not a limit of the service. Reset the world, use another one, or have the "
-        "quota raised with --quota-objects at the start of the server.",
+        "This is a quota of the simulator, not a limit of the service. Reset the world, use another one, or "
+        "restart the server with a higher --quota-objects.",
     )
 
 
@@ -51,8 +51,8 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
         507,
         quota,
         f"This world of the simulator may have {most} {what} (its {quota}), so nothing was done. This is a quota of "
-        "the simulator, not a limit of the service. Delete some, reset the world, or have the quota raised with "
-        f"{flag} at the start of the server.",
+        "the simulator, not a limit of the service. Delete some, reset the world, or restart the server "
+        f"with a higher {flag}.",
     )
 
 

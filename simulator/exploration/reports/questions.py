@@ -69,7 +69,7 @@ def summary(flipped: Flipped, path: Path) -> str:
 def _flaky(flipped: Flipped) -> Iterator[str]:
     for test, baseline in flipped.baselines.items():
         if baseline.difference:
-            yield f"flaky: {test} differs from itself without any alternative. {baseline.difference}"
+            yield f"flaky: {test} gives different results in two runs without any alternative. {baseline.difference}"
 
 
 def _questions(flipped: Flipped) -> Iterator[str]:

@@ -263,7 +263,7 @@ def summary(explored: Explored, out: Path, known: Mapping[str, str] = {}) -> str
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:
-            lines.append(f"flaky: {test} differs from itself without faults. {baseline.difference}")
+            lines.append(f"flaky: {test} gives different results in two runs without faults. {baseline.difference}")
     for cause in explored.causes:
         lines += ["", *_cause_lines(explored, cause, out, known)]
     hidden = [one for one in explored.judged if one.verdict.verdict == HIDDEN_BY_SETTLE]

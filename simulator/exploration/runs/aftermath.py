@@ -37,7 +37,7 @@ _DAYS = "4d"
 
 MODES = {
     "none": "The job never runs.",
-    "before": "The money and the books are also read before the job runs, and the days pass twice.",
+    "before": "The money and the books are also read before the job runs. The simulated days pass before and after it.",
     "after": "The money and the books are read after the job. The default.",
 }
 """The values of `--settle` that are not commands."""

@@ -77,7 +77,7 @@ class CommandRunner:
                     try:
                         result["evidence"] = self._follow(link, task, own, more)
                     except SimulatorError as error:
-                        result["failure"] = f"its world cannot be judged: {error}"
+                        result["failure"] = f"the money in its world cannot be checked: {error}"
             except (HookFailed, NotReady) as error:
                 raise StopExploring(str(error)) from None
         finally:

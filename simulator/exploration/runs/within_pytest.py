@@ -297,7 +297,7 @@ class _Worker:
             task = json.loads(line)
             item = items.get(task["test"])
             if item is None:
-                self._tell({"error": f"pytest has not found {task['test']} again"})
+                self._tell({"error": f"pytest did not find {task['test']} again"})
                 continue
             self._tell(self._enter(item, task))
         return True
@@ -369,7 +369,7 @@ class _Worker:
         except HookFailed as error:
             self._result["error"] = str(error)
         except SimulatorError as error:
-            self._result["failure"] = f"its world cannot be judged: {error}"
+            self._result["failure"] = f"the money in its world cannot be checked: {error}"
         self._watch()
         return (yield)
 

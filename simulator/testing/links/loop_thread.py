@@ -64,7 +64,7 @@ class LoopThread:
         """Start a coroutine. Raises RuntimeError if the thread has ended."""
         if not self._finish.alive:
             coroutine.close()
-            raise RuntimeError("this has been closed")
+            raise RuntimeError("the thread has ended")
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:

@@ -55,13 +55,13 @@ COVERAGE_HELPS = {
 
 MARKERS = (
     'scenario(*names_or_paths): the active scenarios in the `world` of this test, such as "autopilot", '
-    "or files beside the test or below the root directory; later ones win",
+    "or files beside the test or below the root directory; later scenarios have priority",
     'clock(now): the start time of the `world` of this test, such as "2026-03-01" or "2026-03-01T08:00:00Z"',
     "seed(number): the seed of the `world` of this test; default 1",
     "history(days, per_day, mix): orders on each of these days before the test begins; default 90, 40 and typical",
     'against("simulator", "target"): run this test on the simulator and on the service that SIMULATOR_TARGET_URL, '
     "RAMPSIM_PUBLIC_KEY and RAMPSIM_SECRET_KEY name, and report the differences between their responses",
-    "world(**body): further members of POST /_simulator/worlds for the `world` of this test, such as "
+    "world(**body): other fields of POST /_simulator/worlds for the `world` of this test, such as "
     'settings={"strict": True}',
 )
 

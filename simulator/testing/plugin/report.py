@@ -49,7 +49,7 @@ class Keeper(NamedTuple):
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), *_raised(world), "", f"Repeat the calls:          {repeat}"]
         if not repeat.startswith(_NOT_POSSIBLE):
-            lines.append("  It passes if the simulator answers as before: your assertions are not part of it.")
+            lines.append("  It passes if the simulator's responses are the same. It does not include your assertions.")
         if self.keeps:
             look = self.look(test, world)
             lines.append(f"Look at its world:         {look}")

@@ -328,7 +328,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, "93.184.216.34", "10.0.0.7")
     outcome = run(post("https://receiver.example.com/"))
-    assert outcome.error == "refused: 10.0.0.7 is a private or reserved address, not a public one"
+    assert outcome.error == "refused: 10.0.0.7 is a private or reserved address, not a public address"
 
 
 def test_a_name_is_checked_against_the_policy_of_its_world(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_a_name_is_checked_against_the_policy_of_its_world(monkeypatch: pytest.M
             url = f"http://receiver.example.com:{mine.port}/"
             assert (await transport.post(url, HEADERS, b"{}", 5, "any")).status == 200
             refused = await transport.post(url.replace("http", "https", 1), HEADERS, b"{}", 5, "public")
-            assert refused.error == "refused: 127.0.0.1 is a loopback address, not a public one"
+            assert refused.error == "refused: 127.0.0.1 is a loopback address, not a public address"
             assert len(mine.received) == 1
             await transport.close()
 

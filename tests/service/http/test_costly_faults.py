@@ -313,7 +313,7 @@ def test_a_response_that_cannot_be_mutated_is_not_a_hit(world: Remote) -> None:
             "id cannot be used, because it must be a field that may be absent or null, such as failure_code, ",
         ),
         ({"missing_field": ""}, "missing_field", ""),
-        ({"extra_field": "status"}, "extra_field", "status is there already"),
+        ({"extra_field": "status"}, "extra_field", "the field status already exists"),
         ({"extra_field": "nowhere.more"}, "extra_field", "there is no object nowhere"),
         ({"unknown_enum": True, "respond": DOWN}, "respond", "these change the real response, which is not sent"),
         ({"extra_field": "data."}, "extra_field", "a name or a dotted path"),

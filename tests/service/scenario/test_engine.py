@@ -349,7 +349,7 @@ def test_a_hand_over_puts_the_object_under_the_other_scenario() -> None:
         "completed",
     ]
     reasons = [step["reason"] for step in engine.progress(world, "hands")["skipped"]]
-    assert reasons == ["there is no scenario 'nobody'", "that scenario handed the object over"]
+    assert reasons == ["there is no scenario 'nobody'", "the scenario hands has already handed this object over"]
 
 
 def test_successor_sees_the_current_event() -> None:

@@ -129,7 +129,7 @@ def test_during_finds_books_that_agree_too_late(tolerate: str, verdict: str, sho
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(("--tolerate", "5m"), "use it with --during"), (("--during",), "needs pytest as the command")]
+    ("words", "said"), [(("--tolerate", "5m"), "Use it with --during"), (("--during",), "needs pytest as the command")]
 )
 def test_during_and_tolerate_name_what_they_need(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     found = explore(tmp_path, *words, command=("true",))

@@ -204,8 +204,11 @@ def test_the_result_does_not_depend_on_the_order_of_playing(receiver: Receiver) 
 
 def test_the_claim_states_the_bounds() -> None:
     whole = searched(idempotent, bounds(5))
-    said = "For every order of up to 2 copies of these 5 events, any of them lost, with your settle job at the end: "
-    assert claim(whole, has_job=True) == f"{said}your books equal the ledger. 243 states, 810 edges."
+    said = "For every order of up to 2 copies of these 5 events, with your settle job at the end, "
+    assert (
+        claim(whole, has_job=True)
+        == f"{said}your books equal the ledger, even if deliveries are lost. 243 states, 810 edges."
+    )
     assert "without a settle job" in claim(whole, has_job=False)
     assert "up to 1 copy of these 2 events" in claim(searched(idempotent, bounds(2, copies=1)), has_job=True)
 

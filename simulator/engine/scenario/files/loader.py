@@ -92,7 +92,12 @@ class Loader:
         """
         file = self.load(path.read_bytes(), source_of(path), known, FILE)
         if file.name != path.stem:
-            problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}
+            problem: FileProblem = {
+                "path": "name",
+                "line": 1,
+                "column": 1,
+                "message": f"it must be `{path.stem}`, as in the file name",
+            }
             raise ScenarioError([problem], source_of(path))
         return file
 

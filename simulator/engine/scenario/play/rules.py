@@ -269,5 +269,5 @@ def _why_not(context: Context, world: World, name: str, successor: str, occurren
     if stops.why_stopped(world, successor) is not None:
         return f"the scenario {successor} was stopped"
     if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
-        return "that scenario handed the object over"
+        return f"the scenario {successor} has already handed this object over"
     return "there is no object to hand over" if find(world, occurrence.object_id) is None else None

@@ -132,7 +132,7 @@ class _Recorder:
     def _drive(self) -> None:
         recording, now_ms = self._recording, RUN_STARTS_MS
         if recording.start_ms < now_ms:
-            self._notes.append("the start time, because it is before that of a run")
+            self._notes.append("the start time, because it is earlier than the start time of runs")
             now_ms = recording.start_ms
         now_ms = self._advance(now_ms, recording.start_ms)
         if recording.scenarios and recording.start_ms != RUN_STARTS_MS:

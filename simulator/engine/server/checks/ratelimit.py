@@ -44,7 +44,7 @@ def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) 
         if world.clock.mode == "manual" and not on_the_wall:
             message += (
                 f" The clock of this world is paused, so waiting does not help: advance it by {wait}s"
-                " (rampsim clock advance, or POST /_simulator/clock/advance), or count on the wall clock"
+                " (rampsim clock advance, or POST /_simulator/clock/advance), or apply the limit to the wall clock"
                 " with the setting rate_limit_clock."
             )
         raise ApiError("rate_limited", message, headers={"Retry-After": retry_after(world, wait, now_ms)})

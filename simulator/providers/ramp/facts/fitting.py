@@ -65,11 +65,13 @@ def _rates(facts: Shown, unfit: list[str]) -> dict[str, str]:
     def see(key: str, given: object) -> None:
         number = _number(given)
         if key not in reference.FIXED:
-            unfit.append(f"rates: the shipped form has no pair {key}")
+            unfit.append(f"rates: the simulator has no pair {key}")
         elif number is None or not reference.SMALLEST_RATE <= number <= reference.LARGEST_RATE:
             unfit.append(f"rates: {key} is {given!r}")
         elif seen.setdefault(key, rate_of(number)) != rate_of(number):
-            unfit.append(f"rates: {key} depends on the network, here {given}; the shipped form has one rate")
+            unfit.append(
+                f"rates: {key} is {given} on one network and different on another; the simulator has one rate for all"
+            )
         elif rate_of(number) != number:
             unfit.append(f"rates: {key} is {given}, rounded to ten digits")
 
@@ -152,7 +154,10 @@ def _fee_products(listed: object, unfit: list[str]) -> JsonObject:
         if old is None or new != old or wanted.status != old.status:
             found[new.id] = fields
     silent = {one.product for one in left.values()} - types
-    unfit += [f"fee_products: the service lists none for {name}; the shipped ones remain" for name in sorted(silent)]
+    unfit += [
+        f"fee_products: the service lists no product for {name}; the simulator's products remain"
+        for name in sorted(silent)
+    ]
     for one in left.values():
         if one.product in types and one.status == "active":
             found[one.id] = {"status": "inactive"}
@@ -198,7 +203,7 @@ def _networks(facts: Shown) -> Iterator[str]:
         name, fee = row.get("network"), row.get("network_fee")
         shipped = reference.NETWORK_FACTS.get(str(name))
         if shipped is None:
-            yield f"networks: {name} is not in the shipped form"
+            yield f"networks: the simulator has no network {name}"
             continue
         if isinstance(fee, Mapping) and (_number(fee.get("amount")), fee.get("currency")) != (
             shipped.native_fee,
@@ -206,7 +211,7 @@ def _networks(facts: Shown) -> Iterator[str]:
         ):
             yield (
                 f"networks: the fee of {name} is {fee.get('amount')} {fee.get('currency')}; "
-                f"the shipped one is {shipped.native_fee} {shipped.native_asset}"
+                f"in the simulator it is {shipped.native_fee} {shipped.native_asset}"
             )
         listed = row.get("assets")
         if isinstance(listed, list) and set(map(str, listed)) != set(reference.NETWORK_ASSETS[str(name)]):
@@ -220,12 +225,12 @@ def _assets(facts: Shown) -> Iterator[str]:
         seen.add(key)
         shipped = reference.LISTINGS.get(key)
         if shipped is None:
-            yield f"assets: {key[0]} on {key[1]} is not in the shipped form"
+            yield f"assets: {key[0]} on {key[1]} is not in the simulator"
             continue
         for name in ("decimals", "confirmations", "slippage", "deposit_fees"):
             given, own = row.get(name), getattr(shipped, name)
             if name in row and Decimal(own) != (_number(given) or 0):
-                yield f"assets: {name} of {key[0]} on {key[1]} is {given}; the shipped one is {own}"
+                yield f"assets: {name} of {key[0]} on {key[1]} is {given}; in the simulator it is {own}"
     if seen:
         for symbol, network in sorted(reference.LISTINGS.keys() - seen):
             yield f"assets: the service does not list {symbol} on {network}"
@@ -238,13 +243,16 @@ def _currencies(facts: Shown) -> Iterator[str]:
         methods = row.get("methods") if isinstance(row, Mapping) else None
         methods = [str(one) for one in methods] if isinstance(methods, list) else None
         if shipped is None:
-            yield f"currencies: {code} is not in the shipped form"
+            yield f"currencies: {code} is not in the simulator"
         elif methods is not None and set(methods) != set(shipped.methods):
-            yield f"currencies: {code} has {', '.join(methods) or 'no method'}; shipped: {', '.join(shipped.methods)}"
+            yield (
+                f"currencies: {code} has {', '.join(methods) or 'no method'}; in the simulator: "
+                f"{', '.join(shipped.methods)}"
+            )
 
 
 def _prefixes(facts: Shown) -> Iterator[str]:
     given = facts.get("id_prefixes")
     for name, prefix in given.items() if isinstance(given, Mapping) else ():
         if name in ID_PREFIXES and prefix != ID_PREFIXES[name]:
-            yield f"id_prefixes: {name} has {prefix}; the shipped one is {ID_PREFIXES[name]}"
+            yield f"id_prefixes: {name} has {prefix}; in the simulator it is {ID_PREFIXES[name]}"

@@ -247,7 +247,7 @@ LISTING = Listing[FeeProduct](
         by_field("asset", ASSET_CODES, description="Only products for this asset."),
         by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
         by_field("payment_method", METHODS, description="Only products for this payment method."),
-        Filter("status", _statuses, {**STATUSES, "all": "Active and inactive ones."}, many=True,
+        Filter("status", _statuses, {**STATUSES, "all": "Active and inactive products."}, many=True,
                description="The status of the products to list. By default only active products."),
     ),
     common=False,

@@ -65,8 +65,8 @@ def test_a_covered_flow_exits_with_0_and_states_its_claim(start: Any) -> None:
     result = app.certify(*SMALL, "--state", str(app.file))
     assert result.exit_code == 0, result.output
     assert (
-        "For every order of up to 1 copy of these 3 events, any of them lost, with your settle job at the end: "
-        "your books equal the ledger. 8 states, 12 edges." in result.output
+        "For every order of up to 1 copy of these 3 events, with your settle job at the end, "
+        "your books equal the ledger, even if deliveries are lost. 8 states, 12 edges." in result.output
     )
 
 

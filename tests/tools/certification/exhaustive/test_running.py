@@ -84,7 +84,7 @@ class Forgetful(Handler):
 def test_state_outside_the_saved_file_makes_a_run_incomplete(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(HANDLERS, "forgetful", Forgetful)
     report = search("forgetful", "onramp", events=2, copies=1)
-    assert "without restoring in between" in report.unsound
+    assert "if the state is not restored in between" in report.unsound
     assert not report.complete
 
 
