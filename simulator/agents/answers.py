@@ -1,4 +1,4 @@
-"""Responses with a limited number of characters. They list the omitted parts and how to get them."""
+"""Limits the number of characters in a response. A shortened response lists the omitted parts and how to get them."""
 
 from __future__ import annotations
 

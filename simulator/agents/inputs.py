@@ -1,4 +1,4 @@
-"""The parameters of the tools. A model sees only the descriptions."""
+"""The parameters of the tools. The `description` of each field is written for a model."""
 
 from typing import Annotated, Literal
 

@@ -14,14 +14,14 @@ from simulator.engine.text.json import JsonObject, Shown
 from simulator.service import TOOLING
 
 NEWEST = 1_000
-"""The number of newest items that a list searches."""
+"""A list searches only this many of the newest items."""
 _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
 
 
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
-    """Show state and history of a world, without changes. `what: resource` with an id shows an object's history with
-    causes and possible actions. `requests`, `events`, `deliveries` and `inbox` list rows, newest first. `reference`
-    lists test values that choose outcomes. Returns rows, and next_cursor if there are more.
+    """Show the state and history of a world without changing it. `what: resource` with an id shows an object's history,
+    the cause of each change, and possible actions. `requests`, `events`, `deliveries` and `inbox` list rows, newest
+    first. `reference` lists test values that choose outcomes. Returns rows, and next_cursor if there are more.
     """
     return _LOOKS[given.what](session, given)
 

@@ -21,7 +21,7 @@ _SECONDS = 60.0
 class ToolRefused(Exception):
     """A tool was used incorrectly, or a call was refused.
 
-    Contains everything that a model needs to correct the call.
+    The exception contains everything that a model needs to correct the call.
     """
 
     def __init__(

@@ -191,7 +191,7 @@ def _choices(schema: Shown) -> str:
 def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
     """Advance simulated time, with exactly one of: by, to, next_timer, until_id with until_status, until_event.
     Everything due in between happens before it returns, including webhooks and retries, so never sleep or poll. Without
-    arguments, shows the clock and the next timers. A goal that is never reached is refused: not_reached.
+    arguments, shows the clock and the next timers. If the goal is never reached, the error is not_reached.
     """
     control = session.control(given.world)
     ways: list[JsonObject] = []
@@ -248,8 +248,8 @@ def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
 
 
 def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
-    """Manage scenarios, YAML files that describe what third parties do and when: list included ones, validate or upload
-    your own, activate them in the world, run one alone. Validation returns problems with line and column.
+    """Manage scenarios, YAML files that describe what third parties do and when. List the included scenarios, validate
+    or upload your own, activate scenarios in the world, or run one. Validation returns problems with line and column.
     """
     control = session.control(given.world)
     if given.do == "list":

@@ -24,8 +24,8 @@ class Check:
 
 
 def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
-    """Call it at the end to find out whether the integration is correct. It checks the outcomes that you name, the
-    acknowledgement and signatures of webhooks, advice about the traffic, and coverage. Returns ok, exit_code (0 yes,
+    """Call this at the end to find out whether the integration is correct. It checks the outcomes that you name, the
+    acknowledgement and signatures of webhooks, findings about the calls, and coverage. Returns ok, exit_code (0 yes,
     1 no, 4 unknown: no evidence), each problem with a fix, passed checks, and missing evidence.
     """
     checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
@@ -93,7 +93,7 @@ def _deliveries(session: Session, given: inputs.VerdictInput) -> Iterator[Check]
 
 
 def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
-    """Check that all messages of the inbox are genuine, and that they report the outcomes."""
+    """Check that all messages in the inbox are genuine, and that they report the expected outcomes."""
     if given.inbox is None:
         return
     rows = session.control(given.world).get(f"/inbox/{segment(given.inbox)}")["data"]

@@ -10,7 +10,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import SIGNATURE
 
 TEST = "webhook.test"
-"""The event type of the test request at registration.
+"""The event type of the test request that is sent when an endpoint is registered.
 
 The key is not known until later, so this request cannot be verified.
 """

@@ -11,9 +11,9 @@ from simulator.host import vocabulary
 
 
 def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
-    """Return the records for an order. Several sets of names are possible.
+    """Return the records for an order, which the application may list under one of several sets of names.
 
-    Uses the first set whose total amount is correct, otherwise the first set with any amount, otherwise the first
+    Use the first set whose total amount is correct, otherwise the first set with any amount, otherwise the first
     set.
     """
     sets = [[line for line in books if line.order in names] for names in ((claim.order,), *claim.alternatives)]

@@ -41,7 +41,7 @@ class Result:
 
     @property
     def in_the_way(self) -> Sequence[str]:
-        """The rules that prevent the evaluation of rules that depend on this one."""
+        """The failed rules that prevent the check of a rule that depends on this one."""
         return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property

@@ -27,10 +27,10 @@ _SHOWN = 200
 QUICK_SECONDS = 5.0
 """How long a response may take.
 
-The service waits ten seconds, and a receiver slower than this would exceed that under load.
+The service waits ten seconds. A receiver that takes longer than five would exceed them under load.
 """
 SLACK_MS = 10_000
-"""How far from the five-minute limit the tested timestamps are, to allow for transport time and clock differences."""
+"""The distance between the tested timestamps and the five-minute limit. It allows for transport and clock skew."""
 
 
 class NothingAnswers(Exception):
@@ -92,7 +92,7 @@ class Claim:
     history: str
     """A description of the order's events."""
     alternatives: tuple[tuple[str, ...], ...] = ()
-    """Alternative sets of names. The records may list the order under all names of one set together."""
+    """Alternative sets of names. The records are correct if all names of one set together have the amount."""
     is_optional: bool = False
     """Whether the application's records may omit the order."""
 

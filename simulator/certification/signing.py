@@ -56,7 +56,7 @@ class Material:
     altered: str
     """A string field in the objects of events."""
     slack_ms: int = 0
-    """How far from the limit of the time window the tested timestamps are. 0 tests the limit itself."""
+    """The distance between the tested timestamps and the limit of the time window. 0 tests the limit itself."""
 
     @property
     def timestamp(self) -> str:

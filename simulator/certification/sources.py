@@ -39,7 +39,7 @@ Function = Callable[[], Iterable[Row] | None]
 
 
 class Unusable(Exception):
-    """The value of an option is invalid, for the reason in the message."""
+    """An option has an invalid value. The message contains the reason."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
     """Return True if the application reports an empty queue: a URL with 2xx, a command with exit code 0."""
     if source.startswith(("http://", "https://")):
         parts = urlsplit(source)
-        client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the application is the integrator's
+        client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         try:
             return 200 <= client.request("GET", path, timeout_seconds=_READ_SECONDS)[0] < 300
@@ -229,7 +229,7 @@ def _fetched(url: str) -> str:
     try:
         for _ in range(_MOST_REDIRECTS):
             parts = urlsplit(following)
-            client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the books are the integrator's
+            client = SyncClient(f"{parts.scheme}://{parts.netloc}", any_host=True)  # the user chose this URL
             path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
             status, headers, content = client.request("GET", path, timeout_seconds=_READ_SECONDS)
             if not 300 <= status < 400 or "location" not in headers:

@@ -297,7 +297,7 @@ def is_simulator(url: str) -> bool:
             return False
         return all(row["id"] != _OWN for row in client.get("/worlds")["data"])
     except CallRefused as refusal:
-        return refusal.status == 401  # of its control token
+        return refusal.status == 401  # the simulator requires a control token
     except (Unreachable, LookupError, TypeError, AttributeError):
         return False
 

@@ -30,7 +30,7 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
     known = context.meta.get(_FILE)
     if known is None or given is not None:
         if given is None and context.params.get("end_with_stdin"):
-            return  # the program that starts the server passes all settings as flags
+            return  # with --end-with-stdin, the parent process passes all settings as flags
         try:
             known = settings_file.read(given)
         except settings_file.WrongSettings as error:

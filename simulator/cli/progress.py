@@ -1,6 +1,7 @@
 """Progress of long commands.
 
-A terminal shows one changing line. Otherwise, `rampsim explore` prints a line for every tenth.
+A terminal shows one changing line. Without a terminal, `rampsim explore` prints ten lines, one after each tenth of the
+runs.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ class Address(NamedTuple):
 def remote(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for a server to a command. The client is passed as the first argument of the command.
 
-    Refused requests become error messages. A command group also accepts the options, for the command below it
-    (`_of_groups`), but does not connect to a server.
+    Refused requests become error messages. A command group also accepts the options and passes them to its
+    subcommands (`_of_groups`), but does not connect to a server.
     """
 
     @functools.wraps(command)
@@ -142,7 +142,7 @@ def where_it_was_looked(address: Address) -> list[str]:
 def _of_groups(context: click.Context) -> dict[str, str | None]:
     """Return the options given to a command group (`rampsim clock --url URL advance`).
 
-    They apply to the command below it.
+    They apply to its subcommand.
     """
     found: dict[str, str | None] = {}
     for above in filter(None, (context.parent, context)):

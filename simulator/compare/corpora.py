@@ -1,4 +1,4 @@
-"""Replays a corpus in the simulator or at the service, and lists the differences that nobody accepted."""
+"""Replays a corpus against the simulator or the service, and lists the differences that are not accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADERS = re.compile(r"idempot|retry-after|allow$")
 
 
 class BadAccepted(ValueError):
-    """A file of accepted differences is invalid. The message names the file and the place."""
+    """A file of accepted differences is invalid. The message contains the file and the path of the entry."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Accepted:
 
 
 def _fits(text: str, pattern: str) -> bool:
-    """Return True if a text matches. In a pattern, `*` is any text, and brackets are themselves."""
+    """Return True if a string matches a pattern. `*` matches any characters. Brackets have no special meaning."""
     return fnmatchcase(text, pattern.replace("[", "[[]"))
 
 
@@ -65,7 +65,7 @@ class Judged(Comparison):
 
     @property
     def unused(self) -> list[Accepted]:
-        """The entries that excuse nothing."""
+        """The accepted differences that did not occur."""
         return [one for one in self.accepted if not one.excused]
 
     def take(self, difference: Difference) -> None:
@@ -81,7 +81,7 @@ class Judged(Comparison):
 
 
 def read_accepted(path: Path) -> list[Accepted]:
-    """Return the entries of a file. Raise `BadAccepted`."""
+    """Return the accepted differences in a file. Raise `BadAccepted` if the file is invalid."""
     try:
         rows = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -109,7 +109,10 @@ def compare_corpus(
     corpus: Corpus, *, observed: Sequence[Shown] = (), accepted: Sequence[Accepted] = (), values: bool = False,
     target: Player | None = None,
 ) -> Judged:  # fmt: skip
-    """Replay all recordings and compare. `target` is a service, by default a fresh world for each recording."""
+    """Replay all recordings and compare the responses.
+
+    `target` is the service for the replay. By default, each recording is replayed in a fresh world.
+    """
     result = Judged(accepted=list(accepted))
     result.skipped += map(str, corpus.damaged)
     simulators = None if target is not None else Simulators()

@@ -153,7 +153,7 @@ class _Replay:
         return move_to_status(self._world, actions, target, wanted, self._environment, cause)
 
     def _learn(self, recorded: object, simulated: object) -> None:
-        """Map recorded ids and tokens to the values in the same places in the simulated response."""
+        """Map recorded ids and tokens to the values at the same paths in the simulated response."""
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
                 if name == "access_token" and isinstance(simulated.get(name), str):

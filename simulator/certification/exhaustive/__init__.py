@@ -1,1 +1,1 @@
-"""Exhaustive runs of `rampsim certify`: every order and multiplicity of a flow's deliveries."""
+"""Exhaustive runs of `rampsim certify`: each flow's events are delivered in every order, up to --copies times each."""

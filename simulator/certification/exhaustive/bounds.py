@@ -32,7 +32,7 @@ class Move:
 
 
 Path = tuple[Move, ...]
-"""The deliveries in a sequence, in order. The end of the sequence determines `lost` and `settle`."""
+"""The moves of one sequence, in order."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Bounds:
     def moves(self, counts: Counts) -> Iterator[Move]:
         """Yield the moves after these deliveries.
 
-        While no event has arrived twice, each first delivery is also possible beyond the age limit of a signature and
-        with a lost acknowledgement. The receiver sees no difference between these and other deliveries, so they lead
-        to the same states.
+        While no event has arrived twice, yield two more moves for an event that has not arrived: delivery after the
+        signature's age limit, and delivery with a lost acknowledgement. The receiver cannot distinguish these from
+        other deliveries, so they lead to the same states and need not be tried in every combination.
         """
         for event, count in enumerate(counts):
             if count < self.copies:

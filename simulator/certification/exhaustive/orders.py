@@ -1,4 +1,4 @@
-"""Open orders: they follow the moves of a path and send their events to the receiver."""
+"""The orders of an exhaustive run. Each order follows a path and sends its events to the receiver."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _EARLY_SECONDS = 10.0
 
 
 def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
-    """Return the bounds for a number of a flow's events: the first event and the last ones.
+    """Return the bounds for this number of a flow's events.
 
-    A larger number adds an event whose type receivers do not know. There are no further events.
+    If the flow has more events, use its first event and its last ones. If it has fewer, add one event of a type that
+    receivers do not know.
     """
     own = [step.event for step in flow.steps]
     chosen = own if events >= len(own) else [*own[: events > 1], *own[len(own) - max(events - 1, 1) :]]
@@ -54,7 +55,7 @@ class Case:
     url: str
     post: Post
     numbers: Iterator[int] = field(default_factory=count)
-    """The numbers of the orders."""
+    """Numbers the orders."""
     answered: bool = False
 
     def step(self, event: int) -> int:
@@ -108,7 +109,7 @@ class Case:
                 if row["id"] not in known:
                     return str(row["data"]["object"]["id"])
             if made.done():
-                made.result()  # raises its error
+                made.result()  # raises the error if the call has failed
             time.sleep(_POLL_SECONDS)
         raise NoStage(f"the call {self.flow.path} caused no {first} within {_EARLY_SECONDS:g} s")
 

@@ -36,7 +36,7 @@ class Replaying:
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Nothing is saved, because each path has a separate order."""
+        """Save nothing, because each path has a separate order."""
         yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
@@ -71,7 +71,8 @@ class Replaying:
         groups += [[one, other] for one, other in zip(chosen[::2], chosen[1::2], strict=False)]
         for group in groups:
             orders = [self.case.order() for _ in group]
-            for moves in [*zip_longest(*map(reversed, group))][::-1]:  # alternating up to the end
+            # Both orders get their last delivery in the last round.
+            for moves in [*zip_longest(*map(reversed, group))][::-1]:
                 for order, move in zip(orders, moves, strict=True):
                     if move is not None:
                         order.deliver(move)
@@ -86,7 +87,7 @@ class Replaying:
 
 
 def difference(case: Case, path: Path, outcome: Outcome, known: Outcome) -> str:
-    """Return how the records after a path differ from a known outcome, or ""."""
+    """Describe how the records after a path differ from a known outcome. Return "" if they are equal."""
     if (outcome.books, outcome.settled) == (known.books, known.settled):
         return ""
     moves = ", ".join(move.shown(case.bounds.events) for move in path)

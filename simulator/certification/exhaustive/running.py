@@ -36,7 +36,7 @@ class Bound:
     state: FilePath | None = None
     budget_seconds: float = 300.0
     depth: int | None = None
-    """The largest number of deliveries to cover, or None for all that the bounds allow."""
+    """The largest number of deliveries in a sequence, or None for no limit within the bounds."""
     seed: int = 1
     """The seed that selects the paths that are played again to check that orders do not affect each other."""
     workers: int = 2
@@ -63,7 +63,7 @@ class FlowReport:
 
 
 def chosen(flows: Sequence[Flow], name: str) -> list[Flow]:
-    """Return the flow with a name, or all flows. Raise `Unusable` if there is none."""
+    """Return the flow with this name, or all flows if no name is given. Raise `Unusable` for an unknown name."""
     found = [flow for flow in flows if name in (ALL, flow.name)]
     if not found:
         known = ", ".join((*(flow.name for flow in flows), ALL))

@@ -121,7 +121,9 @@ class World:
 
     case: Case
     _snapshots: dict[tuple[int, int], str] = field(default_factory=dict)
-    """The snapshots by the number of the order and step. Ids repeat, because a restored world creates the same ones."""
+    """Snapshot ids by the numbers of the order and the step. A restored world assigns the same order ids again, so the
+    key is not the order's id.
+    """
     _current: tuple[int, int] | None = None
 
     def save(self, order: int, phase: int) -> None:
@@ -173,7 +175,7 @@ class Saving:
     _nodes: dict[Path, _Node] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _read: dict[str, Sequence[Line]] = field(default_factory=dict)
-    """The records by the state of the application."""
+    """The application's records, by its state."""
     _ends: dict[tuple[str, int, tuple[int, ...]], tuple[Sequence[Line], JsonObject, list[tuple[str, str]]]] = field(
         default_factory=dict
     )
@@ -206,7 +208,7 @@ class Saving:
             node = self._nodes[path[:-1]]
             self.application.restore(node.saved)
             order = node.order.branch()
-            # The world may be at a later step, or at one of another order.
+            # The world may be at a later step of this order, or in the state of another order.
             self.world.restore(order.number, max(order.phase, self.case.step(path[-1].event or 0)))
             order.deliver(path[-1])
         else:

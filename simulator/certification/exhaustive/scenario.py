@@ -18,9 +18,10 @@ _AHEAD_S = 5
 
 @dataclass(frozen=True)
 class Trace:
-    """A path through a flow, as times of events and deliveries in seconds after the order is created.
+    """A path through a flow, with times for its events and deliveries in seconds after the order is created.
 
-    Further copies of an event are retries after a lost acknowledgement. Faults delay them until their time.
+    The second and later copies of an event are retries after a lost acknowledgement. Faults delay each copy until its
+    time on the path.
     """
 
     name: str

@@ -19,7 +19,7 @@ from simulator.engine.clients.address import DEFAULT_URL
 
 _ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.cli import main; main(prog_name='rampsim')"
-"""The command with -P, because the working directory may have a package named `simulator`."""
+"""The code to run with `python -P -c`. -P excludes the working directory, which may have a package `simulator`."""
 _READY = "Ready on "
 _EVERY_SECONDS = 0.02
 _START_SECONDS = 60.0

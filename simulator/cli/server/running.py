@@ -77,7 +77,7 @@ def _read(note: Path) -> Running | None:
     try:
         said = json.loads(note.read_text("utf-8"))
         server = Running(str(said["url"]), int(said["pid"]), note)
-        guard.check_host(server.url)  # the note may be part of a cloned repository
+        guard.check_host(server.url)  # a cloned repository may contain a malicious note
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if _is_alive(server.pid) and _listens(server.url):
@@ -88,7 +88,7 @@ def _read(note: Path) -> Running | None:
 
 
 def _is_alive(pid: int) -> bool:
-    if sys.platform == "win32":  # there, signal 0 ends the process
+    if sys.platform == "win32":  # on Windows, signal 0 ends the process
         return True
     try:
         os.kill(pid, 0)

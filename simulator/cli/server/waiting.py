@@ -38,7 +38,7 @@ def wait(timeout: float, quiet: bool, print_url: bool, url: str | None) -> None:
     """
     until = time.monotonic() + timeout
     while True:
-        address = address_of(url)  # each time, because the server registers itself when it listens
+        address = address_of(url)  # repeated, because the server writes its note only once it listens
         reason = _why_not(address.url, max(1.0, until - time.monotonic()))
         if reason is None:
             break

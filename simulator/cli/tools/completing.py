@@ -51,7 +51,7 @@ def _completer(names: Callable[[click.Context], Iterable[str]]) -> Completer:
 
 
 def _told(context: click.Context, path: str) -> list[dict[str, Any]]:
-    """Return the items of a list from the server, or no items if the server does not respond quickly."""
+    """Return the items of a list on the server, or an empty list if the server does not respond quickly."""
     from simulator.cli.server import running
     from simulator.engine.clients import address
     from simulator.engine.clients import control as clients

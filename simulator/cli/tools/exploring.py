@@ -142,7 +142,7 @@ def explore(
         workers or os.cpu_count() or 1,
         found,
         _seconds("--limit", limit),
-        click.get_current_context().find_object(Hosts) or Hosts(),  # callers from Python may pass their own
+        click.get_current_context().find_object(Hosts) or Hosts(),  # a Python caller can pass its own hosts
         copies,
     )
     progress = Progress()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LISTEN = re.compile(r".+:[0-9]{1,5}")
 _PREPARING = 6
-"""The calls of a run that are part of no probe: sign-in, balances, clock (2), and the webhook endpoint (2)."""
+"""The number of calls besides the probes: sign-in, balances, clock (2), and the webhook endpoint (2)."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

@@ -33,7 +33,7 @@ class _Add(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         if not any(param.name == "times" for param in self.params):
-            self.params[2:2] = _options()  # after its own options, before the server options
+            self.params[2:2] = _options()  # after the command's first two parameters, before the server options
         return super().get_params(ctx)
 
 

@@ -214,7 +214,7 @@ def _follow(client: clients.ControlClient, over: threading.Event) -> None:
             if sort == "progress":
                 say_passing(progress_line(json.loads(data)))
     except (clients.Unreachable, clients.CallRefused, OSError, ValueError):
-        return  # the advance itself reports the error
+        return  # the control call that advances the clock reports the error
 
 
 def progress_line(progress: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def tail(
     rampsim tail --failed --json | jq .status
     """
     wanted = Wanted(sorts or _SHOWN, event_type, object_id, path, failed)
-    ticks = bool(sorts)  # --only clock shows every message of the clock
+    ticks = bool(sorts)  # `--only clock` also shows the regular clock messages
     coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
