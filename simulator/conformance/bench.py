@@ -19,8 +19,8 @@ from simulator.conformance.world import ControlledWorld
 from simulator.engine.text.json import Shown
 
 Need: TypeAlias = Literal["writes", "control", "environments", "hook"]
-"""A precondition of a rule: permission to make calls that write, a world that can be controlled, that world's second
-environment, or a URL for webhooks.
+"""A precondition of a rule: permission to make calls that change data, a world that can be controlled, that world's
+second environment, or a webhook URL.
 """
 
 WITHOUT: dict[Need, str] = {
@@ -143,7 +143,7 @@ class Bench:
         return held
 
     def equal(self, answer: Answer, place: str, wanted: object, *, after: tuple[Answer, ...] = ()) -> bool:
-        """Check that the field at a path has a value. A missing field is different from every value."""
+        """Check that the field at a path has the expected value. A missing field differs from every value."""
         got = read(answer, place)
         return self.holds(got == wanted, answer, f"{place} is {shown(got)}, not {shown(wanted)}", place, after=after)
 

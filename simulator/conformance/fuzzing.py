@@ -56,8 +56,7 @@ async def fuzz(
     settings = report.settings
     arguments: list[str] = []
     if settings.mode == "read-only":
-        # Exclude operations instead of including them, because schemathesis combines inclusions by method and by
-        # operation.
+        # Exclude the writing methods. An included method would select operations in addition to the included ones.
         for method in ("POST", "PUT", "PATCH", "DELETE"):
             arguments += ["--exclude-method", method]
     for operation in settings.operations:

@@ -21,7 +21,7 @@ from simulator.contract.files import contract_file, operation_ids
 from simulator.engine.text.json import Shown
 
 ENOUGH_EXAMPLES = 10
-"""With fewer examples, a run may not create the data that some operations need."""
+"""The number of examples below which a run may not create the data that some operations need."""
 
 UNKNOWN_METHODS = "(unknown methods)"
 

@@ -160,7 +160,7 @@ class Answer:
 
 
 class Service:
-    """Calls to one base URL with one key pair. Gets a token when needed or expired, and waits after a 429."""
+    """A client for one base URL with one key pair. It renews its token when needed, and waits after a 429."""
 
     def __init__(
         self, base_url: str, public_key: str, secret_key: str, on_answer: Callable[[Answer], None] = lambda answer: None

@@ -30,7 +30,7 @@ _WORDS = {
     "maxItems": "bounds", "exclusiveMinimum": "bounds", "exclusiveMaximum": "bounds", "anyOf": "variant",
     "oneOf": "variant",
 }  # fmt: skip
-"""The fault name for each JSON Schema keyword whose fault has another name."""
+"""The fault names of JSON Schema keywords, if they differ from the keyword."""
 
 
 TITLES = {

@@ -28,7 +28,7 @@ BOUNDS = {
 }  # fmt: skip
 """Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
-"""Keywords for the form of a value. For two forms, it cannot be decided which one accepts more values."""
+"""Keywords for the form of a value. Of two forms, either one may accept more values."""
 DEFAULT = "default"
 SECURITY = "security"
 NO_SECURITY = "none"
@@ -36,7 +36,7 @@ _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
 """Keywords of facts that apply to a union if they apply to one variant. Other facts must apply to all variants."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
 _RULES = "conditions"
-"""The temporary key for the conditions in a schema and in its `allOf` parts. All these conditions apply."""
+"""The key under which a merged schema collects the conditions from its `allOf` parts. All of them apply."""
 _VARIANT = re.compile(r"<[^>]*>")
 _LISTED = ("required", "anyOf", "oneOf", "x-assumed", _RULES)
 _SAID = frozenset(("description", "title", "examples", "example", "default"))
@@ -238,7 +238,7 @@ class _Reader:
         outer = {name: member for name, member in schema.items() if name in ("properties", "required")}
         unnamed = self.variants(place, outer, self.options(schema), side, own)
         conditions = sorted([*schema.get(_RULES, ()), *unnamed])
-        if conditions:  # represented by a digest, enough to detect a change
+        if conditions:  # a digest is enough to detect a change
             digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
             count = f"{len(conditions)} condition{'' if len(conditions) == 1 else 's'}"
             self.add(place, "conditions", f"{count} ({digest})", side, own)

@@ -1,4 +1,4 @@
-"""Marks parts of a served contract as observed, if a world is based on an observed file."""
+"""Marks parts of a served contract as `observed` for worlds that are based on an observed file."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ _KEY = re.compile(rb'^( *)(- )?"?(?P<key>x-provenance|x-basis)?"?(: "?(?P<value>
 
 
 def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
-    """Return a contract in YAML or JSON, one key a line, with `observed` instead of `assumed` where it applies.
+    """Return a contract in which parts that depend on observed assumptions are marked `observed`, not `assumed`.
 
-    `observed` has the note on each observed assumption, by id. A part that rests on it gets the note as `x-observed`.
+    `document` is YAML or JSON with each key on its own line. `observed` maps ids of assumptions to notes. Marked parts
+    get the note as `x-observed`.
     """
     lines = document.split(b"\n")
     assumed: dict[int, int] = {}
-    """The line of `x-provenance: assumed` in the open mapping of each indent."""
+    """For each indentation, the line number of `x-provenance: assumed` in the mapping that contains this line."""
     bases: dict[int, str] = {}
     for number, line in enumerate(lines):
         found = _KEY.match(line)
@@ -36,7 +37,7 @@ def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
 
 
 def _marked(line: bytes, note: str) -> bytes:
-    """Return the line, and before it the note on the same indent."""
+    """Return the line marked as observed, after a line with the note at the same indentation."""
     mark = b'"' if line.lstrip(b" -").startswith(b'"') else b""
     beginning = line[: line.index(b"x-provenance") - len(mark)]
     said = beginning + mark + b"x-observed" + mark + b': "' + note.encode() + b'"' + (b"," if mark else b"")

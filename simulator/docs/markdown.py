@@ -188,7 +188,7 @@ def served(path: str, link: str) -> str:
         ups = "../" * (path.count("/") + 1)
         return f"{ups}{below.removeprefix(_CONTRACTS)}"
     if below.startswith("recipes/"):
-        return link  # a file without conversion
+        return link  # a file that is served as it is
     if target.endswith("index.md"):
         target = target.removesuffix("index.md") or "./"
     return target.removesuffix(".md") + hash_ + anchor

@@ -10,7 +10,7 @@ from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 
 
 def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str]:
-    """Return the facts that the remaining calls allow, and a one-line reason why some are missing, or "".
+    """Read facts until the budget of calls is used up. Return them, and a one-line reason if some are missing, else "".
 
     `unfit` in the facts contains one line for each fact that a world of the simulator cannot adopt.
     """
@@ -38,8 +38,8 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
 
 
 def count_calls(probing: Probing) -> int:
-    """Return how many calls the facts need with the shipped reference data."""
-    from simulator.evidence.local import Simulators  # loads the server, so only on use
+    """Return the number of calls that `read_facts` makes with the shipped reference data."""
+    from simulator.evidence.local import Simulators  # imported here, because it loads the server
 
     simulators = Simulators()
     try:

@@ -68,7 +68,7 @@ def _read(
     place: str, value: object, step: Step, found: Features, numbers: dict[str, dict[str, Decimal]],
     strings: dict[str, dict[str, str]],
 ) -> None:  # fmt: skip
-    if isinstance(value, list):  # a list without an envelope compares with one that has it
+    if isinstance(value, list):  # wrap a bare list, so that it can be compared with a list in an envelope
         found[f"{place} bare"] = "true"
         value = {"data": value}
     for path, leaf in _leaves(value, step.rows):

@@ -68,7 +68,7 @@ class Step:
 
     @property
     def most_calls(self) -> int:
-        """The maximum number of calls that it makes, with its repeats and the call that undoes it."""
+        """The maximum number of calls that the step makes, including repetitions and the call that undoes it."""
         return bool(self.call) + (_MOST_REPEATS if self.until else 0) + bool(self.undo)
 
 

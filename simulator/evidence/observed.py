@@ -74,7 +74,7 @@ def read_files(paths: Iterable[Path], switches: Switches) -> tuple[Observed, ...
 
 
 def read(path: Path, switches: Switches) -> Observed:
-    """Read and validate a file. Raise `BadObserved`."""
+    """Read and validate a file. Raise `BadObserved` if it is invalid."""
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

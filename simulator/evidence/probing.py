@@ -1,4 +1,4 @@
-"""Deciding assumptions against a target: the plan of the flows, their runs, and the verdicts."""
+"""Decides assumptions with calls to a target: plans the flows, runs them, and determines the verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REASONS = (
 )  # fmt: skip
 """The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
-"""The name of the feature that says whether an event came with a step."""
+"""The name of a feature that says whether an event arrived during a step."""
 _MOST_FAILURES = 3
 """The run ends after this number of consecutive flows without a response from the target."""
 
@@ -70,7 +70,7 @@ class Planned:
     flow: tuple[str, ...]
     calls: int
     most_calls: int
-    """With repeated calls, and those that delete what the flow created."""
+    """The maximum number of calls, including repetitions and the calls that undo steps."""
     probes: tuple[Shown, ...]
 
 
@@ -110,14 +110,14 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
 
     def rank(row: Planned) -> tuple[bool, bool, float, str]:
         assumptions = {probe["assumption"] for probe in row.probes}
-        listens = all(probe["needs_webhook"] for probe in row.probes)  # these wait after each step
+        listens = all(probe["needs_webhook"] for probe in row.probes)  # slow: waits for events after each step
         return not assumptions & set(options.first), listens, row.calls / len(assumptions), row.name
 
     return sorted(rows, key=rank)
 
 
 def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, list[str]]:
-    """Return the reasons why alternatives stay open with these options, by assumption."""
+    """Return the reasons why these options cannot exclude some alternatives, by assumption."""
     found: dict[str, list[str]] = {}
     for switch in switches.values():
         for alternative in switch.alternatives:
@@ -182,9 +182,9 @@ class Decisions:
         self, probe: Shown, flow: Sequence[str], trace: Sequence[Exchange], features: Features, at: list[int], *,
         by_listener: bool = False,
     ) -> None:  # fmt: skip
-        """Narrow the sides of an assumption with a probe that was played.
+        """Exclude sides of an assumption with the result of a probe.
 
-        `by_listener`: the events came over a network, so they may have arrived too early or too late.
+        `by_listener`: the events arrived over a network, perhaps too early or too late.
         """
         identifier = probe["assumption"]
         if reason := _unprepared(probe, trace, features):
@@ -215,7 +215,7 @@ class Decisions:
         self._settle(identifier)
 
     def _no_behaviour(self, flow: Sequence[str], trace: Sequence[Exchange], seen: Features) -> str:
-        """Return the reason why a trace without a matching prediction does not show the service's behaviour, or ""."""
+        """Return the reason why a trace that matches no prediction is not evidence, or "" if it is evidence."""
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
             return "inconclusive"
@@ -223,7 +223,8 @@ class Decisions:
             return "unreachable"
         if 429 in statuses:
             return "budget"
-        if statuses & {401, 403} or {one.step.name for one in trace} < set(flow):  # or a step lacked a value
+        # If a step is missing in the trace, a value that it needed was missing.
+        if statuses & {401, 403} or {one.step.name for one in trace} < set(flow):
             return "needs-permission"
         return ""
 
@@ -242,7 +243,7 @@ class Decisions:
 
 
 def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> str:
-    """Return the reason why the steps of a flow did not prepare its probe, or ""."""
+    """Return the reason why the steps of a flow did not create the state that its probe needs, or ""."""
     played = {one.step.name: one for one in trace}
     for name, succeeds in probe["expected"].items():
         exchange = played.get(name)
@@ -253,12 +254,15 @@ def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> 
         if exchange.reply is not None and (exchange.reply.status < 400) != succeeds:
             return "needs-event" if exchange.step.until else "needs-permission"
     if any(features.get(name, ABSENT) not in values for name, values in probe["states"].items()):
-        return "needs-event"  # a resource is in another state than the probe was computed for
+        return "needs-event"  # a resource has a different status than when the probe was computed
     return ""
 
 
 def misplaced(seen: Features, features: Features) -> bool:
-    """Return True if an event is absent at its step but came with another, or if the event of an absent field is."""
+    """Return True if a feature may be absent only because its event arrived at the wrong time.
+
+    Either the event arrived during another step, or the feature is a field of an event that did not arrive.
+    """
     came = {name for name, value in features.items() if value != ABSENT and _EVENT.fullmatch(name)}
     types = {name.split()[2] for name in came}
     for name, value in seen.items():
@@ -288,7 +292,7 @@ def decide(
     failures, ended = 0, ""
     tried: set[str] = set()
     rows = list(planned)
-    for row in (*rows, *rows):  # some probes rest on assumptions that other probes decide
+    for row in (*rows, *rows):  # twice, because some probes depend on assumptions that other probes decide
         probes = [probe for probe in row.probes if probe["id"] not in tried and decisions.useful(probe)]
         if not probes:
             continue
@@ -335,7 +339,7 @@ def _played(row: Planned, target: RemoteService, steps: Steps) -> Sequence[Excha
     target.saved()
     try:
         trace = play(steps_in(row.flow, steps), target)
-        with suppress(SpentBudget, NotTheService):  # what was seen counts all the same
+        with suppress(SpentBudget, NotTheService):  # the trace is valid even if undoing the steps fails
             _undo(trace, target)
         return trace
     finally:

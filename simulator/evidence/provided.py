@@ -25,24 +25,30 @@ class Probing:
     free: tuple[str, ...]
     """The effects that need no permission."""
     formulas: Mapping[str, Callable[[Mapping[str, Any]], str | None]]
-    """Functions that compute a feature from the bodies by step, by name. None means that the bodies decide nothing."""
+    """Functions by feature name. Each one computes the feature from the response bodies of the steps, by step name.
+
+    None means that the bodies do not determine the feature.
+    """
     surroundings: Callable[[Callable[[str], Any]], dict[str, str]]
     """Returns the values that depend on the account.
 
     The argument returns the parsed body of a GET response, or None.
     """
     other_data: tuple[Callable[[Callable[[str], Any], Callable[[str, str, Shown], bool]], None], ...]
-    """Functions that change the reference data of a world. The arguments read a path, and run an action on a target."""
-    read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any]], Iterator[tuple[str, object]]]
-    """Read the reference data of the account: yield its parts by name, each as soon as it is complete.
+    """Functions that change the reference data of a world.
 
-    The arguments return the body of a GET, and of a POST.
+    The first argument returns the body of a GET. The second one runs an action on a target.
+    """
+    read_facts: Callable[[Callable[[str], Any], Callable[[str, object], Any]], Iterator[tuple[str, object]]]
+    """Reads the reference data of the account. Yields each part with its name as soon as the part is complete.
+
+    The first argument returns the body of a GET, the second one the body of a POST.
     """
     fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]]
-    """Returns the facts that differ from the shipped data, in the form that worlds accept, and the facts that do not
-    fit.
+    """Returns the facts that differ from the shipped data, in the form that worlds accept, and one line for each fact
+    that a world cannot adopt.
     """
     clock: tuple[str, str]
     """A step that needs no permission, and the field of its response with the current time."""
     histories: tuple[tuple[str, ...], ...] = ()
-    """Steps that an account may have made before. Each tuple is a flow."""
+    """Flows that an account may have completed earlier. Each tuple contains the names of the steps."""

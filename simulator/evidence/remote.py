@@ -75,7 +75,7 @@ class RemoteService:
         """The id prefixes, by the path of the call that created the resource."""
 
     def sign_in(self) -> None:
-        """Exchange the keys for a token. Raise `NotTheService`."""
+        """Exchange the keys for a token. Raise `NotTheService` if the exchange fails."""
         reply = self._send("POST", "/auth/token", self._keys, {})
         token = reply.body.get("access_token") if isinstance(reply.body, Mapping) else None
         if not isinstance(token, str):
@@ -247,11 +247,11 @@ class RemoteService:
 
     @property
     def is_slow(self) -> bool:
-        """True if its events come over a network, at any time."""
+        """True if events arrive over a network, possibly late."""
         return self._control is None
 
     def can_listen(self, steps: int) -> bool:
-        """Return True if enough time is left to wait for events after each of so many steps."""
+        """Return True if there is enough time left to wait for events after each step."""
         return not self.is_slow or self.wait_left >= steps * QUIET_SECONDS
 
     def register(self) -> str:
@@ -272,7 +272,7 @@ class RemoteService:
     def unregister(self) -> None:
         """Delete the listener's endpoint."""
         if self._endpoint:
-            self.calls_left += 1  # also when no calls are left
+            self.calls_left += 1  # even if the budget is used up
             self.call("DELETE", f"/webhooks/{self._endpoint}", None, {})
             self._endpoint = ""
 
@@ -280,7 +280,7 @@ class RemoteService:
         """Save the state of a controlled simulator, so that flows can be undone."""
         if self._control is not None:
             self._snapshot = self._steer(lambda control: control.post("/snapshots", {"name": "probe"}))["id"]
-            self._seen.clear()  # a restored world repeats the ids of its events
+            self._seen.clear()  # a restored world assigns the same event ids again
 
     def restored(self) -> None:
         """Restore the saved state of a controlled simulator."""

@@ -76,9 +76,10 @@ class Search:
         self._simulators.close()
 
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
-        """Play a flow in a new world. `data`: the index of other reference data or of a history, or -1 for none.
+        """Play a flow in a new world.
 
-        The next index is a world without scenarios, because a service does not run scenarios.
+        `data`: -1 for the shipped reference data, or the index of other reference data or of a history. The index
+        after the last history stands for a world without scenarios, because a real service does not run scenarios.
         """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:
@@ -168,9 +169,9 @@ class Search:
             yield flow
 
     def probe(self, flow: Flow, identifier: str) -> JsonObject | None:
-        """Return the probe of an assumption with a flow, or None.
+        """Return the probe that decides an assumption with a flow, or None.
 
-        A probe may depend on another assumption. `unless` contains the alternatives with which the probe decides
+        A probe may depend on another assumption. `unless` contains the alternatives under which the probe decides
         nothing.
         """
         if (found := self._probe(flow, identifier, {})) is not None:
@@ -206,7 +207,7 @@ class Search:
         return unless
 
     def _probe(self, flow: Flow, identifier: str, unless: Mapping[str, Sequence[str]]) -> JsonObject | None:
-        """Return the probe of an assumption with a flow, or None if it has no robust features.
+        """Return the probe that decides an assumption with a flow, or None if the flow has no robust features.
 
         The value of each feature is the same in every context in which the preparing steps of the flow succeed.
         """
@@ -282,11 +283,11 @@ class Search:
         }
 
     def _is_exact(self, absent: Sequence[str]) -> bool:
-        """Return True if an event decides by being absent at a point in time, which only a steered clock meets."""
+        """Return True if an absent event is evidence only at an exact time, which requires control of the clock."""
         return any(is_of_event(name) and self.steps[name.split()[1].rstrip(AGAIN)].wait[:1] == "$" for name in absent)
 
     def _is_robust(self, name: str, values: Sequence[set[str]]) -> bool:
-        """Return True if a feature tells sides apart. An absent formula decides nothing, so it must always be there."""
+        """Return True if a feature distinguishes the sides. A feature computed by a formula must always be present."""
         return is_robust(values) and not (name in self.probing.formulas and any(ABSENT in one for one in values))
 
     def _contexts(
@@ -309,7 +310,7 @@ class Search:
 
 
 def combination(switches: Switches, seed: str, *, without: str = "", share: float = _SHARE_SWITCHED) -> dict[str, str]:
-    """Return random alternatives to a share of the assumptions."""
+    """Return random alternatives for a random share of the assumptions."""
     chance = random.Random(seed)
     return {
         identifier: chance.choice(list(switch.alternatives))

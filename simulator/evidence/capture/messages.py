@@ -13,7 +13,7 @@ from simulator.kernel.dataclass import dataclass
 
 MOST_HEAD_BYTES = 64 * 1024
 BUFFER_BYTES = 512 * 1024
-"""The size of the buffer of each connection. A smaller one halves the throughput of long bodies."""
+"""The buffer size for each connection. A smaller buffer halves the throughput for long bodies."""
 MOST_RECORDED_BYTES = 1024 * 1024
 """The maximum length of a recorded body. Longer bodies are forwarded but not recorded."""
 _PIECE_BYTES = 256 * 1024
@@ -78,7 +78,10 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Return the next head, or None if the connection ends before a head. Raise `NotHttp` or `Cut`."""
+    """Return the next head, or None if the connection ends before it starts.
+
+    Raise `NotHttp` if the head is malformed, and `Cut` if the connection ends within it.
+    """
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -102,12 +105,12 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 def request_length(head: Head) -> int:
-    """Return the number of bytes in the body of a request, or CHUNKED. Raise `NotHttp`."""
+    """Return the number of bytes in a request's body, or CHUNKED. Raise `NotHttp` for wrong headers."""
     return _framed(head, 0)
 
 
 def response_length(head: Head, method: str, status: int) -> int:
-    """Return the number of bytes in the body of a response, CHUNKED or UNTIL_CLOSED. Raise `NotHttp`."""
+    """Return the number of bytes in a response's body, CHUNKED or UNTIL_CLOSED. Raise `NotHttp` for wrong headers."""
     if method == "HEAD" or status in _WITHOUT_BODY or 100 <= status <= 199:
         return 0
     return _framed(head, UNTIL_CLOSED)
@@ -128,7 +131,7 @@ def _framed(head: Head, otherwise: int) -> int:
 
 
 def status_of(head: Head) -> int:
-    """Return the status of a response. Raise `NotHttp`."""
+    """Return the status of a response. Raise `NotHttp` if the first line has none."""
     parts = head.first.split(b" ", 2)
     if len(parts) < 2 or not (parts[1].isdigit() and len(parts[1]) == 3):
         raise NotHttp("the response has no status")

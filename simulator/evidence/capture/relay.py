@@ -135,7 +135,7 @@ class Relay:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def problem(self, line: str) -> None:
-        """Print a line, once."""
+        """Print a line. If the same line has been printed before, do nothing."""
         if line not in self._said:
             self._said.add(line)
             self._say(line)
@@ -192,7 +192,7 @@ class Relay:
         )  # fmt: skip
         try:
             self._recorder.write(traffic)
-        except OSError as error:  # the traffic passes even if the disk is full
+        except OSError as error:  # forward the traffic even if the disk is full
             self.problem(f"{self._recorder.path}: cannot be written ({error.strerror or error})")
         self._recorded()
         if is_call and seen.answer is not None and seen.is_complete:

@@ -1,4 +1,4 @@
-"""The words in the contract: strings that a recording may contain in clear."""
+"""The words in the contract. A recording may contain these strings unchanged."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Reader:
             self.names.setdefault(part["name"], []).append(part.get("schema", {}))
         if part.get("in") == "header":
             self.headers.add(part["name"].lower())
-        if "description" in part and isinstance(part.get("headers"), dict):  # those of a response
+        if "description" in part and isinstance(part.get("headers"), dict):  # the headers of a response
             self.headers |= {name.lower() for name in part["headers"]}
         if isinstance(part.get("pattern"), str):
             self.patterns.add(part["pattern"])

@@ -1,4 +1,4 @@
-"""Deciding assumptions with a corpus, without any call to the service.
+"""Decides assumptions with a corpus, without any call to the service.
 
 The recordings are replayed in worlds with the usual assumptions, and in worlds with one alternative. A response
 feature excludes an alternative if the recording contains another value. The feature counts only if undecided
@@ -170,7 +170,7 @@ def _plain(value: object, name: str = "") -> object:
         return [_plain(one, name) for one in value]
     if isinstance(value, str) and value.isalpha() and name != "code" and value not in known().values:
         return "X x"
-    if isinstance(value, str) and (found := _TIME.fullmatch(value)):  # a replay does not have every event at its time
+    if isinstance(value, str) and (found := _TIME.fullmatch(value)):  # a replay cannot reproduce all event times
         return f"2001-01-01T00:00:00{'.000' if found[1] else ''}{found[2]}"
     return value
 
@@ -273,7 +273,7 @@ class Inference:
     def _strange_operations(
         self, usual: Mapping[str, str], predictions: Sequence[Mapping[str, Mapping[str, Run]]]
     ) -> set[str]:
-        """Return the operations with a recorded status that no world returns. Their account is in another state."""
+        """Return the operations with a recorded status that no world returns, so the account's state must differ."""
         found = set()
         for at, case in enumerate(self.cases):
             runs = [case.run(usual), *(run for runs in predictions[at].values() for run in runs.values())]
@@ -284,7 +284,7 @@ class Inference:
         return found
 
     def _is_excluded(self, one: str, side: str, decided: Mapping[str, str], found: Found) -> bool:
-        """Return True if evidence against a side persists for all tried undecided assumptions and reference data."""
+        """Return True if evidence against a side persists in all tried contexts (see `_contexts`)."""
         rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
         return any(
             all(

@@ -1,4 +1,4 @@
-"""A service over HTTP as the target of a replay. The replay cannot wait for it or cause outside events."""
+"""A service over HTTP as the target of a replay. The replay cannot advance its clock or cause outside events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaying a recording: its calls are made in a world of the simulator, or at a service.
+"""Replays a recording: makes its calls again, in a world of the simulator or to a service.
 
 The clock follows the recording. Recorded ids are replaced with the ids that the target returns in the same place.
 Outside events are derived from recorded statuses. Before a read or a webhook that shows a status, actions bring the
@@ -42,7 +42,7 @@ class Answered:
 
 
 class Player(Protocol):
-    """A service where a recording is replayed."""
+    """A service to which a recording is replayed."""
 
     base_ms: int
     """The start time of the replay at the service."""
@@ -180,7 +180,7 @@ class _Replay:
 
     def _is_unknown(self, text: str, recorded: Exchange) -> bool:
         if self._player.is_real_time and recorded.after_ms - self._learned_ms.get(text, recorded.after_ms) > _LONG_MS:
-            return True  # the resource may have lapsed in the recorded wait
+            return True  # the resource may have expired during the wait in the recording
         form = _form_of_id(text)
         if not form or text in self._names:
             return False

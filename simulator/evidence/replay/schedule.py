@@ -9,7 +9,7 @@ from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 
 _TOLERANCE_MS = 5_000
-"""The difference below which times in responses differ only because of the duration of the call."""
+"""Times in responses that differ by less than this differ only because of the duration of the call."""
 _MOST_PASSES = 40
 
 
@@ -73,8 +73,8 @@ class Schedule:
 def scheduled(recording: Recording, play: Callable[[Schedule], Sequence[Replayed]]) -> Schedule:
     """Return the schedule that the times in the recorded responses imply. `play` replays with a schedule.
 
-    If a field contains the current time in the replay, it also does in the recording. So a service whose clock was
-    advanced is recognised.
+    If a field contains the current time in the replay, the recorded field is read as the current time, too. This
+    reveals whether the clock of the recorded service was advanced.
     """
     schedule = Schedule(recording)
     for _ in range(_MOST_PASSES):
@@ -113,7 +113,7 @@ def moment_of(value: object) -> int | None:
 
 
 def pairs_of(recorded: object, played: object) -> Iterator[tuple[object, object]]:
-    """Yield the values in the same places."""
+    """Yield each pair of values at the same path."""
     if isinstance(recorded, Mapping) and isinstance(played, Mapping):
         for name in recorded.keys() & played.keys():
             yield from pairs_of(recorded[name], played[name])

@@ -17,7 +17,7 @@ IMAGE = os.environ.get("RAMPSIM_IMAGE", "rampsim")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput") or "SIMULATOR_URL" in os.environ:  # one for all workers of pytest-xdist
+    if hasattr(config, "workerinput") or "SIMULATOR_URL" in os.environ:  # one container for all pytest-xdist workers
         return
     token = secrets.token_urlsafe()
     container = (
@@ -34,4 +34,4 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SIMULATOR_URL"] = f"http://{host}:{container.get_exposed_port(8642)}"
     os.environ["SIMULATOR_ALLOW_HOSTS"] = host  # if Docker runs on another machine
     os.environ["SIMULATOR_CONTROL_TOKEN"] = token
-    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # the tests' receivers, from the container
+    os.environ["SIMULATOR_RECEIVER_HOST"] = "host.docker.internal"  # for webhooks from the container

@@ -52,7 +52,7 @@ def call(path: str, body: dict[str, object], token: str = "") -> dict[str, str]:
 def main() -> None:
     url = os.environ["WEBHOOK_URL"]
     server = ThreadingHTTPServer(("0.0.0.0", urlsplit(url).port or 80), Webhooks)
-    threading.Thread(target=server.serve_forever, daemon=True).start()  # the registration asks for an answer at once
+    threading.Thread(target=server.serve_forever, daemon=True).start()  # the registration sends a test request
     keys = {"public_key": os.environ["RAMP_PUBLIC_KEY"], "secret_key": os.environ["RAMP_SECRET_KEY"]}
     token = call("/auth/token", keys)["access_token"]
     call("/webhooks", {"url": url, "events": ["*"]}, token)
