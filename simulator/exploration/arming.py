@@ -49,10 +49,7 @@ class Arming:
     faults: tuple[Document, ...] = ()
     counted: int = 0
     parts: tuple[tuple[int, int], ...] = ()
-    """The ranges of faults, if there are several.
-
-    In each range, a fault must happen. Two faults at once have two ranges.
-    """
+    """For a pair of faults: the index range in `faults` for each part. A fault in each range must happen."""
     rules: tuple[Document, ...] = ()
     instead: Mapping[str, tuple[Step, ...]] | None = None
     target: str | None = None
@@ -62,7 +59,7 @@ class Arming:
     clock: str = ""
     """The start time of the test's worlds, or "" for their usual one."""
     orders: Document | None = None
-    """The events to deliver after the test, in order: the number of the object and of each of its events."""
+    """The events to deliver after the test, in order: the number of the object, and the numbers of its events."""
     kills: bool = False
     """True if the application started by explore is killed when the fault happens."""
     crash: Document | None = None

@@ -118,7 +118,7 @@ def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
     masks = masks_of(one, other)
     shown = {**one, "timeline": masks.names(one).rows(one.get("timeline", ()))}
     if one.get("effects") != other.get("effects"):
-        shown["effects"] = ""  # they differ anyway, so they cannot show whether a fault had an effect
+        shown["effects"] = ""  # the effects differ without a fault, so they cannot show that a fault had one
     limit = limit or _LIMIT_SECONDS + _SLOWER * seconds
     return Baseline(shown, _difference(one, other), seconds, limit, masks)
 

@@ -57,7 +57,7 @@ def _times(site: Site) -> list[str]:
 
 
 def _fails_n(site: Site) -> Arming | None:
-    """The response to the call is lost after the work, then the following calls of the operation are refused."""
+    """The service processes the call but the response is lost. The next calls of the operation are refused."""
     if site.facts["method"] == "GET" or not site.facts["token"]:
         return None
     here = {"match": match(site), "skip": site.facts["skip"]}

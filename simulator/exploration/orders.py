@@ -1,4 +1,4 @@
-"""The plan `orders`: the deliveries of each test in every order and multiplicity.
+"""The plan `orders`: the deliveries of each test in every order, each event up to several times.
 
 All deliveries about one object are withheld during the test and delivered afterwards. Every order is tried in which
 each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries,

@@ -12,11 +12,11 @@ _made: Counter[str] = Counter()
 
 
 class Died(BaseException):
-    """An application in its tests' process dies here, as if it had been killed. Only explore raises this."""
+    """Ends an application that runs in the tests' process, as if it had been killed. Only explore raises this."""
 
 
 def has_died(error: BaseException) -> bool:
-    """Return True for `Died`, also inside an exception group."""
+    """Return True for `Died`, even inside an exception group."""
     return isinstance(error, Died) or (isinstance(error, BaseExceptionGroup) and any(map(has_died, error.exceptions)))
 
 

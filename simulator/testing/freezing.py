@@ -19,10 +19,9 @@ Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
 _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver", "_pytest")
-"""Modules that keep real time if they import `monotonic` or `perf_counter` by name, because they use it for timeouts.
+"""Modules that keep real time if they import `monotonic` or `perf_counter` by name.
 
-pytest uses it to measure the duration of each test phase.
-
+They need real time for timeouts, and `_pytest` for the durations of test phases.
 """
 
 
@@ -89,7 +88,7 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
                 with moving:
                     move(now)
                     held_at = now
-                if world.info is not put_back:  # and its settings with it
+                if world.info is not put_back:  # the world was restored or reset, including its settings
                     put_back = world.info
                     _stamp(world, "simulated")
 
@@ -108,10 +107,10 @@ def _held(world: SeenWorld, using: Library | None) -> Iterator[None]:
                 yield
             finally:
                 world.on_advance.remove(follow)
-                with moving:  # the time must not be moved once it has been let go
+                with moving:  # no delivery may move the time after it is unfrozen
                     world.on_delivery.remove(follow_delivery)
     finally:
-        with suppress(SimulatorError):  # a world that has ended has no settings
+        with suppress(SimulatorError):  # the world may have been deleted
             _stamp(world, before)
 
 

@@ -204,7 +204,7 @@ def _happened(timeline: Timeline) -> Iterator[str]:
         elif (
             entry["text"].startswith(f"{entry['id']} (new)") and entry["id"] in call and ", emits " not in entry["text"]
         ):
-            continue  # the call above says so
+            continue  # the line of the call already mentions the new object
         date, _, now = entry["at"].removesuffix("Z").partition("T")
         if date != day:
             yield f"  {date}"

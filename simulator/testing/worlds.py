@@ -146,7 +146,7 @@ class World(SeenWorld):
             self._report_advanced(error.receipt.get("now"))
             raise messages.not_reached(self, goal or {}, error) from None
         except SimulatorError:
-            self._follow_clock()  # it may have come part of the way
+            self._follow_clock()  # the clock may have advanced part of the way
             raise
         self._report_advanced(receipt["now"])
         return receipt
@@ -154,7 +154,7 @@ class World(SeenWorld):
     def _follow_clock(self) -> None:
         """Report the simulated time to listeners after a request that may have advanced the clock."""
         if self.on_advance:
-            with contextlib.suppress(SimulatorError):  # the call has failed for the same reason
+            with contextlib.suppress(SimulatorError):  # the caller already raises an error
                 self._report_advanced(self.control("GET", "/clock")["now"])
 
     def _report_advanced(self, now: str | None) -> None:
@@ -209,11 +209,12 @@ class World(SeenWorld):
         return answer
 
     def flow(self, name: str, status: str = "completed", **fields: object) -> dict[str, Any]:
-        """Create an order by API calls and bring it to a status by outside events.
+        """Create an order with API calls and bring it to a status with outside events.
 
         `world.flow("onramp")` returns a completed transaction, `world.flow("offramp", "refunded", fiat_currency="NGN")`
-        a refunded one. `fields` are fields of the quote and of its confirmation. Default values match them. Raises
-        ValueError or TypeError for an unknown flow, status or field, SimulatorError if the API refuses a call.
+        a refunded one. `fields` are fields of the quote and of its confirmation. Other fields get suitable values.
+        Raises ValueError for an unknown flow or status, TypeError for an unknown field, SimulatorError if the API
+        refuses a call.
         """
         from simulator.testing import flows
 

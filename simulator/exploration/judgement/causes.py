@@ -57,9 +57,9 @@ def key_of(one: Judged) -> tuple[str, str, str]:
     if fault == ORDERS.name:
         return family, one.run.site.partition(": ")[0], verdict
     if fault in _REFUSED_FIRST and verdict != "forged-accepted":
-        family = _FAMILY_OF["webhook-late"]  # it was refused, rightly, and the genuine delivery came later
+        family = _FAMILY_OF["webhook-late"]  # the forgery was correctly refused, so the genuine delivery was late
     if fault in CLASSES and CLASSES[fault].kind == "line":
-        return family, one.run.site.partition(" #")[0].partition(" at ")[0], verdict  # whatever the event is
+        return family, one.run.site.partition(" #")[0].partition(" at ")[0], verdict  # without the event type
     is_delivery = fault in CLASSES and CLASSES[fault].kind == "delivery"
     return family, "" if is_delivery else one.run.site.partition(" #")[0], verdict
 

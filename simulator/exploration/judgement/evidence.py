@@ -80,7 +80,7 @@ def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
 
 
 CALLER = "x-rampsim-caller"
-"""The header of a call with the line that makes it. See `runs.callers`."""
+"""The request header that contains the source line that makes a call. See `runs.callers`."""
 
 
 def _details(call: Document | None) -> str:
@@ -152,7 +152,7 @@ def _calls(rows: Sequence[Document], delivered: Mapping[str, list[tuple[str, set
     found = [{**_call(row), "cause": _cause_of(row, delivered)} for row in rows]
     for before, after in pairwise(found):
         if after["of_kit"] and not before["token"]:
-            before["of_kit"] = True  # its sign-in
+            before["of_kit"] = True  # the token exchange before a call of the test kit
     return found
 
 

@@ -174,7 +174,7 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
 
 
 def _late(baseline: Document, run: Document, *, by_reference: bool) -> Iterator[Problem]:
-    """Return the orders whose records differed for too long, except those that do without the fault."""
+    """Return the orders whose records differed for too long, except orders that are also late without the fault."""
     known = {by_reference and row["order"] for row in baseline.get("late", ())}
     for row in run.get("late", ()):
         if (by_reference and row["order"]) not in known:
@@ -284,5 +284,5 @@ def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> 
         return "disagrees" if booked > 0 else "lost"
     statuses = {row["status"] for row in order.rows}
     if state in vocabulary().order_begun and state not in statuses:
-        return "stuck"  # whatever the simulator has, or nothing at all: nobody ends this order any more
+        return "stuck"  # no transaction of the order has this status, so no event will end the order
     return "disagrees" if state in vocabulary().order_ends and statuses and state not in statuses else None

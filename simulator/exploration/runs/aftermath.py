@@ -80,7 +80,7 @@ def follow(
         return {}
     worlds = [one.world for one in armed]
     for world in worlds:
-        world.settle()  # what is under way is still the test's own, and nothing that follows races with it
+        world.settle()  # deliveries in flight still belong to the test, and must not race with the next steps
     marks = [evidence.Mark.of(world) for world in worlds] if story else []
     faultless = not any(one.plan for one in armed)
     for one in armed:

@@ -41,7 +41,7 @@ class ArmedWorld:
     def arm(self) -> None:
         """Add the faults, and the scenario that takes precedence over all others."""
         for number, fault in enumerate(self.plan.get("faults", ())):
-            with suppress(SimulatorError):  # it cannot be in this world: then it is never hit
+            with suppress(SimulatorError):  # a fault that this world refuses never applies
                 made = self.world.control("POST", "/faults", fault)
                 if number >= self.plan["counted"]:
                     self._faults.append(made["id"])
@@ -133,7 +133,7 @@ def beginning(plan: Document | None, body: Document) -> JsonObject:
     A fault can change the start time of the world. The clock mode is unchanged.
     """
     flipped, begins = (plan or {}).get("assumptions"), (plan or {}).get("clock")
-    if "from_snapshot" in body:  # a snapshot has both already
+    if "from_snapshot" in body:  # a snapshot contains the assumptions and the clock
         return dict(body)
     if begins:
         clock = body.get("clock")

@@ -56,5 +56,5 @@ def _caller() -> str:
             return ""
         if name:
             return f"{name}:{frame.f_lineno}".encode("ascii", "replace").decode()
-        frame = frame.f_back  # type: ignore[assignment]  # the last frame has none, which ends the loop
+        frame = frame.f_back  # type: ignore[assignment]  # None after the last frame ends the loop
     return ""

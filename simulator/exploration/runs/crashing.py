@@ -1,6 +1,6 @@
 """Deaths of an application that runs in the tests' process: where it can die, and how it is made to die.
 
-An application that dies between two statements leaves its earlier writes, and does nothing of the rest. A traced run
+If an application dies between two statements, its earlier writes remain and the rest of its work is lost. A traced run
 records the lines that matter: the first line of a handler, and the first line after each write. Lines without a write
 in between count as one place. A later run raises `Died` at one of these lines.
 
@@ -197,7 +197,7 @@ class _Databases:
         """Return True if a transaction was committed since the last time."""
         changed = False
         for one in self._open:
-            with suppress(sqlite3.Error):  # it is closed
+            with suppress(sqlite3.Error):  # the connection is closed
                 if not one.in_transaction and one.total_changes != self._committed.get(id(one), 0):
                     self._committed[id(one)] = one.total_changes
                     changed = True
@@ -205,7 +205,7 @@ class _Databases:
 
     def roll_back(self) -> None:
         for one in self._open:
-            with suppress(sqlite3.Error):  # it is closed, or of another thread
+            with suppress(sqlite3.Error):  # the connection is closed or belongs to another thread
                 if one.in_transaction:
                     one.rollback()
 

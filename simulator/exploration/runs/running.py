@@ -76,7 +76,7 @@ class PytestRunner:
         self._command = [
             *command, "-p", "simulator.exploration.runs.within_pytest",
             "--simulator-url", url, "--simulator-keep", "never",
-            "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
+            "--capture", "no", "--tb", "line",  # long tracebacks are slow, and nobody reads them
         ]  # fmt: skip
         self._server = Server(HttpLink(url))
         self._given = {
@@ -136,7 +136,7 @@ class PytestRunner:
             failure = NOT_IN_TIME if hung else "the test process died"
             return {"outcome": "failed", "hung": hung, "failure": failure, "evidence": None, "seconds": task.limit}
         if result.get("hung"):
-            self._end()  # and what the test has started with it
+            self._end()  # also ends processes that the test has started
         if "error" in result:
             raise StopExploring(result["error"])
         return result
@@ -150,7 +150,7 @@ class PytestRunner:
         process, self._process = self._process, None
         if process is not None:
             kill(process)
-            with suppress(OSError):  # `close` has closed it
+            with suppress(OSError):  # `close` has already closed the pipe
                 os.close(self._tasks)
             self._results.close()
 
@@ -160,7 +160,7 @@ class PytestRunner:
 
     def close(self, patience: float) -> None:
         if self._process is not None:
-            os.close(self._tasks)  # there are no more, so it ends
+            os.close(self._tasks)  # the process ends at the end of the task list
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
         self._end()
@@ -251,7 +251,7 @@ class Crew:
             for thread in threads:
                 thread.join()
         except KeyboardInterrupt as stop:
-            work.failures.append(stop)  # so that none begins another run
+            work.failures.append(stop)  # after a failure, no runner begins another run
             for one in (*self._runners, *self._waiters):
                 one.interrupt()
             ends_at = time.monotonic() + _END_SECONDS

@@ -137,7 +137,7 @@ class Stage(Observer):
         if self._id:
             self._made += 1
             own: JsonObject = {"id": f"{self._id}-{self._made}"}
-            if "from_snapshot" not in call.raw:  # a fork has its chances from what it is a fork of
+            if "from_snapshot" not in call.raw:  # a fork continues with the seed of its origin
                 own["seed"] = self._seed
             call.body = parse(worlds.WorldBody, {**own, **beginning(self._plan, call.raw)})
         return await worlds.create_world(call)
@@ -172,13 +172,13 @@ class Stage(Observer):
                 answer = await actions.perform(asked)
             except ControlError:
                 if answer is None:
-                    raise  # the test asks for what cannot be; a later step is skipped, as a scenario's is
+                    raise  # the requested action is illegal; an illegal later step is skipped, as in a scenario
         played["swapped"] += 1
         return answer or self._as_if_done(call.world, action, target)
 
     def _as_if_done(self, world: World, action: str, target: str) -> actions.ActionAnswer:
         record = find_any(world, target)
-        assert record is not None  # it is the target of the plan
+        assert record is not None  # the plan's target exists
         return {
             "action": action,
             "target": target,
@@ -209,10 +209,10 @@ def main(**names: object) -> None:
 def _end_with_stdin() -> None:
     while os.read(0, 4096):
         pass
-    os._exit(0)  # nobody is left to whom it could matter how
+    os._exit(0)  # explore has ended, so skip the cleanup
 
 
 async def _serve(application: Application) -> None:
     async with serving(application) as origin:
-        print(f"Ready on {origin}", flush=True)  # noqa: T201 - what whoever has started it waits for
+        print(f"Ready on {origin}", flush=True)  # noqa: T201 - the parent process waits for this line
         await asyncio.Event().wait()

@@ -121,7 +121,7 @@ class _Link(HttpLink):
                 answer = super().control("POST", f"/actions/{step['action']}", asked, world=world, **more)
             except ActionRefused:
                 if answer is None:
-                    raise  # the test asks for what cannot be; a later step is skipped, as a scenario's is
+                    raise  # the requested action is illegal; an illegal later step is skipped, as in a scenario
         if answer is None:
             story = super().control("GET", f"/resources/{target}", world=world)
             now = super().control("GET", "/clock", world=world)["now"]
@@ -180,7 +180,7 @@ class _ExploringRun(Run):
         return world
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
-        """Let `advance` wait as in other runs, or as specified with the option `--quiesce`."""
+        """Let `advance` wait for the application, with the check given as `--quiesce` if there is one."""
         given: str | None = self.task["quiesce"]
         if given is None:
             super().wait_for_application(item, world)
@@ -189,7 +189,7 @@ class _ExploringRun(Run):
 
     def _begin(self, world: World) -> None:
         super()._begin(world)
-        world.outlives = True  # it is judged when the test is over, whoever ends it before
+        world.outlives = True  # keep the world for the verdict, even if the test deletes it
         one = ArmedWorld(world, self.task.get("plan"), f"-{len(self.armed)}" if self.armed else "")
         one.arm()
         self.armed.append(one)
@@ -225,7 +225,7 @@ class _ExploringRun(Run):
         self._link.watches.clear()
         self._link.armed.clear()
         living = self.armed
-        if len(living) > 1:  # some that the test has made itself may have ended with it
+        if len(living) > 1:  # worlds that the test created itself may have been deleted
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
         more = {"story": self.task["story"], "effects": self.task["effects"]}
@@ -274,7 +274,7 @@ class _Worker:
         config.pluginmanager.register(self._run, "rampsim-run")
         # `simulator.testing.world()` creates worlds with the same fault as the worlds of the fixtures.
         shared.server_for = lambda *given, **more: self._run.server()
-        Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
+        Receiver.refuses_forged = True  # a receiver that replaces the application must not accept forgeries
         Receiver.before_handling = staticmethod(partial(crashing.begin, crashing.HANDLER))
         Receiver.after_death = staticmethod(self._run.after_death)
         self._begun = False
@@ -289,7 +289,7 @@ class _Worker:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or session.config.option.collectonly:
             return None
-        gc.freeze()  # what was collected stays: passing over it took a part of every run
+        gc.freeze()  # collected tests are permanent, and scanning them in each run takes time
         items = {item.nodeid: item for item in session.items}
         _reading.end()
         self._tell({"tests": list(items), "reads": _reading.place})

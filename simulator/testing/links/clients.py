@@ -49,7 +49,7 @@ class SignIn(httpx.Auth):
         self._token = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        _refuse(request, request.content, httpx.URL(self._keys.base_url).host)  # before it signs in for the call
+        _refuse(request, request.content, httpx.URL(self._keys.base_url).host)  # before a token is requested
         if "Authorization" in request.headers or request.url.path.endswith(TOKEN_EXCHANGE.path):
             yield request
             return

@@ -60,7 +60,7 @@ class InProcessLink(Link):
         self._thread = LoopThread("rampsim in process")
         self._thread.run(self._start())
         self.control("GET", "/health")
-        run_all()  # what a module takes from `datetime` or `time` while a test has frozen them, it keeps
+        run_all()  # import all modules now: one imported while time is frozen would keep the frozen functions
 
     def send(
         self, method: str, path: str, query: str, content: bytes, headers: Mapping[str, str], seconds: float | None

@@ -100,7 +100,7 @@ def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], object]]) ->
 
 async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
     """Wait for cancelled tasks, up to a time limit."""
-    await asyncio.sleep(0)  # for connections that close
+    await asyncio.sleep(0)  # lets connections finish closing
     if tasks:
         await asyncio.wait(tasks, timeout=_END_SECONDS / 2)
 
@@ -125,7 +125,7 @@ def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.
         outcome: Callable[[], T] = partial(_given, _deep(call))
     except BaseException as error:
         outcome = partial(_raised, error)
-    with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+    with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
         loop.call_soon_threadsafe(_tell, done, outcome)
 
 

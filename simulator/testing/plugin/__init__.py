@@ -84,7 +84,7 @@ def _run_of(request: pytest.FixtureRequest) -> Run:
     if RUN not in config.stash:
         try:
             run = import_module("simulator.testing.plugin.run").Run(config)
-        except ImportError as error:  # the extra is not installed
+        except ImportError as error:  # the extra `testing` is not installed
             raise pytest.fail.Exception(f"The fixture {request.fixturename}: {error}", pytrace=False) from None
         config.stash[RUN] = run
         config.pluginmanager.register(run, "rampsim-run")
@@ -127,7 +127,7 @@ class _Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
-        with contextlib.suppress(ImportError):  # without the extra there are no worlds
+        with contextlib.suppress(ImportError):  # without the extra `testing` there are no worlds
             run = import_module("simulator.testing.plugin.run")
             run.show_crashed(self._config, self._run_id, report.node.gateway.id, report)
 
@@ -196,5 +196,5 @@ def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
     with import_module("simulator.testing").receiver(world) as receiver:
         yield receiver
         if request.node.stash.get(import_module("simulator.testing.plugin.run").FAILED, False):
-            with contextlib.suppress(AssertionError):  # what the application raised often is why, and is told once
+            with contextlib.suppress(AssertionError):  # the failure report already contains the application's errors
                 receiver.close()

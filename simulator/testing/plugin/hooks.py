@@ -39,5 +39,5 @@ def pytest_rampsim_restart(item: pytest.Item) -> None:
     """Rebuild the application, as if its process had been killed and restarted. Its memory is lost.
 
     This hook is called after the application has died under a fault of the class `crash-in-handler`, `crash-in-call`
-    or `crash-of-process`, perhaps in another thread than the test's.
+    or `crash-of-process`, possibly in a different thread from the test.
     """

@@ -111,5 +111,5 @@ def _said(tell: Callable[[], str]) -> str:
     """Return the output, or the reason why it is unavailable."""
     try:
         return tell()
-    except Exception as error:  # whatever it is, the test has failed for something else
+    except Exception as error:  # must not hide the failure of the test
         return f"{_NOT_POSSIBLE}: {error or type(error).__name__}"

@@ -114,7 +114,7 @@ class Run:
                 world.add_history(**history)
         except (SimulatorError, ValueError) as error:
             raise _failure(f"The world of this test cannot be created. {self._why_dead() or error}") from None
-        if world.id not in self._open:  # it is in a server that the tests have started themselves
+        if world.id not in self._open:  # the tests have started the world's server themselves
             self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
         self.wait_for_application(item, world)
@@ -304,7 +304,7 @@ def _beginning_of_id(test: str, mark: str) -> str:
 
 
 def _delete(world: World) -> None:
-    with contextlib.suppress(SimulatorError):  # it went with its server; whoever needed that has failed for it
+    with contextlib.suppress(SimulatorError):  # if the server has stopped, tests that needed it have failed already
         world.delete()
 
 

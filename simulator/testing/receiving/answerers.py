@@ -124,7 +124,7 @@ class AsgiApp(Answerer):
         return conversation.answer()
 
     def close(self) -> None:
-        with suppress(RuntimeError):  # its loop has ended already, and the application with it
+        with suppress(RuntimeError):  # the loop has ended, and with it the application
             self._thread.run(self._lifespan.stop())
 
 

@@ -47,7 +47,7 @@ async def _address_of(host: str) -> str:
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
-    except socket.gaierror:  # host.docker.internal is known in containers alone
+    except socket.gaierror:  # some names, such as host.docker.internal, resolve only in containers
         return ""
     address = str(found[0][4][0])
     with socket.socket() as trial:

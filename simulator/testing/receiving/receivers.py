@@ -217,7 +217,7 @@ class Receiver:
         """
         if not self._is_open:
             return
-        with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
+        with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have been deleted
             if self.endpoint_id is not None and not keep_endpoint:
                 unregister(self._world, self.endpoint_id, self.environment)
             self._settle()
@@ -321,7 +321,7 @@ class Receiver:
         """Wait for deliveries that the test has caused, unless the caller is a handler of such a delivery."""
         if not is_handling.get() and self._is_open:
             seconds = self.patience_seconds if patience_seconds is None else patience_seconds
-            with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
+            with suppress(SimulatorError):  # the world was deleted, or a handler is waiting for the test
                 self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=seconds)
 
     # Errors for the test

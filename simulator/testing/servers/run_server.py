@@ -24,7 +24,7 @@ from simulator.testing.errors import SimulatorError
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # what uses it asks first
+    fcntl = None  # type: ignore[assignment]  # callers check IS_AVAILABLE first
 
 IS_AVAILABLE = fcntl is not None
 """Whether processes can share a server. Otherwise each process starts its own."""
@@ -61,7 +61,7 @@ class RunServer:
             with (self.directory / "door").open("a+b") as door:
                 fcntl.lockf(door, fcntl.LOCK_EX)
                 self._life = (self.directory / "life").open("a+b")
-                fcntl.lockf(self._life, fcntl.LOCK_SH)  # waits where a server is just ending, and takes its files along
+                fcntl.lockf(self._life, fcntl.LOCK_SH)  # waits if a server is stopping and removing its files
                 if _is_at(door, self.directory / "door") and _is_at(self._life, self.directory / "life"):
                     return self._found_or_started()
                 self.leave()
@@ -84,7 +84,7 @@ class RunServer:
             if self._child is not None and not _is_locked(log):
                 os.waitpid(self._child, 0)
             if not _is_locked(log) and self._is_left():
-                remove(self.directory)  # it was killed, and left its files
+                remove(self.directory)  # a killed server leaves its files behind
 
     def address(self) -> str:
         """The server's address if the server is running, otherwise ""."""
@@ -178,7 +178,7 @@ def _last_lines(log: Path) -> str:
 def remove(directory: Path) -> None:
     for name in _FILES:
         (directory / name).unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # somebody new is there already
+    with contextlib.suppress(OSError):  # a new process already uses the directory
         directory.rmdir()
 
 

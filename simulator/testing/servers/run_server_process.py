@@ -29,10 +29,10 @@ def _end_with_the_last(directory: Path) -> None:
     with contextlib.suppress(OSError), (directory / "life").open("r+b") as life:
         fcntl.lockf(life, fcntl.LOCK_EX)
         remove(directory)
-    os._exit(0)  # there is nobody left to whom it could matter how
+    os._exit(0)  # no process uses the server any more, so skip the cleanup
 
 
 async def _serve() -> None:
     async with serving(create_app(Config(clock="manual"))) as origin:
-        print(f"{READY}{origin}", flush=True)  # noqa: T201 - what `run_server` waits for
+        print(f"{READY}{origin}", flush=True)  # noqa: T201 - `run_server` waits for this line
         await asyncio.Event().wait()

@@ -69,9 +69,9 @@ class Server:
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
-        seed = {} if explored.is_at(self.url) else {"seed": 1}  # there it is that of the run
+        seed = {} if explored.is_at(self.url) else {"seed": 1}  # explore sets the seed
         begins: Mapping[str, object] = {**seed, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
-        if "from_snapshot" in body:  # but for its scenarios it goes on as that was
+        if "from_snapshot" in body:  # the snapshot determines everything except the scenarios
             begins = {} if clock is None else {"clock": _clock(clock)}
         body = {**begins, **self._observing(_assuming(body)), "scenarios": [] if has_files else given}
         world = World(self.link, self.link.control("POST", "/worlds", body), self)
@@ -92,7 +92,7 @@ class Server:
             given = [Path(name) for name in os.environ.get("SIMULATOR_OBSERVED", "").split()]
         paths = [given] if isinstance(given, str | Path) else given
         if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
-            return body  # the parsed content of a file
+            return body  # `observed` is the parsed content of a file
         return {**body, "observed": observed_documents(tuple(map(Path, paths)))} if paths else body
 
     def stop(self) -> None:
