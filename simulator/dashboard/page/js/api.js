@@ -1,4 +1,4 @@
-// Calls of the control interface: the world, the control token, and errors that say what was wrong and where.
+// Control interface calls: the world, the control token, and errors with their location.
 import { store } from "./lib.js";
 
 /** The URL of the control interface, relative to this page, so that it works under a prefix. */
@@ -7,7 +7,7 @@ const asked = new URLSearchParams(location.search).get("world");
 
 /** The id of the current world. Change it with `chooseWorld`. */
 export const world = store(asked || "default");
-/** Whether the address names a world. Otherwise, without a world `default`, the first accessible world is shown. */
+/** Whether the address contains a world. If it does not and there is no world `default`, the first accessible world is shown. */
 export const wasAsked = Boolean(asked);
 /** Whether the server requires its control token. */
 export const needsToken = store(false);
@@ -81,13 +81,13 @@ export function withQuery(path, query) {
  * the journal, counts against the rate limit, and may change something.
  */
 export async function callInterface(method, path, { headers: given = {}, body } = {}) {
-  // The mark of the simulator's own tools: advice and coverage are about other calls.
+  // This header marks calls by the simulator's own tools, which advice and coverage ignore.
   const answer = await fetch(BASE.slice(0, -"/_simulator".length) + path, { method, headers: { ...given, "X-Simulator-Tool": "dashboard" }, body });
   const text = await answer.text();
   try { return { status: answer.status, value: JSON.parse(text) }; } catch { return { status: answer.status, value: text }; }
 }
 
-/** Open another page of the server in a tab. A link carries no token: with one, the page is fetched and shown from memory. */
+/** Open another page of the server in a tab. A link cannot send a token. If one is needed, fetch the page and show the copy. */
 export async function openPage(event) {
   if (!token) return;
   event.preventDefault();

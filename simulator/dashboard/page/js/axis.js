@@ -1,7 +1,7 @@
-// One axis of time with the present in its middle: seconds and months are both seen. No document is needed here, so Node tests it.
+// A logarithmic time axis with the present in the middle, so that seconds and months are both visible. Node can test it.
 import { span } from "./format.js";
 
-/** Where a moment lies, percent from the left: 50 is now; each side is logarithmic and reaches as far as `reachMs`. */
+/** The position of a time in percent from the left. 50 is now. Each side is logarithmic and covers `reachMs`. */
 export function place(ms, nowMs, reachMs) {
   const distance = ms - nowMs, share = Math.log1p(Math.abs(distance) / 1000) / Math.log1p(reachMs / 1000);
   return 50 + Math.sign(distance) * 48 * Math.min(1, share);
@@ -16,7 +16,7 @@ export function ticks(reachMs) {
   return [...shown.map((one) => ({ at: place(-one, 0, reachMs), text: `−${span(one)}` })), { at: 50, text: "now" }, ...shown.map((one) => ({ at: place(one, 0, reachMs), text: `+${span(one)}` }))];
 }
 
-/** Things that lie so near together that they are one mark: [{at, rows}]; `where(row)`: its moment in milliseconds. */
+/** Combine rows that are close to each other into one mark: [{at, rows}]. `where(row)`: its time in milliseconds. */
 export function marks(rows, where, nowMs, reachMs, nearest = 1.2) {
   const found = [];
   for (const row of rows.toSorted((one, other) => where(one) - where(other))) {

@@ -1,10 +1,10 @@
-// Values over simulated time, as steps. The table beneath every chart says the same; the chart is for the eye alone.
+// Step charts of values over simulated time. The table below each chart has the same data for screen readers.
 import UPlot from "../vendor/uplot.js";
 import { html, useEffect, useRef } from "./lib.js";
 
 const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("../vendor/uplot.css", import.meta.url).href });
 
-/** A colour of the page as a canvas takes it: the one in force, light or dark. */
+/** A colour of the current scheme, as a canvas needs it. */
 function colour(name, element) {
   element.style.color = `var(${name})`;
   const found = getComputedStyle(element).color;
@@ -14,8 +14,8 @@ function colour(name, element) {
 const COLOURS = ["--link", "--good", "--waiting", "--bad", "--dim"];
 
 /**
- * A chart of steps. `label` says what it shows; series=[{name, points: [{at, value}]}] with moments in order; `until`: how far the
- * last value holds (the present). `pick(index, series)` hears which point was clicked.
+ * A step chart. `label`: its title. series=[{name, points: [{at, value}]}], with points in order of time. `until`: the time up to
+ * which the last value is drawn (now). `pick(index, series)` is called when a point is clicked.
  */
 export function Chart({ label, series, until, pick }) {
   const place = useRef(null);
@@ -48,13 +48,13 @@ export function Chart({ label, series, until, pick }) {
   return html`<div class="chart" role="img" aria-label=${label} ref=${place}></div>`;
 }
 
-/** A tick of the axis of time: the hour within a day, else the day. */
+/** The label of a tick on the time axis: the hour if the chart covers one day, otherwise the day. */
 function moment(seconds, step) {
   const at = new Date(seconds * 1000).toISOString();
   return step >= 86_400 || at.slice(11, 19) === "00:00:00" ? at.slice(0, 10) : at.slice(11, step < 60 ? 19 : 16);
 }
 
-/** The points of all series over the moments of all: each keeps its value until its next point. */
+/** Align all series to the same times. A series has its previous value at times without a point. */
 export function joined(series, until) {
   const moments = new Set(until ? [Date.parse(until)] : []);
   for (const one of series) for (const point of one.points) moments.add(Date.parse(point.at));

@@ -17,7 +17,7 @@ export async function advance(how) {
   return `Now ${fullTime(done.now)}: ${fired}${await eventsInWords(done.events)}${sent}.`;
 }
 
-/** The types of the newest of some events, and the number of others. */
+/** The types of the newest events, and the number of other events. */
 async function eventsInWords(ids) {
   if (!ids.length) return ", no event";
   const rows = (await get(`/events?limit=${READ}`)).data.filter((event) => ids.includes(event.id)).slice(-NAMED);

@@ -1,11 +1,11 @@
-// The contract of the control interface, from which forms take their members, choices and meanings. It is read once, when first wanted.
+// The contract of the control interface. Forms get their fields, choices and descriptions from it. It is read once, on first use.
 import { get } from "./api.js";
 import { store, useEffect, useStore } from "./lib.js";
 
 const contract = store(null);
 let asked = null;
 
-/** {schema(name), resolve(reference), events: {enum, x-enum-descriptions} of the types of events}, null while it is read. */
+/** {schema(name), resolve(reference), events}, or null while the contract is loading. `events` is the schema of event types. */
 export function useContract() {
   useEffect(() => {
     asked ||= get("/control.json").then((document) => contract.set(read(document)), () => { asked = null; });
@@ -20,7 +20,7 @@ function read(document) {
   return { schema: (name) => schemas[name], resolve: byName, events: { enum: types, "x-enum-descriptions": meanings } };
 }
 
-/** A schema with some of its members otherwise: {name: {enum: [...]}}, or null for one that is left out. */
+/** A schema with changed fields: {name: {enum: [...]}}, or null to remove a field. */
 export const withMembers = (schema, members) => ({
   ...schema,
   properties: Object.fromEntries(Object.entries(schema.properties).filter(([name]) => members[name] !== null).map(([name, member]) => [name, { ...member, ...members[name] }])),

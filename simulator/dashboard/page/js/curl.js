@@ -1,11 +1,11 @@
-// A call as a line for a shell. No document is needed here, so Node tests it.
+// A call as a shell command. This module does not use the DOM, so Node can test it.
 
-/** A text as one word of a POSIX shell. */
+/** Quote a string as one word for a POSIX shell. */
 export const quoted = (text) => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const KEPT = /^(content-type|idempotency-key|accept|accept-language|traceparent|x-simulator-(?!tool$)[a-z-]+)$/i;
 
-/** A journalled request as curl. Its token is masked there, so the line reads it from $TOKEN. */
+/** A curl command for a request in the journal. The journal masks the token, so the command reads $TOKEN. */
 export function curl(row, origin) {
   const parts = ["curl", "-sS"];
   if (row.method !== "GET") parts.push("-X", row.method);

@@ -1,8 +1,8 @@
-// Exact sums of decimal texts, so that a balance on a chart is the balance of the books. No document is needed here: Node tests it.
+// Exact sums of decimal strings, so that a chart shows the ledger's balances. This module does not use the DOM, so Node can test it.
 
 const PLACES = 18;
 
-/** A decimal text as a whole number of its 18th place. */
+/** Convert a decimal string to a BigInt in units of 10^-18. */
 export function units(text) {
   const [, sign, whole, part = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) || [];
   if (whole === undefined || part.length > PLACES) throw new RangeError(`${text} is no amount.`);
@@ -10,7 +10,7 @@ export function units(text) {
   return sign ? -found : found;
 }
 
-/** The text of such a number, without zeros behind. */
+/** Convert such a BigInt back to a decimal string without trailing zeros. */
 export function text(value) {
   const digits = String(value < 0n ? -value : value).padStart(PLACES + 1, "0");
   const part = digits.slice(-PLACES).replace(/0+$/, "");
@@ -18,8 +18,8 @@ export function text(value) {
 }
 
 /**
- * What an account held over time, reckoned back from what it holds now: [{at, amount, entry}], oldest first. The first point is what
- * it held before the oldest of the entries (oldest first), so it is right when older ones are left out, too; its `entry` is null.
+ * The balance of an account over time, computed backwards from the current balance: [{at, amount, entry}], oldest first. The first
+ * point is the balance before the oldest entry, with `entry` null, so the result is correct even if older entries are omitted.
  */
 export function balanceOver(present, entries, account, currency) {
   let held = units(present);

@@ -1,16 +1,16 @@
-// How a state table is drawn: states in ranks by how far they are from the beginning, moves as curves between them.
-// No document is needed here, so Node tests it.
+// The layout of a state diagram. States are in ranks by distance from the initial state, and transitions are curves.
+// This module does not use the DOM, so Node can test it.
 
 const EDGE = 14;
-// Ranks stand side by side where there is room, and below each other on a phone. `along` runs from rank to rank, `across`
-// from state to state of one rank; `most` is how many states fit side by side.
+// Ranks are side by side, or one below the other on a phone. `along` is the coordinate from rank to rank, `across` the
+// coordinate within a rank. `most` is the number of states that fit side by side.
 const SIDEWAYS = { along: 132, across: 30, between: 64, apart: 24, most: Infinity, point: (along, across) => `${along} ${across}` };
 const DOWNWARDS = { along: 30, across: 112, between: 40, apart: 10, most: 3, point: (along, across) => `${across} ${along}` };
 
 /**
- * The drawing of a table: {width, height, nodes: [{state, x, y, sort}], edges: [{from, to, label, path, sort}]}. `went`: the
- * states gone through, in their order. Sorts of nodes: now, been, next (a move leads there) and other; of edges: gone, next,
- * other. `down`: from top to bottom, for a narrow screen.
+ * The layout of a state table: {width, height, nodes: [{state, x, y, sort}], edges: [{from, to, label, path, sort}]}. `went`: the
+ * past states in order. Sorts of nodes: now, been, next (reachable with one transition), other. Sorts of edges: gone, next,
+ * other. `down`: draw from top to bottom, for a narrow screen.
  */
 export function draw(table, went, down = false) {
   const form = down ? DOWNWARDS : SIDEWAYS;
@@ -46,7 +46,7 @@ const isBack = (edge) => edge.path.includes("Q");
 
 const chunks = (states, most) => states.length <= most ? [states] : [states.slice(0, most), ...chunks(states.slice(most), most)];
 
-/** The states by the fewest moves from the beginning; what nothing leads to comes last. Ends stand after what leads to them. */
+/** The ranks: the states by the number of transitions from the initial state. Unreachable states come last. */
 export function columnsOf(table) {
   const distance = new Map();
   let reached = table.moves.filter((move) => move.from === null).map((move) => move.to);
@@ -64,7 +64,7 @@ export function columnsOf(table) {
   return columns.filter(Boolean);
 }
 
-/** Moves with the same ends are one line, with all their names; a move that stays where it is has none. */
+/** Combine transitions between the same states into one edge with all their names. Omit transitions to the same state. */
 function together(moves) {
   const found = new Map();
   for (const move of moves) {
@@ -86,7 +86,7 @@ function curve(from, to, { along, across, apart, point }) {
     const onwards = to.across > from.across;
     const [start, end] = onwards ? [from.across + across, to.across] : [from.across, to.across + across];
     if (Math.abs(end - start) <= apart) return `M${point(from.along + along / 2, start)} L${point(from.along + along / 2, end)}`;
-    const past = from.along + along + 28; // past what stands between
+    const past = from.along + along + 28; // around the states in between
     return `M${point(from.along + along, from.across + middle)} C${point(past, from.across + middle)} ${point(past, to.across + middle)} ${point(to.along + along, to.across + middle)}`;
   }
   const [start, end] = [from.along + along / 2, to.along + along / 2]; // back

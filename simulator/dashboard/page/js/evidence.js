@@ -1,7 +1,7 @@
-// The verdicts of observed files on the assumptions of a world. No document needed.
+// The verdicts of observed files on the assumptions of a world. This module does not use the DOM.
 import { words } from "./format.js";
 
-/** Divide assumptions: `decided` with how and when, `neither` with what was seen, `overruled` by the world's settings, `open`. */
+/** Group assumptions: `decided` (how and when), `neither` (with the observed behaviour), `overruled` (by the world's settings), `open`. */
 export function evidenceOf(rows) {
   const decided = rows.filter((row) => row.standing === "observed");
   return {

@@ -1,7 +1,7 @@
-// Faults in words, and what a form for one begins with. No document is needed here, so Node tests it.
+// Descriptions of faults, and initial values of the fault form. This module does not use the DOM, so Node can test it.
 import { words } from "./format.js";
 
-/** What a fault acts on: "POST /quotes", "every call", "every delivery of quote.expired to wh_…". */
+/** The calls or deliveries that a fault applies to: "POST /quotes", "every call", "every delivery of quote.expired to wh_…". */
 export function about(fault) {
   if (fault.webhook) return `${fault.webhook.event ? `deliveries of ${fault.webhook.event}` : "every delivery"}${fault.webhook.endpoint_id ? ` to ${fault.webhook.endpoint_id}` : ""}`;
   const { method, path, public_key: key } = fault.match || {};
@@ -29,7 +29,7 @@ const EFFECTS = {
   slow: (value) => `is sent ${value} late in real time`,
 };
 
-/** What it does: "returns 503 service_unavailable, after the work is committed". */
+/** The effect of a fault: "returns 503 service_unavailable, after the work is committed". */
 export function effect(fault) {
   const given = fault.webhook ? fault.deliver : fault, found = [];
   for (const [name, value] of Object.entries(given)) {
@@ -41,13 +41,13 @@ export function effect(fault) {
   return `${found.join(", ") || "does nothing"}${after}`;
 }
 
-/** How often: "the next 2 times", "with probability 0.5", "every time". */
+/** How often a fault applies: "the next 2 times", "with probability 0.5", "every time". */
 export function often(fault) {
   const parts = [fault.skip ? `after ${fault.skip} unaffected` : "", fault.times ? `${fault.times === 1 ? "once" : `${fault.times} times`}` : "every time", fault.probability === undefined || fault.probability === null ? "" : `with probability ${fault.probability}`, fault.first_per_key ? `the first ${fault.first_per_key} under each key` : ""];
   return parts.filter(Boolean).join(", ");
 }
 
-/** The texts of a form that mean an object: {respond: {status: 503}} is {"respond.status": "503"}. */
+/** Convert an object to form values: {respond: {status: 503}} becomes {"respond.status": "503"}. */
 export function texts(value, prefix = "") {
   const found = {};
   for (const [name, member] of Object.entries(value)) {
@@ -59,10 +59,10 @@ export function texts(value, prefix = "") {
 
 const CONFIRM = { method: "POST", path: "/quotes/*/confirm" };
 
-/** What a form begins with: a preset of the server (`GET /faults/presets`), once, at the call that costs money or at any delivery. */
+/** The initial values for a preset (`GET /faults/presets`): it applies once, to the call that costs money or to any delivery. */
 export function begins(preset) {
   return { ...(preset.fault.deliver ? { webhook: {} } : { match: CONFIRM }), ...preset.fault, times: 1 };
 }
 
-/** A fault to change where nothing was chosen. */
+/** The initial fault if no preset was chosen. */
 export const EXAMPLE = { match: CONFIRM, respond: { status: 503, code: "service_unavailable" }, times: 1 };

@@ -1,30 +1,30 @@
-// Values as a person reads them. No document is needed here, so Node tests it.
+// Human-readable formats. This module does not use the DOM, so Node can test it.
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** "2026-01-05 08:00:45 UTC": a moment in full. */
+/** A complete time: "2026-01-05 08:00:45 UTC". */
 export const fullTime = (at) => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
-/** A moment as short as it is clear beside `now`: 08:00:45 today, "4 Jan 08:00" this year, "4 Jan 2025" else. */
+/** A short time: "08:00:45" on the day of `now`, "4 Jan 08:00" in the same year, otherwise "4 Jan 2025". */
 export function shortTime(at, now) {
   if (now && at.slice(0, 10) === now.slice(0, 10)) return at.slice(11, 19);
   const day = `${Number(at.slice(8, 10))} ${MONTHS[Number(at.slice(5, 7)) - 1]}`;
   return now && at.slice(0, 4) !== now.slice(0, 4) ? `${day} ${at.slice(0, 4)}` : `${day} ${at.slice(11, 16)}`;
 }
 
-/** "in 2 h 30 min", "3 d ago", "now": how far a moment lies from another. */
+/** The distance between two times: "in 2 h 30 min", "3 d ago", "now". */
 export function distance(at, now) {
   const ms = Date.parse(at) - Date.parse(now);
   const words = span(Math.abs(ms));
   return words === "0 s" ? "now" : ms > 0 ? `in ${words}` : `${words} ago`;
 }
 
-/** The simulated time now, milliseconds; between messages a running clock is reckoned on. */
+/** The current simulated time in milliseconds. For a running clock, it is estimated between messages. */
 export function nowOf(state, wallMs) {
   const passed = state.mode === "manual" ? 0 : (wallMs - state.readAt) * (state.mode === "scaled" ? Number(state.rate) : 1);
   return Date.parse(state.now) + passed;
 }
 
-/** A span of milliseconds by its two greatest units. */
+/** A duration in milliseconds, in its two largest units. */
 export function span(ms) {
   if (ms < 1000) return ms < 1 ? "0 s" : `${Math.round(ms)} ms`;
   let left = Math.floor(ms / 1000);
@@ -37,13 +37,13 @@ export function span(ms) {
   return parts.slice(0, 2).join(" ");
 }
 
-/** "1234567.50" as "1,234,567.50"; digits after the point stay as they are. */
+/** Format "1234567.50" as "1,234,567.50". Digits after the point are unchanged. */
 export function money(amount) {
   const [, sign, whole, rest] = /^(-?)(\d+)(.*)$/.exec(String(amount)) || [];
   return whole === undefined ? String(amount) : `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${rest}`;
 }
 
-/** "awaiting_payment" as "awaiting payment". */
+/** Format "awaiting_payment" as "awaiting payment". */
 export const words = (name) => String(name).replaceAll("_", " ");
 
 /** "1 timer", "2 timers". */
@@ -59,13 +59,13 @@ const TONES = {
 };
 const TONE_OF = new Map(Object.entries(TONES).flatMap(([tone, names]) => names.split(" ").map((name) => [name, tone])));
 
-/** What a status is like: good, bad, back (money went back), ended, waiting, warning (a call that was refused), moving, or plain for one that nothing is known of. */
+/** The tone of a status: good, bad, back (money was returned), ended, waiting, warning (a refused call), moving, or plain if unknown. */
 export function toneOf(status) {
   if (typeof status === "number") return status >= 500 || status === 0 ? "bad" : status >= 400 ? "warning" : "good";
   return TONE_OF.get(String(status)) || "plain";
 }
 
-/** Rows by a key, in the order in which the keys first occur: [[key, rows], …]. */
+/** Group rows by a key, in order of first occurrence: [[key, rows], …]. */
 export function grouped(rows, by) {
   const found = new Map();
   for (const row of rows) found.set(by(row), [...(found.get(by(row)) || []), row]);

@@ -1,10 +1,10 @@
-// Forms made of JSON Schemas: every member with what it means, its choices, and what was wrong with it beside it.
+// Forms for JSON Schemas. Each field has its description, its choices, and its error.
 import { Failure } from "./ui.js";
 import { html, useState } from "./lib.js";
 import { meaningOf, objectOf, plain, sortOf } from "./schema.js";
 import { words } from "./format.js";
 
-/** One field of a form. `wrong`: what the server said about it. */
+/** One field of a form. `wrong`: the server's error for this field. */
 export function Field({ name, schema, required, value, change, wrong }) {
   const sort = sortOf(schema), id = `field-${name.replaceAll(".", "-")}`;
   const shared = { id, name, required, "aria-describedby": `${id}-about`, "aria-invalid": wrong ? "true" : null };
@@ -19,7 +19,7 @@ export function Field({ name, schema, required, value, change, wrong }) {
     <p id=${`${id}-about`} class="about">${schema.description || ""}${meaningOf(schema, value) ? html` <em>${words(value)}: ${meaningOf(schema, value)}</em>` : ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
 }
 
-/** The members of a schema as fields, groups as field sets. */
+/** The fields for a schema. Nested objects become field sets. */
 export function Fields({ schema, values, change, wrong = {}, resolve, prefix = "" }) {
   return Object.entries(schema.properties || {}).map(([name, member]) => {
     const part = plain(member, resolve), path = prefix + name;
@@ -31,8 +31,8 @@ export function Fields({ schema, values, change, wrong = {}, resolve, prefix = "
 }
 
 /**
- * A form of a schema, or of the schema that a function makes of what is filled in (texts by dotted names). `send(object)` is awaited; a
- * refusal is shown at the member that it is about. `first`: texts to begin with.
+ * A form for a schema, or for the schema that a function returns for the entered values (strings by dotted names). The form awaits
+ * `send(object)`, and shows an error at the field that it concerns. `first`: initial values.
  */
 export function SchemaForm({ schema: given, send, ok = "OK", cancel, first = {}, resolve, children }) {
   const [values, setValues] = useState(first), [error, setError] = useState(null), [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-// The keys of the page. They are off while somebody types, and with Ctrl, Alt or Meta, which belong to the browser.
+// Keyboard shortcuts. They are inactive while the user types, and with Ctrl, Alt or Meta, which the browser uses.
 import { advance } from "./clockbar.js";
 import { ask, closeDialog, doing } from "./ui.js";
 import { go, route } from "./navigation.js";
@@ -6,10 +6,10 @@ import { html } from "./lib.js";
 
 const AFTER_G_MS = 1500;
 
-/** The rows of panels.js, given by main.js: importing them here would be a circle, since the overview imports `showKeys`. */
+/** The rows of panels.js, passed by main.js. An import would be circular, because the overview imports `showKeys`. */
 let panels = [];
 
-/** What the keys do, for the dialog that shows them. */
+/** The shortcuts and their descriptions, for the help dialog. */
 const HELP = [
   ["/", "search everything"],
   ["j k", "next and previous row"],
@@ -37,14 +37,14 @@ function step(by) {
   next.scrollIntoView({ block: "nearest" });
 }
 
-/** Close what is open: a detail. Dialogs close themselves. */
+/** Close the open detail. Dialogs close themselves. */
 function leave() {
   const { panel, rest, query } = route.get();
   if (rest.length) go(panel, [], query);
 }
 
 let afterG = 0;
-/** What a key does, a function; null for a key that does nothing here. */
+/** The function for a key, or null if the key has no function here. */
 function meant(key, wallMs) {
   if (wallMs - afterG < AFTER_G_MS) {
     afterG = 0;
@@ -63,7 +63,7 @@ function meant(key, wallMs) {
   return keys[key] || null;
 }
 
-/** Listen to the keys of the page. `all`: the rows of panels.js, some with a key that leads there. */
+/** Listen for shortcuts. `all`: the rows of panels.js, some of which have a `key`. */
 export function listenToKeys(all) {
   panels = all;
   addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-// Everything that modules of the page import from libraries.
+// Everything that the page imports from libraries.
 import { Component, Fragment, createContext, h, render } from "../vendor/preact.js";
 import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
 import htm from "../vendor/htm.js";

@@ -16,7 +16,7 @@ export const clock = store(null);
 export const progress = store(null);
 
 const PAUSE_MS = 250;
-const SHARE = 4; // after reading for a while, the server is left alone for so many times as long
+const SHARE = 4; // the pause after a fetch, as a multiple of the duration of the fetch
 const readings = new Map(); // path -> {value, error, topics, users, isStale, isReading}
 const listeners = new Set();
 let timer = null, pauseMs = PAUSE_MS;
@@ -38,7 +38,7 @@ export function useRead(path, topics = [], environment = undefined) {
     const draw = () => redraw((count) => count + 1);
     reading.users.add(draw);
     if (reading.isStale && !reading.isReading) read(reading);
-    if (reading.value !== drawn) draw(); // it came between drawing and this
+    if (reading.value !== drawn) draw(); // the value arrived between drawing and this subscription
     return () => {
       reading.users.delete(draw);
       if (!reading.users.size) readings.delete(key);

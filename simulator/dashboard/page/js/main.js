@@ -1,4 +1,4 @@
-// The page around the panels: what world, what time, where to go, and the question for the control token.
+// The page around the panels: world, clock, navigation, and the request for the control token.
 import { Act, Dialogs, Empty, Toasts } from "./ui.js";
 import { chooseWorld, get, giveToken, needsToken, post, wasAsked, world } from "./api.js";
 import { connection, changedAll, follow, useRead } from "./live.js";
@@ -32,7 +32,7 @@ function Page() {
     <${Dialogs} /><${Toasts} /><${Tour} /><${TokenQuestion} />`;
 }
 
-/** A world that is not there, or not any more: the ways back. Worlds that come are noticed when they are asked for. */
+/** The page for a world that does not exist, with links to other worlds. A new world is noticed at the next request. */
 function Absent({ id }) {
   const others = useRead("/worlds", ["own"]).value?.data || [];
   const make = async () => {
@@ -50,7 +50,7 @@ function WorldChoice() {
   const chosen = useStore(world), worlds = useRead("/worlds", ["own"]).value?.data;
   const ids = (worlds || []).map((one) => one.id);
   useEffect(() => {
-    if (!wasAsked && ids.length && !ids.includes(chosen)) chooseWorld(ids[0]); // a token for some worlds reaches no default
+    if (!wasAsked && ids.length && !ids.includes(chosen)) chooseWorld(ids[0]); // a token limited to some worlds may not include `default`
   }, [worlds]);
   return html`<label class="world">World <select value=${chosen} onChange=${(event) => chooseWorld(event.target.value)}>
     ${ids.includes(chosen) ? "" : html`<option value=${chosen}>${chosen}${worlds ? " (not there)" : ""}</option>`}${ids.map((id) => html`<option value=${id}>${id}</option>`)}</select></label>`;

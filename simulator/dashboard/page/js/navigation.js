@@ -1,12 +1,12 @@
-// Going somewhere on the page, and its filters in the address.
+// Navigation on the page. The address contains the filters of a panel.
 import { href, parse } from "./routes.js";
 import { store } from "./lib.js";
 
-/** Where the page is: {panel, rest, query}. */
+/** The current location: {panel, rest, query}. */
 export const route = store(parse(location.hash));
 addEventListener("hashchange", () => route.set(parse(location.hash)));
 
-/** Go to a panel; `replace`: without a step to go back to, as for what is typed into a filter. */
+/** Go to a panel. `replace`: without a history entry, for example while the user types into a filter. */
 export function go(panel, rest = [], query = {}, { replace = false } = {}) {
   const hash = href(panel, rest, query);
   if (hash === location.hash) return;
@@ -18,7 +18,7 @@ export function go(panel, rest = [], query = {}, { replace = false } = {}) {
   route.set(parse(hash));
 }
 
-/** Set a filter of the panel that is shown. */
+/** Set a filter of the current panel. */
 export function filter(name, value) {
   const { panel, rest, query } = route.get();
   go(panel, rest, { ...query, [name]: value }, { replace: true });

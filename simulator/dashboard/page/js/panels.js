@@ -1,4 +1,4 @@
-// Every panel of the page, in the order of the rail. A new one is its module and a row here.
+// All panels in the order of the navigation. A new panel needs a module and a row here.
 import * as overview from "./panels/overview.js";
 import * as resources from "./panels/resources.js";
 import * as requests from "./panels/requests.js";
@@ -16,7 +16,7 @@ import * as keeping from "./panels/keeping.js";
 import * as worlds from "./panels/worlds.js";
 import * as advice from "./panels/advice.js";
 
-/** {id: the first word of its address, title, group, View, key?: goes there after `g`, more?: listed behind "More"}. */
+/** {id: the first part of its address, title, group, View, key?: opens the panel after `g`, more?: listed behind "More"}. */
 export const PANELS = [
   { id: "", title: "Overview", group: "", key: "o", View: overview.View },
   { id: "resources", title: "Resources", group: "Inspect", key: "r", View: resources.View },

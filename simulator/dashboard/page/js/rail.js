@@ -4,19 +4,19 @@ import { grouped } from "./format.js";
 import { href } from "./routes.js";
 
 const KEY = "simulator-more";
-const NARROW = matchMedia("(max-width: 50rem)"); // there the rail is a strip, and all panels would cover the page
+const NARROW = matchMedia("(max-width: 50rem)"); // on narrow screens the navigation is a strip
 
 function saved() {
   try { return localStorage.getItem(KEY) === "open"; } catch { return false; }
 }
 
-/** `panels`: the rows of panels.js; `present`: the one that is shown. */
+/** `panels`: the rows of panels.js. `present`: the current panel. */
 export function Rail({ panels, present }) {
   const [open, setOpen] = useState(saved() && !NARROW.matches);
   useEffect(() => {
     if (NARROW.matches) setOpen(false);
   }, [present]);
-  // On a phone the strip may be longer than the screen.
+  // On a phone, the strip can be wider than the screen.
   useEffect(() => document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [present, open]);
   const toggle = () => {
     setOpen(!open);

@@ -1,7 +1,7 @@
-// Making a journalled call again, in place: with a token of its own, since the journal keeps none.
+// Repeating a call from the journal. It gets a new token, because the journal does not save tokens.
 import { callInterface, get, world } from "./api.js";
 
-/** Why a call cannot be made again as it was, "" when it can. */
+/** The reason why a call cannot be repeated unchanged, or "". */
 export function whyNot(row) {
   if (row.operation && /token/.test(row.operation)) return "The journal does not store the API keys used for this call.";
   return row.operation ? "" : "No operation has this path.";
@@ -9,16 +9,16 @@ export function whyNot(row) {
 
 const KEPT = /^(content-type|accept|accept-language|x-simulator-(?!tool$)[a-z-]+)$/i;
 
-/** The idempotency key of a call, null without one. */
+/** The idempotency key of a call, or null. */
 export const keyOf = (row) => Object.entries(row.headers).find(([name]) => /^idempotency-key$/i.test(name))?.[1] ?? null;
 
-/** The headers that a call is made again with; `key`: its idempotency key, null for none. */
+/** The headers for repeating a call. `key`: the idempotency key, or null for none. */
 export function headersOf(row, token, key) {
   const kept = Object.entries(row.headers).filter(([name]) => KEPT.test(name) && !/^x-simulator-world$/i.test(name));
   return { ...Object.fromEntries(kept), Authorization: `Bearer ${token}`, ...(key === null ? {} : { "Idempotency-Key": key }) };
 }
 
-/** Make a call again by the keys of the world: {status, value}. A call for a token comes before it. */
+/** Repeat a call with the keys of the world, after a token exchange. Returns {status, value}. */
 export async function replay(row, key) {
   const { credentials } = await get(`/worlds/${encodeURIComponent(world.get())}`);
   const { public_key, secret_key } = credentials[row.environment];

@@ -1,14 +1,14 @@
-// Addresses of the page: `#/requests/req_1?status=503` is the panel `requests`, the rest ["req_1"] and a query.
-// A link is an ordinary <a href=${href("requests", id)}>, so that it can be copied, opened in a tab, and used with Back.
+// Addresses on the page: `#/requests/req_1?status=503` has the panel `requests`, the rest ["req_1"] and a query.
+// Links are ordinary <a href=${href("requests", id)}>, so they can be copied and opened in a tab, and Back works.
 
 const PANELS = { req: "requests", evt: "events", dlv: "deliveries", flt: "faults" };
-/** Names of panels that have another address. */
+/** Alternative panel names in addresses, and the panels that they open. */
 const OTHER_NAMES = { overview: "", trigger: "actions" };
 
-/** The address of the page of an id: a request, event, delivery or fault, or otherwise a resource. */
+/** The address of the page for an id of a request, event, delivery, fault or resource. */
 export const placeOf = (id) => href(PANELS[id.slice(0, 3)] || "resources", id);
 
-/** Return {panel, rest, query} of a hash. A hash that is not a path is a resource id, as in old links. */
+/** Parse a hash into {panel, rest, query}. A hash that is not a path is a resource id, as in old links. */
 export function parse(hash) {
   const text = hash.replace(/^#/, "");
   if (text && !text.startsWith("/")) return { panel: "resources", rest: [decoded(text)], query: {} };

@@ -1,6 +1,6 @@
-// JSON Schemas as forms, without a document, so that Node tests it: what field a member needs, and what was meant by its text.
+// JSON Schemas as forms: the kind of input for a field, and the value of the entered string. No DOM, so Node can test it.
 
-/** The part of a schema that says what a value is: without null, references followed by `resolve`. */
+/** The schema without null, with references resolved by `resolve`. */
 export function plain(schema, resolve = (reference) => ({ description: `see ${reference}` })) {
   if (schema.$ref) return { ...plain(resolve(schema.$ref), resolve), ...(schema.description ? { description: schema.description } : {}) };
   const parts = (schema.anyOf || schema.oneOf || []).filter((part) => part.type !== "null");
@@ -11,8 +11,8 @@ export function plain(schema, resolve = (reference) => ({ description: `see ${re
 const SCALARS = ["string", "boolean", "integer", "number"];
 
 /**
- * What is typed into: choice, flag, integer, number, text, either (a text that may mean a number or a flag), list (of words), group
- * (an object whose members are known), or json for the rest.
+ * The kind of input: choice, flag, integer, number, text, either (a string, number or boolean), list (of words), group (an object
+ * with known fields), or json for all others.
  */
 export function sortOf(schema) {
   if (schema.enum) return "choice";
@@ -25,11 +25,11 @@ export function sortOf(schema) {
   return type === "string" || "const" in schema ? "text" : "json";
 }
 
-/** What a value means by `x-enum-descriptions`, which has an entry for each value of the enum but null. */
+/** The description of a value in `x-enum-descriptions`, which has an entry for each enum value except null. */
 export const meaningOf = (schema, value) =>
   schema["x-enum-descriptions"]?.[schema.enum.filter((one) => one !== null).findIndex((one) => String(one) === String(value))];
 
-/** The value that a text means, undefined for an empty one; SyntaxError with the name of the field for what is none. */
+/** Parse an entered string. Return undefined if it is empty. Throw a SyntaxError with the field's name if it is invalid. */
 export function valueOf(schema, text, name = "it") {
   if (text === "" || text === undefined || text === null) return undefined;
   const sort = sortOf(schema);
@@ -56,7 +56,7 @@ function meant(types, text) {
   return isNumber ? Number(text) : text;
 }
 
-/** The object that a form's texts mean: texts by dotted names ("respond.status"); members without a text are left out. */
+/** Convert form values, by dotted names such as "respond.status", to an object. Empty fields are omitted. */
 export function objectOf(schema, texts, resolve, prefix = "") {
   const made = {};
   for (const [name, member] of Object.entries(schema.properties || {})) {

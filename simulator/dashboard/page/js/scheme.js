@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, or as was chosen here once.
+// The colour scheme, light or dark: the system's setting, or the user's choice in this browser.
 import { html, useState } from "./lib.js";
 
 const CHOICES = [
@@ -21,7 +21,7 @@ function apply({ name }) {
 
 apply(kept());
 
-/** A button that goes from one choice to the next. */
+/** A button that switches to the next scheme. */
 export function SchemeChoice() {
   const [choice, set] = useState(kept());
   const next = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length];

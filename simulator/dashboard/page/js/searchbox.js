@@ -1,4 +1,4 @@
-// Search over everything, from anywhere: `/` goes there, arrows choose, Enter opens, Escape leaves.
+// The search box for everything: `/` focuses it, arrow keys select, Enter opens, Escape leaves.
 import { Status, Time } from "./ui.js";
 import { get, withQuery, world } from "./api.js";
 import { href } from "./routes.js";
@@ -72,7 +72,7 @@ export function SearchBox() {
     </div></div>`;
 }
 
-/** The results of the server; null if the search was cancelled, or an `error`. */
+/** The server's results, null if the search was cancelled, or an object with `error`. */
 async function find(text, signal) {
   try {
     return await get(withQuery("/search", { q: text.trim(), limit: 12 }), { signal });

@@ -15,11 +15,11 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // a fault may have altered it, or cut it off
+    return null; // a fault may have changed or truncated the body
   }
 }
 
-/** Hand a text to the browser as a file to keep. */
+/** Download a string as a file. */
 export function download(name, text, type = "text/plain") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));

@@ -130,7 +130,7 @@ export const More = ({ shown, limit, more, noun = "rows" }) =>
 export function Split({ list, detail, back }) {
   const element = useRef(null), before = useRef(null), { rest, query } = useStore(route);
   const opened = detail ? rest[0] || query.editor || "it" : "";
-  // The focus goes along: into what was opened, and back to its row. What an address opened at first takes no focus.
+  // Focus moves into the opened detail, and back to its row. A detail that is open when the page loads gets no focus.
   useEffect(() => {
     const left = before.current;
     before.current = opened;

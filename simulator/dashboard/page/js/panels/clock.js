@@ -41,7 +41,7 @@ const COLUMNS = [
 function Timeline({ now, timers, events }) {
   const nowMs = Date.parse(now), due = timers.filter((row) => row.due_at);
   const furthest = Math.max(60_000, ...due.map((row) => Date.parse(row.due_at) - nowMs), ...events.map((row) => nowMs - Date.parse(row.created_at)));
-  const nearest = matchMedia("(max-width: 40rem)").matches ? 7.5 : 2.5; // as wide as a mark, in percent
+  const nearest = matchMedia("(max-width: 40rem)").matches ? 7.5 : 2.5; // the width of a mark, in percent
   const when = (row) => Date.parse(row.due_at || row.created_at);
   return html`<div class="timeline" role="group" aria-label="Events and timers around the present">
     ${ticks(furthest).map((one) => html`<span key=${one.text} class=${one.at === 50 ? "tick now" : "tick"} style=${{ left: `${one.at}%` }}>${one.text}</span>`)}

@@ -34,7 +34,7 @@ export function View({ rest: [id], query }) {
   return html`<${Split} list=${list} back=${href("deliveries", [], query)} detail=${id && html`<${Detail} key=${id} id=${id} />`} />`;
 }
 
-/** The events with their newest attempt first; the attempts of an event in their order. */
+/** Attempts grouped by event. The event with the newest attempt comes first; the attempts of an event are in order. */
 const newestEventFirst = (data) => grouped(data.toReversed(), (row) => row.event_id).flatMap(([, rows]) => rows.toReversed());
 
 /** The heading above the attempts of an event. */

@@ -10,7 +10,7 @@ import { count } from "../format.js";
 import { go } from "../navigation.js";
 import { href } from "../routes.js";
 
-const doubts = new Map(); // the id of a fault -> Why it may never apply, as the server reported when it was created
+const doubts = new Map(); // fault id -> the server's warning at creation that the fault may never apply
 
 export function View({ rest: [id], query }) {
   const reading = useRead("/faults", ["request", "delivery", "own"]);
@@ -48,7 +48,7 @@ function Detail({ fault }) {
     <h4>Definition</h4><${Json} value=${given} name="Fault" links=${false} />`;
 }
 
-let like = null; // what the next form begins with
+let like = null; // the initial values of the next form
 
 function again(fault) {
   like = fault;

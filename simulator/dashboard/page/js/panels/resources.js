@@ -1,4 +1,4 @@
-// Every resource; the story of one is in story.js.
+// Lists of all resources. The page of one resource is in story.js.
 import { Empty, Filters, Money, More, Shown, Split, Status, Table, Time } from "../ui.js";
 import { filter } from "../navigation.js";
 import { href } from "../routes.js";
@@ -31,7 +31,7 @@ export function View({ rest: [id], query }) {
 }
 
 const ALL = "all";
-/** What lists are asked for most, by their types; the first is shown unless another is chosen. */
+/** The most important kinds, by name. The first one is shown by default. */
 const TYPES = { transaction: "Transactions", quote: "Quotes", beneficiary: "Beneficiaries", wallet: "Wallets", webhook: "Webhooks", [ALL]: "All" };
 
 function Types({ chosen, kinds, query }) {
@@ -50,10 +50,10 @@ const COLUMNS = (query) => [
 
 const named = (row) => row.reference || row.name || row.label;
 
-/** Where a beneficiary is paid: names are alike more often than numbers are. */
+/** The payout details of a beneficiary. They are shown because several beneficiaries can have the same name. */
 const account = ({ details }) => details?.phone_number || details?.account_number || details?.wallet_address;
 
-/** What a resource is about in money: what goes in, or the one amount that it has. */
+/** The amount of a resource: the source amount, or its only amount. */
 export function Amount({ of }) {
   const amount = of.source_amount ?? of.amount;
   const currency = of.source_currency ?? of.currency ?? (of.type === "onramp" ? of.fiat_currency : of.asset) ?? of.symbol ?? of.fiat_currency;

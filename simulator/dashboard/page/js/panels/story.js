@@ -64,7 +64,7 @@ function Planned({ timers }) {
     ${timers.length > SHOWN_AT_ONCE ? html`<p class="muted">${timers.length - SHOWN_AT_ONCE} more are planned.</p>` : ""}`;
 }
 
-/** Whether the screen is too narrow for ranks side by side. Updated when it is resized or rotated. */
+/** Whether the screen is too narrow for ranks side by side. Updated when the screen is resized or rotated. */
 function useNarrow() {
   const [narrow, setNarrow] = useState(NARROW.matches);
   useEffect(() => {
