@@ -163,7 +163,7 @@ def _node(*arguments: str | Path) -> Command:
 
 
 def _tsc(directory: Path) -> Command:
-    return (tools.tool("tsc"), *_TSC, "--outDir", directory / "out", directory / "flow.ts")
+    return (tools.package("typescript") / "bin" / "tsc", *_TSC, "--outDir", directory / "out", directory / "flow.ts")
 
 
 def _python_paths(*parts: str) -> Callable[[Path], dict[str, str]]:

@@ -28,8 +28,9 @@ def test_what_is_made_is_that_of_the_contract_and_the_sources(client: Path) -> N
     assert differs == [], "make clients"
 
 
-def test_the_tests_of_the_client_type_check(client: Path) -> None:
-    done = typescript.check_tests(client)
+@pytest.mark.parametrize("compiler", typescript.COMPILERS)
+def test_the_tests_of_the_client_type_check(compiler: str, client: Path) -> None:
+    done = typescript.check_tests(client, compiler)
     assert done.returncode == 0, done.stdout
 
 
@@ -42,6 +43,14 @@ def test_a_client_of_a_contract_with_another_field_does_not_compile(tmp_path: Pa
         typescript.copied(contracts=tmp_path),
     ):
         pass
+
+
+def test_both_compilers_make_the_same_javascript(client: Path) -> None:
+    made = typescript.made_files(client)
+    done = typescript.compiled("typescript7", "--project", client)
+    assert done.returncode == 0, done.stdout
+    scripts = {name: text for name, text in typescript.made_files(client).items() if name.endswith(".js")}
+    assert scripts == {name: text for name, text in made.items() if name.endswith(".js")}
 
 
 def test_the_fixtures_carry_ramps_webhooks_time_faults_and_refusals(client: Path, origin: str) -> None:
@@ -79,8 +88,9 @@ def test_a_project_takes_it_from_the_package_or_a_server_and_its_first_tests_pas
     [(name, text)] = re.findall(r"^```ts (\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (tmp_path / name).write_text(text)
 
-    checked = tools.run(tools.tool("tsc"), *typescript.STRICT, name, cwd=tmp_path)
-    assert checked.returncode == 0, checked.stdout
+    for compiler in typescript.COMPILERS:
+        checked = typescript.checked(compiler, name, cwd=tmp_path)
+        assert checked.returncode == 0, checked.stdout
     done = typescript.vitest(tmp_path, origin)
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout

@@ -18,6 +18,8 @@ from tests.tools.judges import tools
 CLIENT = tools.CONTRACTS / "clients" / "typescript"
 TYPES = {"openapi.d.ts": "openapi.yaml", "control.d.ts": "control.yaml"}
 MADE = ("lib", "types")
+COMPILERS = {"typescript": (), "typescript7": ("--ignoreConfig",)}
+"""TypeScript 5, whose API openapi-typescript needs, and TypeScript 7, with its options for single files."""
 STRICT = ("--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", "node", "--skipLibCheck")
 
 
@@ -39,12 +41,22 @@ def make(copy: Path, contracts: Path) -> None:
         # A member with a default may be left out of a request: that says more than that every answer has it.
         options = ("--default-non-nullable=false", "--output", copy / "types" / name)
         _done(tools.run(tools.tool("openapi-typescript"), contracts / document, *options))
-    _done(tools.run(tools.tool("tsc"), "--project", copy))
+    _done(compiled("typescript", "--project", copy))
 
 
-def check_tests(copy: Path) -> CompletedProcess[str]:
-    """The client's own tests against its types, strictly."""
-    return tools.run(tools.tool("tsc"), *STRICT, *sorted(copy.glob("tests/*.ts")), cwd=copy)
+def compiled(compiler: str, *words: str | Path, cwd: Path = tools.ROOT) -> CompletedProcess[str]:
+    """Run a compiler. Both packages have the command `tsc`, so it is taken from the package."""
+    return tools.run(tools.package(compiler) / "bin" / "tsc", *words, cwd=cwd)
+
+
+def check_tests(copy: Path, compiler: str) -> CompletedProcess[str]:
+    """Check the client's own tests against its types, strictly."""
+    return checked(compiler, *sorted(copy.glob("tests/*.ts")), cwd=copy)
+
+
+def checked(compiler: str, *files: str | Path, cwd: Path) -> CompletedProcess[str]:
+    """Check files strictly, without the configuration beside them."""
+    return compiled(compiler, *STRICT, *COMPILERS[compiler], *files, cwd=cwd)
 
 
 def vitest(directory: Path, url: str) -> CompletedProcess[str]:
