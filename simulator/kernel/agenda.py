@@ -18,10 +18,10 @@ from simulator.kernel.store import Store, TableKey
 from simulator.kernel.table import Table
 
 _STALE_ENTRIES_KEPT = 64
-"""The heap is rebuilt when the number of its entries exceeds the number of rows by more than this."""
+"""The number of stale entries that the heap may contain. The heap is rebuilt when it contains more."""
 
 RANKED = 1 << 62
-"""The first number for timers with a rank. It is far above the number of every timer without a rank."""
+"""The first number given to timers with a rank. Timers without a rank never get a number this high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class Agenda:
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
-        """Plan an additional timer of a kind of which a resource may have several. Return its key.
+        """Plan another timer for a resource that may have several timers of this kind. Return the timer's key.
 
         A timer with a `rank` fires after all timers without a rank that are due at the same time. Timers with a rank
-        fire in the order of their ranks. A rank is used for timers that are planned when a response from outside
-        arrives, so that their order does not depend on which receiver responded first.
+        fire in rank order. Use a rank for timers that are planned when an external response arrives. Their order then
+        does not depend on which receiver responded first.
         """
         number = (self._sequences.get("timer") or 0) + 1
         return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)
@@ -99,7 +99,7 @@ class Agenda:
         return None
 
     def take(self, timer: Timer) -> None:
-        """Remove a timer because it is about to fire. Call this inside a transaction."""
+        """Remove a timer that is about to fire. Call this inside a transaction."""
         self._rows.delete(timer.key)
 
     def planned(self, kind: str, target: str) -> Timer | None:
@@ -123,7 +123,7 @@ class Agenda:
             (due_at_ms, number, key), place = heapq.heappop(at)
             row = self._rows.get(key)
             is_planned = row is not None and row.number == number and row.due_at_ms == due_at_ms
-            if row is not None and is_planned and found[-1:] != [row]:  # the heap may contain an entry twice
+            if row is not None and is_planned and found[-1:] != [row]:  # the heap may contain duplicate entries
                 found.append(row)
             for below in (2 * place + 1, 2 * place + 2):
                 if below < len(self._heap):
@@ -134,7 +134,7 @@ class Agenda:
         return len(self._rows)
 
     def rebuild(self) -> None:
-        """Rebuild the heap from the rows. Call this after the store was replaced."""
+        """Rebuild the heap from the rows. Call this after the store is replaced."""
         self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
 

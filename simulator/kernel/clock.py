@@ -81,17 +81,17 @@ def format_moment(at_ms: int | None) -> str | None:
 
 
 def parse_timestamp(text: str) -> int:
-    """Return the milliseconds of an ISO 8601 timestamp with a time zone, truncated.
+    """Parse an ISO 8601 timestamp with a time zone. Return milliseconds since the epoch, truncated.
 
-    Raise `ValueError` if the string is not one.
+    Raise `ValueError` if the string is not a valid timestamp.
     """
     return parse_nanoseconds(text) // MS_NS
 
 
 def parse_nanoseconds(text: str) -> int:
-    """Return the exact nanoseconds since the epoch of an ISO 8601 timestamp with a time zone.
+    """Parse an ISO 8601 timestamp with a time zone. Return the exact nanoseconds since the epoch.
 
-    Raise `ValueError` if the string is not one.
+    Raise `ValueError` if the string is not a valid timestamp.
     """
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
@@ -110,9 +110,9 @@ def parse_nanoseconds(text: str) -> int:
 
 
 def parse_date(text: str) -> int:
-    """Return the start of a UTC day, given as YYYY-MM-DD, in milliseconds.
+    """Parse a date given as YYYY-MM-DD. Return the start of that UTC day in milliseconds.
 
-    Raise `ValueError` if the string is not a date.
+    Raise `ValueError` if the string is not a valid date.
     """
     match = _DATE.fullmatch(text)
     if match is None:
@@ -122,11 +122,11 @@ def parse_date(text: str) -> int:
 
 
 def parse_duration(value: object) -> int:
-    """Return a duration in milliseconds, truncated.
+    """Parse a duration. Return milliseconds, truncated.
 
-    A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, an ISO 8601 duration with days as the
-    largest unit, or a number of seconds. Raise `ValueError` for anything else, such as negative values, empty strings
-    or months.
+    A duration is `500ms`, `20s`, `10m`, `2h30m`, `3d` or a sum of these, an ISO 8601 duration with days as the largest
+    unit, or a number of seconds. Raise `ValueError` for any other string, including negative values, empty strings or
+    months.
     """
     total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:

@@ -18,7 +18,7 @@ from simulator.kernel.dataclass import open_class
 _Copier: TypeAlias = Callable[[Any, Mapping[str, object]], Any]
 
 if TYPE_CHECKING:
-    from dataclasses import replace as replace  # mypy checks the named fields with it
+    from dataclasses import replace as replace  # lets mypy check the field names
 
 else:
 
@@ -32,7 +32,7 @@ else:
 
 @cache
 def _copier(kind: Any) -> _Copier:
-    """Return the function that copies rows of a class."""
+    """Return a function that copies rows of a class."""
     names = [field.name for field in dataclasses.fields(kind)]
     slots = kind.__dict__.get("__slots__")
     if slots is None or kind.__dictoffset__ or hasattr(kind, "__post_init__"):

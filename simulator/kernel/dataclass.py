@@ -1,9 +1,10 @@
-"""A version of `dataclasses.dataclass` that declares classes faster, and creates frozen objects with slots faster.
+"""A faster `dataclasses.dataclass`: it declares classes faster, and creates frozen objects with slots faster.
 
-The standard decorator compiles five or six functions for every class. Each takes half a millisecond, in total a third
-of the import time of the whole package. Here, `__init__` is compiled when a class has more than a few objects, and the
-other methods are shared. A frozen object with slots is filled while its class is a mutable twin, four times as fast as
-with `object.__setattr__`. `fields`, `replace` and `asdict` from `dataclasses` work as usual.
+The standard decorator compiles five or six functions for every class, at half a millisecond each. In total, this takes
+a third of the import time of the whole package. Here, `__init__` is compiled only for classes with more than a few
+objects, and all classes share the other methods. A frozen object with slots is filled while its class is a mutable
+twin, which is four times as fast as `object.__setattr__`. `fields`, `replace` and `asdict` from `dataclasses` work as
+usual.
 """
 
 from __future__ import annotations
@@ -68,10 +69,10 @@ def _is_special(hint: str) -> bool:
 
 
 _FILLED_PLAINLY = 10
-"""The number of objects of a class that are filled without compiling an `__init__`.
+"""The number of objects that a class creates before its `__init__` is compiled.
 
-Compiling takes 110 µs, as long as filling 20 objects plainly. Two thirds of the classes that a server uses until its
-first response have fewer objects than this, most of them one or two.
+Compiling takes 110 µs, as long as filling 20 objects without a compiled `__init__`. Of the classes that a server uses
+until its first response, two thirds create fewer objects than this, and most of these create one or two.
 """
 
 
@@ -90,8 +91,9 @@ def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
 
 
 def _fill(made: Any, args: tuple[object, ...], values: dict[str, object]) -> bool:
-    """Set all fields of a new object. Return False if the arguments do not match, which the written `__init__`
-    refuses.
+    """Set all fields of a new object. Return False if the arguments do not match.
+
+    The compiled `__init__` then raises the error.
     """
     fields = [field for field in dataclasses.fields(made) if field.init]
     names = [field.name for field in fields if not field.kw_only]
@@ -168,7 +170,7 @@ def open_class(cls: Any) -> type[Any]:
 
 
 _MADE = object()
-"""The default value of a parameter if its field has a factory."""
+"""The parameter default for a field with a factory."""
 
 
 def _comparison(cls: Any) -> tuple[Callable[[Any, object], bool], Callable[[Any], int]]:

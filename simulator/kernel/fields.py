@@ -27,7 +27,7 @@ class Between:
 class OneLine:
     """A string without control characters, or a collection of such strings, as HTTP headers require.
 
-    External input is passed through `one_line` before it is stored in such a field. So everything that was saved can be
+    External input is passed through `one_line` before it is stored in such a field. All saved values can therefore be
     read again.
     """
 
@@ -43,8 +43,8 @@ def is_one_line(text: str) -> bool:
 def one_line(text: str) -> str:
     r"""Return a string with its control characters escaped as `\t` or `\x01`.
 
-    HTTP allows tabs in header values, and handwritten receivers send other control characters, too. Backslashes are
-    not doubled: that would change ordinary values for the sake of rare ones.
+    HTTP allows tabs in header values, and custom receivers also send other control characters. Backslashes are not
+    doubled, because that would change ordinary values.
     """
     return text if text.isprintable() else _CONTROL.sub(_escaped, text)
 

@@ -25,7 +25,7 @@ STREAMS = TableKey("streams", int)
 def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
     """Return the given bytes as `length` characters in lower-case Crockford base 32."""
     number = int.from_bytes(raw, "big")
-    if length == ID_LENGTH:  # the usual case, in half the time
+    if length == ID_LENGTH:  # a fast path for the usual case takes half the time
         return _ten(number) + _ten(number >> 50)
     return "".join([_ten(number >> shift) for shift in range(0, 5 * length, 50)])[:length]
 

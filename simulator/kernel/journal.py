@@ -71,7 +71,7 @@ class HistoryEntry:
 
 
 MOVES_A_ROW = 64
-"""The number of transitions in one table row of a history.
+"""The maximum number of transitions in one row of a history.
 
 A new transition copies only one row, so its cost does not grow with the history.
 """
@@ -84,8 +84,8 @@ HISTORY_LENGTHS = TableKey("history_lengths", int)
 class Journal:
     """The journal of one world.
 
-    A history is stored as a table row of transitions, with the resource id as its key. A long history continues in the
-    rows `<id>#1`, `<id>#2` and so on. `history_lengths` contains the total number of transitions of such a history.
+    The first row of a history has the resource id as its key. A long history continues in the rows `<id>#1`, `<id>#2`
+    and so on. `history_lengths` contains the total number of transitions of such a history.
 
     Strings that are never dropped are packed with `lasting`. Strings that can be dropped are packed with `passing`,
     because a pack is freed only when all its strings are dropped.
@@ -154,9 +154,7 @@ class Journal:
         return earlier[-1] if earlier else None
 
     def delete_history(self, resource_id: str) -> None:
-        """Delete the history of a resource that never existed in this world, such as a key of the world it was forked
-        from.
-        """
+        """Delete the history of a resource that never existed in this world, such as a key of the parent world."""
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
@@ -174,7 +172,7 @@ def resource_of(row: str) -> str:
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:
-    """Return the newest `limit` items of a list whose oldest item is first. The order is kept."""
+    """Return the last `limit` items of a list that is sorted oldest first. The order does not change."""
     if limit is None:
         return items
     return items[-limit:] if limit else []

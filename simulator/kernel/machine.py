@@ -21,7 +21,7 @@ class Move:
     target: str
     events: tuple[str, ...] = ()
     when: str = ""
-    """Distinguishes transition rules with the same cause, such as a full and a short payment."""
+    """The condition that distinguishes rules with the same cause, such as a full and a short payment."""
     basis: str = "specified"
     """The source of the rule: `specified`, or a decision."""
 

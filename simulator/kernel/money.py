@@ -56,8 +56,9 @@ class Currency:
         return len(fraction) <= self.decimals
 
     def format(self, value: Decimal) -> str:
-        """Return an amount as a string: fiat with 2 decimals, assets with at least 2 and no further trailing zeros
-        (decision H8).
+        """Return an amount as a string (decision H8).
+
+        Fiat amounts have 2 decimals. Amounts of assets have at least 2 and no further trailing zeros.
         """
         if self.network is None:
             return f"{value:.{self.decimals}f}"
@@ -120,16 +121,16 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient, truncated far below the smallest unit of any currency.
+    """Divide and round down, far below the smallest unit of any currency.
 
-    Rounding it down later is then exact.
+    Rounding the result down again is therefore exact.
     """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Return a quotient, rounded up far below the smallest unit of any currency.
+    """Divide and round up, far below the smallest unit of any currency.
 
-    Rounding it up again later therefore gives the exact result.
+    Rounding the result up again is therefore exact.
     """
     return _UP.divide(left, right)

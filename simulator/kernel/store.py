@@ -39,9 +39,9 @@ class TableKey(Generic[Row]):
     per_owner: bool = False
     """True if each owner other than the account itself has a separate table."""
     check: Callable[[str, Any], None] | None = None
-    """Called with the key and the row of a table that is read from a document.
+    """A function that validates a row read from a document, given its key and the row.
 
-    It raises an error if the row is invalid, and the document is then rejected.
+    It raises an error if the row is invalid. The document is then rejected.
     """
     around: bool = False
     """True if the table belongs to the server, not to a package of the service."""
@@ -145,13 +145,13 @@ def table_name(text: str) -> str:
 class Store(dict[Any, Any]):
     """All tables in one world, by key or address. Writing outside `change()` raises `RuntimeError`.
 
-    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at
-    an address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested
-    so far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
+    `store[KEY]` is the table of a key that has neither environments nor owners. `store[KEY.of(...)]` is the table at an
+    address. Two different keys with the same name raise `ValueError`. The store is a dict of the tables requested so
+    far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
-    If `known` is given, only two kinds of keys have tables: the keys in `known`, in these environments, and keys
-    declared with `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of
-    every transaction after its commit, in order. They must not raise exceptions.
+    If `known` is given, tables exist only for the keys in `known`, in these environments, and for keys declared with
+    `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of every transaction
+    after its commit, in order. They must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -184,7 +184,7 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string from an index or a snapshot. Its key may not have been used before."""
+        """Return the table at an address string from an index or a snapshot. Its key may not have been used yet."""
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -308,8 +308,8 @@ class _Attempt:
     __slots__ = ("_mark", "_store", "_written")
 
     def __init__(self, store: Store, written: list[Write]) -> None:
-        # An attempt needs no log of its own, which would have to be appended to the first when the block succeeds. It
-        # only remembers a position in the log of the transaction.
+        # An attempt only remembers a position in the log of the transaction. A separate log would have to be appended
+        # to that log when the block succeeds.
         self._store, self._written, self._mark = store, written, len(written)
 
     def __enter__(self) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from _collections_abc import dict_values
 
 ABSENT: Any = object()
-"""Stands for the old row if the key did not exist."""
+"""A placeholder for the old row if the key did not exist."""
 
 Row = TypeVar("Row")
 
@@ -42,8 +42,9 @@ _OUTSIDE = "table {!r} written outside of a transaction"
 
 
 class Log:
-    """The writes in the current transaction of a store, and the positions of the rows that it deleted. `writes` is None
-    outside a transaction.
+    """The writes in the current transaction of a store, and the positions of the rows that it deleted.
+
+    `writes` is None outside a transaction.
     """
 
     __slots__ = ("deleted_positions", "writes")
@@ -74,7 +75,8 @@ class Table(Generic[Row]):
     """
 
     def __init__(self, log: Log, name: str) -> None:
-        self._log = log  # not the store: in a reference cycle, a deleted world would wait for the garbage collector
+        # A reference to the store would create a cycle, so a deleted world would wait for the garbage collector.
+        self._log = log
         self.name = name
         self._hold(NO_ROWS, shared=True)
         # The number of each row in creation order. A row whose deletion is undone returns to its position with this
@@ -112,7 +114,9 @@ class Table(Generic[Row]):
         undo = self._log.writes
         if undo is None:
             raise RuntimeError(_OUTSIDE.format(self.name))
-        undo.append((self, key, old))  # `remember` inlined: half of what happens is puts, and a call is a fifth of one
+        # `remember` is inlined: half of all operations are puts, and the function call would take a fifth of their
+        # time.
+        undo.append((self, key, old))
         if self._shared:
             self._unshare()
         if old is ABSENT and self._positions is not None:
@@ -158,7 +162,7 @@ class Table(Generic[Row]):
         elif self._positions is not None:
             # Positions are pushed in deletion order and popped in reverse, so the top position belongs to this row.
             self._positions[key] = self._log.deleted_positions.pop()
-            self._indexes = None  # in these indexes, the row would be at the end; the next list rebuilds them
+            self._indexes = None  # these indexes would have the row at the end; they are rebuilt on their next use
         self.rows[key] = old
         return was_deleted
 

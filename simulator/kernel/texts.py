@@ -40,7 +40,7 @@ class Text:
 
     def read(self) -> bytes:
         """Return the bytes."""
-        kept = self._kept  # read once: another thread may pack it meanwhile
+        kept = self._kept  # read the field only once, because another thread may pack the string meanwhile
         return kept if isinstance(kept, bytes) else kept.read(self._number)
 
     def __len__(self) -> int:
@@ -55,7 +55,10 @@ class Text:
         return is_first
 
     def stay_whole(self) -> Self:
-        """Never pack this string. All worlds share it, and a pack would keep other strings of one world in memory."""
+        """Never pack this string. Call this for strings that all worlds share.
+
+        In a pack, a shared string would keep other strings of one world in memory.
+        """
         self._number = _IN_NONE_EVER
         return self
 
@@ -65,7 +68,7 @@ class Text:
 
     def put_into(self, pack: _Pack, number: int) -> None:
         """Store the string in a pack."""
-        self._number = number  # first: readers ignore it until the string is packed
+        self._number = number  # set first, because readers ignore it until the string is packed
         self._kept = pack
 
     @property

@@ -59,13 +59,12 @@ class Wiring:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer whose handler raised an exception, after its transaction was undone. It must not raise
-    exceptions.
+    """Called with a timer whose handler raised an exception, after its transaction was undone.
 
-    Without this callback, the exception propagates to the caller of `fire`.
+    The callback must not raise exceptions. Without a callback, the exception propagates to the caller of `fire`.
     """
     on_assumption: Callable[[str], None] | None = None
-    """Called with the id of every assumption that is looked up. Without it, look-ups are not recorded."""
+    """Called with the id of every assumption that is looked up. Without this callback, lookups are not recorded."""
     tables: Set[TableKey[Any]] | None = None
     """All tables of the service and the kernel. None allows any table."""
     environments: tuple[str, ...] = ()
@@ -75,7 +74,7 @@ class Wiring:
 
 
 class Origin:
-    """Additional data about a transaction besides its cause. The kernel ignores it. Subclasses define the fields."""
+    """Data about a transaction in addition to its cause. The kernel ignores it. Subclasses define the fields."""
 
     __slots__ = ()
 
@@ -156,11 +155,10 @@ class World:
         self.cause, self.origin = cause, origin
 
     def fire_next(self, until_ms: int) -> Timer | None:
-        """Fire the next timer that is due at or before `until_ms`, at exactly its due time. Return the timer, or
-        None.
+        """Fire the next timer that is due at or before `until_ms`, at exactly its due time.
 
-        If the handler of a timer raises an exception, the timer has no effect and is removed. Otherwise the timer
-        would stay due and fail forever.
+        Return the timer, or None. If the handler of a timer raises an exception, the timer has no effect and is
+        removed. Otherwise the timer would stay due and fail forever.
         """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
@@ -169,7 +167,7 @@ class World:
         return timer
 
     def fire(self, timer: Timer) -> None:
-        """Fire the next timer, like `fire_next`."""
+        """Fire the given timer, which must be the next one, at its due time."""
         self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
         on_failure = self.wiring.on_failure
         with self.change(shared_cause("law", timer.kind, "")):
