@@ -33,7 +33,7 @@ class Reply:
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """The header names are in lower case."""
+    """The headers. Their names are in lower case."""
     raw: bytes = b""
     """The unparsed body."""
 
@@ -135,7 +135,7 @@ class Stream(Exchange):
     def connection_lost(self, error: Exception | None) -> None:
         framed = {b"content-length", b"transfer-encoding"} & {name.lower() for name, _ in self.raw_headers}
         if error is None and self.status is not None and not framed:
-            self._complete = True  # such a body ends with its connection
+            self._complete = True  # The end of the connection marks the end of such a body.
         super().connection_lost(error)
 
     def _end(self, error: Exception | None) -> None:

@@ -1,7 +1,8 @@
 """Connections to addresses that were resolved, and possibly checked, before.
 
-Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several
-addresses in parallel but resolves the name itself, and uvloop cannot do it at all. So this module implements it.
+Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several addresses
+in parallel, but it resolves the name itself. uvloop cannot connect in parallel at all. This module therefore implements
+parallel connecting.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
     If the host is an address, return only this address. Raise `OSError` if the name does not resolve.
     """
-    with suppress(ValueError):  # looking up a literal address would also take a thread
+    with suppress(ValueError):  # Looking up a literal address would need a thread, too.
         return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
     if host == "localhost" or host.endswith(".localhost"):
         return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]
@@ -43,10 +44,10 @@ async def connect(
     loop: asyncio.AbstractEventLoop, protocol: Callable[[], asyncio.BaseProtocol], addresses: list[Address], port: int,
     *, ssl: tls.SSLContext | None = None, server_hostname: str | None = None,
 ) -> None:  # fmt: skip
-    """Connect a protocol to the first address that accepts. Raise `OSError` or `ssl.SSLError` if the connection
-    fails.
+    """Connect a protocol to the first address that accepts.
 
-    Only the TCP connections are raced. If TLS fails at an address that accepted, no other address is tried.
+    Raise `OSError` or `ssl.SSLError` if the connection fails. Only the TCP connections are raced. If TLS fails at an
+    address that accepted, no other address is tried.
     """
     first, only = addresses[0][0], len(addresses) == 1
     if only or first == LOOPBACK:

@@ -21,7 +21,7 @@ class Unreachable(Exception):
 
 
 class CallRefused(Exception):
-    """The server returned an error."""
+    """The server responded with an error."""
 
     def __init__(self, status: int, error: Mapping[str, Any]) -> None:
         super().__init__(f"{error.get('code', status)}: {error.get('message', '')}")
@@ -145,7 +145,7 @@ class ControlClient:
         headers = self._headers if content is None else {**self._headers, "Content-Type": media_type}
         try:
             response = self._client.open(method, CONTROL_BASE + path, content, headers, self._timeout_seconds)
-        except (NoResponse, ValueError) as error:  # a ValueError of a header that cannot be encoded
+        except (NoResponse, ValueError) as error:  # Encoding an invalid header raises a ValueError.
             raise Unreachable(f"no simulator responds at {self.url} ({error})") from None
         if not 200 <= response.status < 300:
             with response:

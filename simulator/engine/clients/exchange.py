@@ -36,7 +36,7 @@ X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Rema
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
 _SPELLED = {name.lower().encode(): name for name in WELL_KNOWN_HEADERS.split()}
-"""The spelling in which these headers are recorded. Header names are case-insensitive."""
+"""The recorded spelling of these headers. Header names are case-insensitive."""
 
 
 class ConnectionClosed(ConnectionError):
@@ -117,7 +117,7 @@ class Exchange(asyncio.Protocol):
                 raise NoHttp
         except (HttpParserError, HttpParserUpgrade, NoHttp):
             if self.status == _SWITCHING_PROTOCOLS:
-                self._complete = True  # the bytes that follow are another protocol
+                self._complete = True  # The following bytes belong to another protocol.
             else:
                 # A status that arrived together with an error is not trusted. A status that arrived before the error
                 # is used.
@@ -146,7 +146,7 @@ class Exchange(asyncio.Protocol):
         announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
         if self.status is None and not announces:
             self.status, self.raw_headers = status, tuple(self._gathered)
-        self._gathered = []  # from now on, headers are trailers, or follow an informational response
+        self._gathered = []  # From now on, headers are trailers, or they follow an informational response.
 
     def on_body(self, chunk: bytes) -> None:
         if self._complete:

@@ -100,7 +100,7 @@ class LiveKeys:
         return rest.startswith(self._own) or with_checksum(rest) == rest
 
     def check(self, content: str, where: str) -> None:
-        """Raise `LiveKey` if a string contains a real key. `where` is the subject of the message."""
+        """Raise `LiveKey` if a string contains a real key. `where` names the input in the message."""
         for found in self._key.finditer(content):
             if not self._is_own(found[2]):
                 shown = f"{found[1]}{found[2][:_SHOWN_CHARACTERS]}…"

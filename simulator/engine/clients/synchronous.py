@@ -1,8 +1,8 @@
-"""The synchronous HTTP client, based on `http.client`. The command line, the test kit, conform, certify and agents
-use it.
+"""The synchronous HTTP client, based on `http.client`.
 
-It does not follow redirects, because it would send the token to the new address. It ignores proxy settings in the
-environment, because requests must go directly to the server.
+The command line, the test kit, conform, certify and agents use it. It does not follow redirects, because it would send
+the token to the new address. It ignores proxy settings in the environment, because requests must go directly to the
+server.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ A `%` starts an escape sequence that the caller has written.
 class Response(NamedTuple):
     status: int
     headers: Mapping[str, str]
-    """The header names are in lower case."""
+    """The headers. Their names are in lower case."""
     content: bytes
 
 
@@ -40,20 +40,21 @@ class NoResponse(ConnectionError):
 
 
 class SyncClient:
-    """Sends HTTP requests to one base URL. Threads may share a client, because concurrent requests use separate
-    connections.
+    """Sends HTTP requests to one base URL.
 
-    Raise `guard.ForeignHost` if the host is not trusted, and `ValueError` if the URL is not an http or https URL.
+    Threads may share a client, because concurrent requests use separate connections. Raise `guard.ForeignHost` if the
+    host is not trusted, and `ValueError` if the URL is not an http or https URL.
     """
 
     def __init__(
         self, base_url: str, *, any_host: bool = False, live_keys: guard.LiveKeys | None = None, reuses: bool = False,
         connect_seconds: float | None = None,
     ) -> None:  # fmt: skip
-        """`any_host`: the base URL may belong to a server that is not a simulator.
+        """Create a client.
 
-        `live_keys`: real keys in request bodies are refused. `reuses`: a connection serves several requests, and the
-        caller must `close` the client.
+        `any_host`: True if the base URL may belong to a server that is not a simulator. `live_keys`: the keys to refuse
+        in request bodies. `reuses`: True if a connection serves several requests. The caller must then `close` the
+        client.
         """
         if not any_host:
             guard.check_host(base_url)
@@ -79,7 +80,7 @@ class SyncClient:
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:
             received = response.read()
-        except BaseException as error:  # the rest of this response must not be read as the next response
+        except BaseException as error:  # The rest of this response must not be read as the next response.
             connection.close()
             response.close()
             if isinstance(error, OSError | HTTPException):
@@ -100,7 +101,8 @@ class SyncClient:
         """
         sent = {**headers, "Connection": "close"}
         connection, response = self._send(method, path, content, sent, timeout_seconds)
-        if connection.sock is not None:  # the response has a second reference, which keeps the socket open
+        # The response has a second reference to the socket, which keeps the socket open.
+        if connection.sock is not None:
             connection.sock.close()
         return response
 
@@ -119,14 +121,15 @@ class SyncClient:
             except BaseException:
                 connection.close()
                 raise
-        except (OSError, HTTPException, UnicodeError) as error:  # UnicodeError: a host name that IDNA cannot encode
+        # `UnicodeError` means that IDNA cannot encode the host name.
+        except (OSError, HTTPException, UnicodeError) as error:
             raise NoResponse(error) from None
 
     def _connected(self, timeout_seconds: float | None) -> HTTPConnection:
         while self._idle:
             try:
                 connection = self._idle.pop()
-            except IndexError:  # another thread has just taken it
+            except IndexError:  # Another thread has just taken the connection.
                 break
             if _is_silent(connection.sock):
                 return connection
@@ -142,7 +145,7 @@ class SyncClient:
 
 
 def _is_silent(idle: socket.socket) -> bool:
-    """Return True if no data has arrived on an idle connection. Any data there means that the connection has ended."""
+    """Return True if no data has arrived on an idle connection. Unexpected data means that the connection has ended."""
     idle.setblocking(False)
     try:
         idle.recv(1)

@@ -1,8 +1,8 @@
-"""The header on requests that the simulator's own tools send, such as authentication, registrations and certification
-requests.
+"""The header on requests that the simulator's own tools send.
 
-Advice and coverage are about an integration, so they ignore requests with this header. No client sends the header by
-accident, because its name is reserved and its value must be the name of a tool.
+Examples are authentication, registrations and certification requests. Advice and coverage evaluate an integration, so
+they ignore requests with this header. No client sends the header by accident, because its name is reserved and its
+value must be the name of a tool.
 """
 
 from __future__ import annotations

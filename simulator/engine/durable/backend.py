@@ -23,7 +23,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreNewer(StoreError):
-    """The store was written by a newer version, in a format that this version does not support."""
+    """The store was written by a newer version, and this version does not support its format."""
 
 
 class StoreFull(StoreError):
@@ -63,7 +63,7 @@ class WorldEnded:
 
 @dataclass(frozen=True)
 class SnapshotSaved:
-    """A new snapshot of a world. It is saved as a base of its own."""
+    """A new snapshot of a world. It is saved as a separate base."""
 
     id: str
     world: str
@@ -128,8 +128,8 @@ class Backend(Protocol):
     is_shared: bool
     """True if several servers may use the store.
 
-    Worlds are then read on demand. Even a response without writes needs a batch, which may be empty. It confirms that
-    this server still owns the world.
+    Worlds are then read on demand. Even a response without writes needs a batch, which may be empty. The batch confirms
+    that this server still owns the world.
     """
 
     async def open(self) -> None:
@@ -158,11 +158,10 @@ class Backend(Protocol):
         """Save a batch. When this method returns, the batch survives a machine crash."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base of a world, and its entries up to a number, with a new base. Return the size of the new
-        base.
+        """Replace the base of a world, and its entries up to a number, with a new base.
 
-        If the world was replaced in the meantime, do nothing and return 0. Other batches may be committed while this
-        method runs.
+        Return the size of the new base. If the world was replaced in the meantime, do nothing and return 0. Other
+        batches may be committed while this method runs.
         """
 
     async def close(self) -> None:

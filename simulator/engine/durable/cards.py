@@ -1,7 +1,7 @@
 """Summaries ("cards") of suspended worlds, and undecoded worlds, in a SQLite store.
 
 A card contains the data about a world that the server needs while the world is suspended. It includes a digest of the
-checksums of the world's stored bytes. With the digest, the server recognises and ignores a stale card.
+checksums of the world's stored bytes. The digest lets the server recognise and ignore stale cards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zlib import crc32
 from simulator.engine.server.storage import RawPiece, Use
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS cards (world TEXT PRIMARY KEY, digest INTEGER NOT NULL, content BLOB NOT NULL)"
-"""Older versions ignore this table, and their writes make its cards stale.
+"""The table of cards. Older versions ignore it, and their writes make its cards stale.
 
 The format number therefore stays the same.
 """

@@ -34,7 +34,7 @@ class Batches:
         wall_clock_ms: Callable[[], int],
     ) -> None:  # fmt: skip
         self.dirty: dict[str, None] = {}
-        """Ids of worlds with unsaved changes. A dict, because the order must not depend on hashes."""
+        """Ids of worlds with unsaved changes. This is a dict, because the order must not depend on hashes."""
         self.ended: dict[str, int] = {}
         """The latest entry number of each ended world.
 

@@ -1,6 +1,6 @@
 """Saving of the last-used times of worlds, to the minute.
 
-A time is saved together with other writes if there are any.
+If a world has other writes to save, its last-used time is saved together with them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LastUsedWriter:
         self.tell()
 
     def tell(self) -> None:
-        """Save the last-used time of every world that was used since its time was last saved."""
+        """Request a save for every world that was used since its last-used time was saved."""
         self._asked = {
             key: None
             for key, tracked in self._tracked.items()

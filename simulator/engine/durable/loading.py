@@ -54,7 +54,7 @@ class WorldLoader:
         try:
             base = read_world(self._contents, stored.parts, stored.entries)
             return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
-        except Exception as error:  # rows from another program may raise any exception
+        except Exception as error:  # Rows that another program has written may raise any exception.
             why = f"this version cannot read its data in {self._backend.name!r} ({error or type(error).__name__})"
             raise StoreDamaged(why) from error
 
@@ -82,7 +82,8 @@ class WorldLoader:
         self._batches.snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
-        if base.dropped:  # the whole world is written again, so that the unreadable rows are removed and counted once
+        # The whole world is written again, so that the unreadable rows are removed and counted only once.
+        if base.dropped:
             journals = ", ".join(base.dropped)
             _log.warning("the world %s lost %d unreadable rows of %s", world.id, len(base.dropped), journals)
             tracked.begins = True
@@ -91,8 +92,7 @@ class WorldLoader:
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
         """Leave an unreadable world in the store, and continue without it.
 
-        The keys and tokens that can be found in the world still belong to it, so that no other world gets its
-        requests.
+        Its keys and tokens still belong to it if they can be found, so that no other world gets its requests.
         """
         _log.error("the world %s is quarantined: %s", world_id, error)
         self.unreadable[world_id] = str(error)

@@ -14,7 +14,7 @@ from simulator.engine.durable.backend import StoreFailed, StoreLocked
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # this is the case on Windows
     fcntl = None  # type: ignore[assignment]  # what uses it asks first
 
 _BYTE = 1 << 62

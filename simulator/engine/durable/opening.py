@@ -70,7 +70,7 @@ def share(
 
 
 def otherwise(asked: Blueprint, saved: Blueprint) -> str:
-    """Describe the differences between a saved world and this server's flags. Return "" if there are none."""
+    """Describe how a saved world differs from this server's flags. Return "" if it does not differ."""
     parts = {
         "seed": (saved.seed, asked.seed),
         "clock": (saved.mode, asked.mode),

@@ -83,7 +83,7 @@ class PersistenceLayer(Observer):
     def unsettled(self) -> asyncio.Future[None] | None:
         """Implements `WriteBarrier`."""
         if self.refusal is None:
-            if self._backend.is_shared:  # a response that only reads must be confirmed, too: see `Backend.is_shared`
+            if self._backend.is_shared:  # Responses that only read must be confirmed, too (see `Backend.is_shared`).
                 self._gather_soon()
             # If a batch is being collected, it is written after the one being committed, so it covers both.
             return self._next or self._committing
@@ -252,7 +252,7 @@ class PersistenceLayer(Observer):
             if self.generation == generation:
                 self._throw_away(error)
             return
-        if self.generation != generation:  # the store failed meanwhile, and the waiters were refused
+        if self.generation != generation:  # The store failed in the meantime, and the waiters got errors.
             return
         settled, self._committing = self._committing, None
         if settled is not None:
@@ -298,8 +298,8 @@ class PersistenceLayer(Observer):
 
     def _throw_away(self, error: Exception) -> None:
         """Discard all worlds in memory. Their state was not saved, so no caller may see it."""
-        # The failed batch cannot be undone alone, because later requests build on it. So the last saved state of the
-        # worlds is read again, and `generation` invalidates the responses computed before.
+        # The failed batch cannot be undone alone, because later requests build on it. Therefore the last saved state of
+        # the worlds is read again, and `generation` invalidates the responses computed before.
         if self.refusal is not None:
             return
         if isinstance(error, StoreError):
@@ -346,7 +346,7 @@ class PersistenceLayer(Observer):
             except StoreDamaged as error:
                 await self._loader.set_aside(stored.world, error)
         if DEFAULT_WORLD in self.unreadable and self._simulator.stand_in is None:
-            # Code that needs some world, for example for the vocabulary, finds this one. No request is served by it.
+            # Code that needs any world, for example for the vocabulary, uses this one. It does not serve requests.
             stand_in = Simulator(self._simulator.provider, self._simulator.library)
             self._simulator.stand_in = stand_in.create_world(Blueprint(DEFAULT_WORLD, 0))
         if DEFAULT_WORLD in self._simulator.worlds:

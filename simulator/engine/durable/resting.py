@@ -141,7 +141,7 @@ class FilePersistence(PersistenceLayer):
             await self._loader.set_aside(world_id, error)
 
     async def close(self) -> None:
-        """Save all writes and the cards of all worlds, so that the next start does not have to read the worlds."""
+        """Save all writes and the cards of all worlds. The next start then does not have to read the worlds."""
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -158,7 +158,7 @@ class FilePersistence(PersistenceLayer):
         super().attach(world)
 
     def detach(self, world: World) -> None:
-        if world.id not in self._simulator.worlds:  # otherwise another world replaces it
+        if world.id not in self._simulator.worlds:  # Otherwise, another world replaces this one.
             self._order.pop(world.id, None)
         super().detach(world)
 
@@ -195,7 +195,7 @@ class FilePersistence(PersistenceLayer):
                 try:
                     await self.look()
                 except (StoreError, Unavailable):
-                    continue  # the next batch fails and reports it
+                    continue  # The next batch fails, too, and reports the error.
                 except Exception:
                     self._runtime.log_defect()
 

@@ -158,7 +158,7 @@ class SqliteStore:
             write.execute(SCHEMA)
             about = {"format": str(FORMAT), "simulator": __version__}
             write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
-            # Bases left behind by interrupted compactions.
+            # Delete bases that interrupted compactions have left behind.
             used = "SELECT base FROM worlds UNION SELECT base FROM snapshots"
             write.execute(f"DELETE FROM parts WHERE base NOT IN ({used})")
             write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
@@ -295,7 +295,7 @@ class SqliteStore:
     def _write(self, write: sqlite3.Connection, change: Change, sizes: Any) -> None:
         match change:
             case WorldChanged():
-                pass  # the caller writes all entries together
+                pass  # The caller writes all entries together.
             case WorldBegan(world, number, parts):
                 old = self._base_of(world)
                 base, sizes.bases[world] = self._put_base(parts())

@@ -25,7 +25,7 @@ COMPACT_TIMES = 2
 DRIFT_MS = 1_000
 """The maximum difference between a running clock and its expected time.
 
-A caller has set the clock if it differs more.
+If the difference is larger, a caller has set the clock.
 """
 
 
@@ -59,9 +59,7 @@ class TrackedWorld:
         self.world.store.stop_listening(self.heard)
 
     def clock_was_set(self, present_ms: int, wall_ms: int) -> bool:
-        """Return True if the clock shows a different time than it would have reached on its own since it was last
-        saved.
-        """
+        """Return True if the clock shows a time that it would not have reached on its own since it was last saved."""
         clock, before = self.world.clock, self.clock
         if before is None or (clock.mode, clock.rate) != (before.mode, before.rate):
             return True
@@ -94,8 +92,9 @@ def base_of(snapshot: Snapshot) -> Base:
 
 
 class OfServer:
-    """Server state that belongs to no world: the number of issued tokens, and the scenarios with which servers were
-    started.
+    """Server state that belongs to no world.
+
+    It consists of the number of issued tokens, and the scenarios with which servers were started.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -129,6 +128,6 @@ class OfServer:
 
 
 def refuse(waiting: asyncio.Future[None], why: str) -> None:
-    """Make all waiters fail. Does nothing if there are no waiters."""
+    """Make all waiters fail. There may be none."""
     waiting.set_exception(Unavailable(why))
-    waiting.exception()  # asyncio would log an exception that nobody waited for
+    waiting.exception()  # Otherwise, asyncio would log that the exception was never retrieved.

@@ -38,8 +38,10 @@ PART_BYTES = 256 * 1024
 """The approximate size of a part of a base."""
 
 _MOVED = 1
-"""A written row is saved as `[key, row]`, a deleted row as `[key]`, and a row that was deleted and created again as
-`[key, row, 1]`.
+"""The marker for a row that was deleted and created again.
+
+A written row is saved as `[key, row]`, a deleted row as `[key]`, and a row that was deleted and created again as `[key,
+row, 1]`.
 """
 
 
@@ -61,7 +63,10 @@ class ClockState:
         return cls(**{**shown, "rate": Decimal(shown["rate"])})
 
     def passed_seconds(self, wall_ms: int) -> float:
-        """Return the seconds that have passed since then on the machine's clock, or 0 if this clock was set back."""
+        """Return the seconds that have passed on the wall clock since this time.
+
+        Return 0 if the wall clock was set back.
+        """
         return max(wall_ms - self.wall_ms, 0) / 1000
 
 
@@ -249,7 +254,7 @@ def credentials_in(pieces: Iterable[RawPiece]) -> set[str]:
     """Return the public keys and tokens that can be found in a possibly unreadable world."""
     found = set()
     for piece in pieces:
-        with suppress(Exception):  # the piece may be anything
+        with suppress(Exception):  # The piece may contain anything.
             read = orjson.loads(piece.content)
             written = {read["table"]: read["rows"]} if "table" in read else read.get("writes", {})
             for table, rows in written.items():
@@ -269,7 +274,7 @@ class _Reading:
         self._contents = contents
         self._head = head
         self._tables: dict[str, dict[str, Any]] = {name: {} for name in head["tables"]}
-        self._calls: deque[JournalEntry | None] = deque()  # None for a call that cannot be read
+        self._calls: deque[JournalEntry | None] = deque()  # An item is None for a call that cannot be read.
         self._unreadable = DroppedRows()
         self._dropped: int = head["dropped"]
         self._snapshots_taken: int = head["snapshots_taken"]

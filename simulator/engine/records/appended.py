@@ -1,4 +1,4 @@
-"""Readers for append-only tables that return each row once, for running totals."""
+"""Readers for append-only tables. They return each row only once, for running totals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AppendedRows(Generic[Row]):
         self._last = ""
 
     def starts_over(self) -> bool:
-        """Return True, and go back to the first row, if rows before the position were removed.
+        """If rows before the position were removed, go back to the first row and return True.
 
         Undoing a transaction and restoring a world can remove rows.
         """

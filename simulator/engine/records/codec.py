@@ -2,13 +2,14 @@
 
 A value that JSON cannot express becomes an object whose field `$` names its type: a record class, `decimal`, `text` or
 `base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field is checked against
-its annotation. So an untrusted document becomes valid rows or a `StateError`.
+its annotation. Reading an untrusted document therefore returns valid rows or raises `StateError`.
 
 A `Text` is written as its bytes. A `JsonText` or `HeadersText` is written as the object or tuple that it represents.
 
 A renamed class or field keeps its old name in documents, so that old documents stay readable and the format does not
-change. A renamed class has an attribute `saved_as`, and a renamed field has metadata with that name. Strings that used
-to be saved with a prefix still have this prefix in documents. The metadata `saved_after` contains it.
+change. The attribute `saved_as` of a class contains its old name, and so does the metadata `saved_as` of a field.
+Strings that used to be saved with a prefix still have this prefix in documents. The metadata `saved_after` contains the
+prefix.
 """
 
 from __future__ import annotations
@@ -84,8 +85,9 @@ class Codec:
         return self._names[made]
 
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
-        """Return the fields of a class by their names in documents: the field name, the annotation and the string
-        prefix.
+        """Return the fields of a class by their names in documents.
+
+        Each field has its Python name, its annotation and its string prefix.
         """
         shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
         return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
@@ -209,7 +211,7 @@ def _encode_bytes(value: bytes) -> object:
 
 
 def _read_decimal(text: str) -> Decimal:
-    """Return a finite number that is short enough to be printed."""
+    """Return a finite number that is short enough to print."""
     if len(text) > 2 * _MAX_DIGITS:
         raise ValueError("too long")
     value = Decimal(text)
@@ -292,8 +294,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def is_plain(value: Any) -> bool:
-    """Return True if a value can be written as JSON: its numbers fit in 64 bits, and its strings have no lone
-    surrogates.
+    """Return True if a value can be written as JSON.
+
+    Its numbers must fit in 64 bits, and its strings must not contain lone surrogates.
     """
     kind = type(value)
     if kind is str:

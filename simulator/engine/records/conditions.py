@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyroaring import BitMap
 
 FEW = 256
-"""Up to this number of records, testing them one by one is cheaper than an index."""
+"""The number of records up to which testing them one by one is cheaper than using an index."""
 
 R = TypeVar("R", default=Any)
 SortKey: TypeAlias = int | str | Decimal | tuple[int, ...]
@@ -106,7 +106,7 @@ def field_in(name: str, *values: str) -> HasValue:
 def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) -> BitMap:
     """Return the records that match the conditions, using indexes.
 
-    Once at most `FEW` records are left, the remaining conditions are not applied. The caller then tests these records
+    When at most `FEW` records are left, the remaining conditions are not applied. The caller must test these records
     itself.
     """
     found = rows.all
@@ -153,7 +153,8 @@ def _first(
         numbers = list(found)
         some = map(rows.__getitem__, reversed(numbers) if newest_come_first else numbers)
     for condition in conditions:
-        some = filter(condition.holds, some)  # lazily: a caller that wants one row tests no further rows
+        # This iteration is lazy: a caller that wants one row tests no further rows.
+        some = filter(condition.holds, some)
     if by is None:
         return list(islice(some, count))
     matching = sorted(some, key=by)

@@ -1,7 +1,7 @@
 """Unreadable journal rows. They are dropped from a world, and counted with the rows that the journal itself drops.
 
-Journals record external strings: headers, bodies, paths. A row that an older version or another program wrote must
-never make the rest of the world unreadable. A document is rejected if other rows depend on an unreadable row.
+Journals record external strings: headers, bodies, paths. A bad row from an older version or another program must never
+make the rest of the world unreadable. However, a document is rejected if other rows depend on an unreadable row.
 """
 
 from __future__ import annotations

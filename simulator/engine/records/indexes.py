@@ -3,7 +3,7 @@
 Each row has a number, which is its position in the table, and a set of rows is a bitmap of these numbers. The result of
 several filters is the intersection of their bitmaps, which takes microseconds for any number of rows. A part of the
 index is built when a list first needs it, and every later write updates it. Tables without filtered lists therefore
-have no cost.
+cost nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Entry: TypeAlias = "tuple[Any, Any, int]"
 """A row in a sorted part: its sort key, its sequence and its number."""
 
 MANY = 10_000
-"""Building a part for more rows takes 5 ms or more.
+"""The number of rows above which building a part takes 5 ms or more.
 
 Callers that can wait then let other requests run during the build.
 """
@@ -38,9 +38,9 @@ _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""The number of rows in a block of a sorted part; a block has at most twice as many.
+"""The number of rows in a block of a sorted part. A block has at most twice as many.
 
-Inserting into such a block is cheap, and the number of blocks stays small enough to walk.
+Inserting into such a block is cheap, and the number of blocks stays small enough to iterate over.
 """
 
 _TEXTS = 64
@@ -56,7 +56,7 @@ _RESULTS = 8
 """The number of search results that are cached."""
 
 
-class Unindexed(Exception):  # not an error: the caller builds the part, then repeats the lookup
+class Unindexed(Exception):  # This is not an error: the caller builds the part, then repeats the lookup.
     """A lookup needs a part of an index that takes long to build. Exhaust `build`, then repeat the lookup."""
 
     def __init__(self, build: Iterator[None]) -> None:
@@ -89,8 +89,8 @@ class TableIndex(Generic[R]):
         return self._table.rows[self._keys[number]]
 
     def items(self) -> Iterator[tuple[int, R]]:
-        """Every row with its number."""
-        return zip(self.all, self._table.rows.values(), strict=True)  # both are in creation order
+        """Return every row with its number."""
+        return zip(self.all, self._table.rows.values(), strict=True)  # Both are in creation order.
 
     def keys_newest_first(self, among: BitMap) -> Iterator[str]:
         """Yield the keys of these rows, newest first. Do not write to the table during the iteration."""
@@ -145,10 +145,11 @@ class TableIndex(Generic[R]):
     def page(
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
-        """Return the numbers at positions `start` to `end` - 1 among these rows, in table order or ordered by a sort
-        key.
+        """Return the numbers at positions `start` to `end` - 1 among these rows.
+
+        The rows are in table order, or ordered by a sort key.
         """
-        if start >= end:  # a page after the last one
+        if start >= end:  # The page is after the last one.
             return []
         if sort is not None:
             return self.order(sort).cut(among, start, end, descending=descending)
@@ -190,7 +191,7 @@ class Part(ABC, Generic[R]):
 
     @abstractmethod
     def fill(self) -> Iterator[None]:
-        """Add the rows as of the first step, in slices. The caller applies later writes."""
+        """Add the rows that exist at the first step, in slices. The caller applies later writes."""
 
     @abstractmethod
     def written(self, number: int, old: R, new: R) -> None:
@@ -225,7 +226,7 @@ class Values(Part[R]):
             return
         for value in before:
             having = self._having.get(value)
-            if having is not None:  # None: a row may have a value twice, and it was the only one that had it
+            if having is not None:  # The set is None if a row had the value twice and no other row had it.
                 having.discard(number)
                 if not having:
                     del self._having[value]
@@ -267,7 +268,8 @@ class Order(Part[R]):
         for items in self._slices():
             entries += [self._entry(number, row) for number, row in items]
             yield
-        entries.sort(key=_sequence)  # the rows mostly come in this order: sorting twice takes half the time of once
+        # Most rows are already in this order, so sorting twice takes half the time of sorting once by both keys.
+        entries.sort(key=_sequence)
         yield
         entries.sort(key=_sort_key)
         yield

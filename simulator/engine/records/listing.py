@@ -261,7 +261,7 @@ def _nothing(record: Listed) -> tuple[str, ...]:
 def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
     """Return the condition on the creation time, in whole milliseconds like the times in the records.
 
-    The bounds are exact (decision L2). A start between two milliseconds is therefore rounded up.
+    The bounds are exact (decision L2), so a start between two milliseconds is rounded up.
     """
     start = _nanoseconds(query, "start_date", 0)
     end = _nanoseconds(query, "end_date", DAY_MS * MS_NS - 1)
@@ -299,7 +299,7 @@ def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R],
 
 
 def _is_indexed(request: ListRequest[R], total: int, start: int) -> bool:
-    """Return True if an index is cheaper than reading the records from the nearer end."""
+    """Return True if using an index is cheaper than reading the records from the nearer end."""
     if request.conditions or request.sort is not None:
         return total > FEW
     return FEW < start < total - FEW

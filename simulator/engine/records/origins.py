@@ -28,7 +28,7 @@ class RequestOrigin(Origin):
     def says_something(self) -> bool:
         """Return True if the request had a body, a scenario or a trace.
 
-        All empty bodies share one object, so no body has to be unpacked.
+        All empty bodies share one object, so this check does not decompress a body.
         """
         return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
 

@@ -118,8 +118,9 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
-    """Emit the events for the initial transition of a resource. If there are none, run the listeners for creations
-    without an event.
+    """Emit the events for the initial transition of a resource.
+
+    If there are none, call the listeners for resources that are created without an event.
     """
     kind = kind_of(world, record)
     _announce(world, kind, record, kind.machine.begin(on, when))
@@ -141,9 +142,9 @@ def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
 def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, announced: bool = True) -> R:
     """Change the status of a resource according to its state table.
 
-    Raise `IllegalMove` and change nothing if the table has no such transition. `record` may differ from the stored
-    record in any field except the status. `extra` is data that the events include in addition to the rendered
-    resource (the `run` in decision W8). If `announced` is False, no events are emitted.
+    Raise `IllegalMove` and change nothing if the table has no such transition. Any field of `record` except the status
+    may differ from the stored record. `extra` is data that the events include in addition to the rendered resource (the
+    `run` in decision W8). If `announced` is False, no events are emitted.
     """
     kind, now_ms = kind_of(world, record), world.now_ms
     step = kind.machine.next(record.status, on, when)
@@ -213,7 +214,7 @@ _MOST_NAMED = 3
 def no_resource(world: World, given: str, param: str | None = None) -> ControlError:
     """Return a 404 error for an unknown id.
 
-    The message names resources that have this value as their reference, because users confuse ids and references.
+    If resources have this value as their reference, the message names them, because users confuse ids and references.
     """
     named = []
     if given:
@@ -246,8 +247,9 @@ def _table_names(address: str) -> tuple[str]:
 
 
 def find_moved(world: World, record_id: str) -> Record | None:
-    """Return the resource to which a history belongs. This can be a resource without an id in the API, of which a
-    world has only one.
+    """Return the resource to which a history belongs.
+
+    The resource may have no id in the API. In that case, it is the only resource of its kind in the world.
     """
     found = find(world, record_id)
     if found is None:
@@ -270,7 +272,7 @@ def existing(world: World, cls: type[R], record_id: str) -> R:
 def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
     """Return the record with the id given in a request.
 
-    Raise `ApiError` 404 if the record is missing or deleted. `what`: the kind of record, for the message.
+    Raise `ApiError` 404 if the record is missing or deleted. `what` is the kind of record, for the message.
     """
     record = table.get(record_id)
     if record is None:

@@ -53,9 +53,8 @@ class JournalEntry:
         return _ROW_BYTES + len(self.path) + _length_of(self.headers) + len(self.body) + len(self.response)
 
 
-@lru_cache(
-    maxsize=256
-)  # cached: the same headers recur, and every request is measured when it is added and when it is dropped
+# Headers recur, and every request is measured twice: when it is added and when it is dropped.
+@lru_cache(maxsize=256)
 def _length_of(headers: Headers) -> int:
     return sum(map(len, chain.from_iterable(headers)))
 

@@ -1,7 +1,7 @@
 """Trace contexts from callers (W3C Trace Context), which are passed on to the resulting webhooks.
 
-A request without a well-formed `traceparent` starts no trace. So the simulator never sends a trace that the caller did
-not start.
+A request without a well-formed `traceparent` starts no trace. The simulator therefore never sends a trace that the
+caller did not start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from simulator.kernel.world import World
 
 HEADER = "traceparent"
 
-_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled on first use: rarely needed
+# Compiled on first use, because it is rarely needed.
+_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"
 _KNOWN_VERSION = "00"
 _NO_VERSION = "ff"
 _SAMPLED = 1
@@ -51,7 +52,7 @@ def trace_of(world: World, event: Event) -> str:
     if neither has one.
     """
     found = event.trace or origin_of(world, event.object_id).trace
-    return read(found) if found else ""  # it may come from a handwritten document
+    return read(found) if found else ""  # The trace may come from a handwritten document.
 
 
 def child_of(parent: str, *parts: str) -> str:

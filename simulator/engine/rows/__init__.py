@@ -1,4 +1,4 @@
-"""The types with which a service is declared: rooms (packages), operations, events, errors and actions.
+"""The types that declare a service: its packages (called rooms), operations, events, errors and actions.
 
 Read these first.
 """

@@ -33,10 +33,10 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """An action call for the code that executes it. It was validated, and its target was found.
+    """A validated action call, as passed to the function that executes it. The target was found.
 
-    The code declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an action
-    has no parameters.
+    The function declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an
+    action has no parameters.
     """
 
     world: World
@@ -48,7 +48,7 @@ class ActionCall(Generic[TargetT, ParametersT]):
 
 @dataclass(frozen=True)
 class Initial:
-    """Lets a scenario's `world` section contain this action as a field.
+    """The field through which the `world` section of a scenario can contain this action.
 
     The action runs when the scenario becomes active.
     """
@@ -64,7 +64,7 @@ class Initial:
 
 @dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
-    """One row of the action table. The record's state table determines whether the action is legal."""
+    """One row of the action table. The state table of the target determines whether the action is legal."""
 
     name: str
     does: str
@@ -78,8 +78,9 @@ class Action(Generic[TargetT, ParametersT]):
     Returns the reason why the action is still refused, or None.
     """
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
-    """Yields the problems in the parameters that the model does not detect and that exist in any world and for any
-    target. Invalid scenarios are therefore rejected when they are read.
+    """Yields the problems in the parameters that the model does not detect.
+
+    They must not depend on the world or the target, so that invalid scenarios are rejected when they are read.
     """
     names_event: str = ""
     """The parameter that contains the name of an event."""
@@ -89,7 +90,7 @@ class Action(Generic[TargetT, ParametersT]):
     The status of the target does not change, and the target may be in any state.
     """
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
-    """Returns the networks that the action needs (None for a side without a network).
+    """Returns the networks that the action needs. None stands for a side of the transfer without a network.
 
     A scenario step waits while one of the networks is down (decision S22). Only transfers on a chain depend on a
     network. Banks and payers do not.
@@ -116,7 +117,7 @@ class Action(Generic[TargetT, ParametersT]):
         return state in machine.rows and (self.makes != "" or machine.permits(state, self.name))
 
     def refusal(self, world: World, record: Any) -> str | None:  # its kind is one of `kinds`, so it is a TargetT
-        """Return the reason why the action is not legal on a record now, or None."""
+        """Return the reason why the action is currently illegal for a record, or None."""
         refused = f"not legal in the state {record.status!r}"
         if not self._acts_in(record.status, kind_of(world, record).machine):
             return refused
@@ -148,7 +149,7 @@ class ActionTable:
         return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
 
     def allowed(self, world: World, record: Record) -> list[str]:
-        """Return the names of the actions that are currently legal on a resource."""
+        """Return the names of the actions that are currently legal for a resource."""
         return [
             name
             for name, rows in self.rows.items()
@@ -209,7 +210,7 @@ class ActionTable:
         self, world: World, name: str, target: str | None, parameters: Mapping[str, object], environment: str,
         cause: Cause, origin: Origin = NO_ORIGIN,
     ) -> Performed:  # fmt: skip
-        """Run an action and return its effects. Raise `ControlError` if it is refused."""
+        """Run an action on a target and return its effects. Raise `ControlError` if it is refused."""
         before = world.journal.event_count
         after = self.carry_out(world, name, target, parameters, environment, cause, origin)
         resource = render(world, after) if isinstance(after, Record) else after
@@ -248,8 +249,7 @@ class ActionTable:
             status = error.status if error.status < 409 else 400
             raise ControlError(status, error.code, error.message, error.param) from None
         except IllegalMove as error:
-            # The state table allows the action under another condition only. The action is refused like any illegal
-            # transition.
+            # The state table allows the action only under another condition. Refuse it like any illegal transition.
             raise ControlError(409, "invalid_transition", f"The action {name} is refused: {error}.") from None
 
 
@@ -265,7 +265,7 @@ class Performed:
 
 
 def events_since(world: World, count: int) -> list[Event]:
-    """Return the events emitted after the number of events was `count`, oldest first."""
+    """Return the events that were emitted after the first `count`, oldest first."""
     fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
     fresh.reverse()
     return fresh

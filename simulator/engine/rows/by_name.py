@@ -1,4 +1,4 @@
-"""Rows by name."""
+"""A mapping of rows by name, with a check for duplicates."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ class ErrorCode:
     cause: str
     basis: str = "specified"
     anywhere: bool = False
-    """True if any operation may return this error without declaring it, because the check precedes the operation's own
-    rules (decision H2).
+    """True if any operation may return this error without declaring it (decision H2).
+
+    The check for such an error precedes the operation's own rules.
     """
     lasting: bool = False
     """True if repeating the request returns the same error. Other errors may disappear after a state change."""
@@ -64,8 +65,8 @@ class ApiError(Exception):
     """A refusal by the API: a code from the catalogue, a readable message, and the parameter that caused it.
 
     The default status is the status of the code. Some design decisions prescribe another status (decision H3: 405).
-    If no status is given and the code is not one of the engine's codes, `KeyError` is raised. `headers` are sent with
-    the response.
+    Raise `KeyError` if no status is given and the code is not one of the engine's codes. `headers` are sent with the
+    response.
     """
 
     code: str

@@ -30,11 +30,11 @@ class EventType:
     tells: str = ""
     """An explanation of the event for receivers."""
     requires: tuple[str, ...] = ()
-    """The fields of the object that every receiver may rely on. Nested fields are dotted (`run.failure_code`)."""
+    """The fields of the object that are always present. Nested fields are dotted (`run.failure_code`)."""
     also: tuple[str, ...] = ()
     """Further statuses that the contract allows."""
     narrows: bool = True
-    """True if the contract restricts the status of the object to those after the event."""
+    """True if the contract allows only the statuses that the object can have after the event."""
     in_status: str = ""
     """The status of the object, if no transition emits the event."""
     is_last: bool = False

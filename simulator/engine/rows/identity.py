@@ -1,6 +1,4 @@
-"""The callers of a service, their permissions, and the other users, to the extent that the engine and the tools need
-them.
-"""
+"""Callers, permissions and users of a service: the parts that the engine and the tools need."""
 
 from __future__ import annotations
 
@@ -41,11 +39,10 @@ class Identity:
     """The functions with which a provider manages its keys, tokens and users."""
 
     caller: Callable[[World, str, str, int], Caller]
-    """Returns the key pair that a token was issued for. The arguments are world, environment, token and machine time in
-    milliseconds.
+    """Returns the key pair that a token was issued for.
 
-    Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other environment. The machine time is 0
-    unless the world has a scaled clock.
+    The arguments are world, environment, token and machine time in milliseconds. The machine time is 0 unless the world
+    has a scaled clock. Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other environment.
     """
     check_gates: Callable[[Operation, Call], None]
     """Raises `ApiError` 403 if the caller's account or key may not make a request."""

@@ -79,7 +79,7 @@ class Kind(Generic[KindT]):
     family: str = ""
     """The name that several similar kinds share."""
     listed_as: tuple[str, ...] = ()
-    """Further values of the type filter under which resource lists include this kind."""
+    """Additional values of the type filter that include this kind in resource lists."""
     listed: bool = True
     """True if resource lists include this kind."""
     prefix: str = ""
@@ -93,20 +93,20 @@ class Kind(Generic[KindT]):
     named_by: tuple[str, ...] = ()
     """The paths in objects and requests that contain the id of such a resource.
 
-    If a scenario rule matches on them, its `where` can check the resource as `root`.
+    If a scenario rule matches on one of these paths, its `where` can check the resource as `root`.
     """
     collection: str = ""
     """The API path of such resources, if there are operations on them."""
     standing: Callable[[World, str], KindT | None] | None = None
-    """Finds a resource by id if it exists in every world and is not stored until it changes."""
+    """Returns a resource by id if it exists in every world and is stored only after its first change."""
     receives: Callable[[World, KindT, Arrival], bool] | None = None
     """Handles an incoming transfer to a resource. Returns False if the resource cannot receive transfers."""
     in_events: Callable[[World, KindT], Shown] | None = None
     """Returns the fields that events contain in addition to those in responses."""
     sole: Callable[[World], KindT] | None = None
-    """Returns the resource of this kind if a world has only one.
+    """Returns the resource of this kind if a world has only one such resource.
 
-    It exists in both environments and has no id in the API.
+    The resource exists in both environments and has no id in the API.
     """
     put: Callable[[World, KindT], None] | None = None
     """Writes a resource that is stored as a part of another row."""

@@ -1,4 +1,4 @@
-"""Money: the operations that quote, spend or transfer it, and the orders that they create."""
+"""The operations that quote, spend or transfer money, and the orders that they create."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class MoneyRow:
     prices: bool = False
     """True if the operation returns the price of an order."""
     uses_network: bool = False
-    """True if the operation only returns a price and is the first request that a network outage affects."""
+    """True if the operation only quotes a price, and a network outage already affects the quote."""
     makes: tuple[OrderKind, ...] = ()
     """The kinds of orders that the operation creates, if it spends money."""
     standing: str = ""
-    """The kind of standing order that the operation creates or, if `starts` is True, starts."""
+    """The kind of standing order that the operation creates (or starts, if `starts` is True)."""
     starts: bool = False
 
 
@@ -68,9 +68,7 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: operations that spend money, and the quotes that precede
-        them.
-        """
+        """The operations that a network outage affects: operations that spend money, and the quotes before them."""
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property

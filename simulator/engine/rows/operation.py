@@ -1,4 +1,4 @@
-"""The operation table: one row for each API operation. Router, endpoint and contract are derived from it.
+"""The operation table: one row for each API operation. The router, the endpoint and the contract are derived from it.
 
 A package declares an operation on the function that implements it:
 
@@ -8,7 +8,8 @@ A package declares an operation on the function that implements it:
     def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
         \"""Changes what is sent: the label, or whether deposits are credited.\"""
 
-The function determines name, description, body, query and response. Its annotations are evaluated on first use.
+The function defines the name, description, body, query and response of the operation. Its annotations are evaluated on
+first use.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Caller(Protocol):
 class Call(Generic[BodyT, QueryT, ResourceT]):
     """One API request as passed to an operation's function. The input is validated and independent of HTTP.
 
-    The function names the types of body, query and resource that it reads, such as `Call[CreateFee, None,
+    The function declares the types of the body, query and resource that it reads, such as `Call[CreateFee, None,
     FeeProduct]`. None means that the operation does not have this part.
     """
 
@@ -69,7 +70,7 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     wall_ms: int = 0
     """The machine time in milliseconds if the world has a scaled clock, otherwise 0.
 
-    It is needed for periods that a client measures with its own clock, because they must not become shorter (H17).
+    Periods that a client measures with its own clock depend on it, because a scaled clock must not shorten them (H17).
     """
 
 
@@ -104,7 +105,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row of the operation table.
 
     An `OperationDecorator` creates these rows. Several fields are functions that return models and shapes, so that
-    these are created when they are first used (`engine/lazy.py`).
+    these are created on first use (`engine/lazy.py`).
     """
 
     method: str
@@ -125,13 +126,14 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     """Raises `ApiError` 400 for malformed values that cannot be detected in a single field."""
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
-    """Finds the quote that the request uses, and refuses a used or expired quote before any business rule (decision
-    H2).
+    """Finds the quote that the request uses.
+
+    It refuses a used or expired quote before any business rule (decision H2).
     """
     load: Callable[[Call], ResourceT] | None = None
     """Finds the resource that the path identifies."""
     uses: str = ""
-    """The root under which a `where` refers to the quote that the operation uses.
+    """The name under which a `where` refers to the quote that the operation uses.
 
     Set if the path contains the quote's id.
     """

@@ -40,9 +40,9 @@ class Provider:
     """The display name of the service."""
 
     rooms: tuple[Room, ...]
-    """The packages (rooms) of the service, in the order in which they may import each other.
+    """The packages (rooms) of the service, in import order: a package may import only the packages before it.
 
-    They include the engine's package `webhooks`.
+    The engine's package `webhooks` is one of them.
     """
 
     environments: Mapping[str, str]
@@ -73,19 +73,19 @@ class Provider:
     """The specification clause behind each kind of advice."""
 
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
-    """The kinds of advice that exist only for this service or that it words differently."""
+    """Kinds of advice that are specific to this service or have a different wording for it."""
 
     triggers: Callable[[], object] = lambda: None
-    """The ways to reach each event:
+    """The ways to trigger each event, as `Triggers` from the scenario package.
 
-    `Triggers` from the scenario package. `triggers_of(world)` returns them with their type.
+    `triggers_of(world)` returns them with this type.
     """
 
     wording: Wording = Wording()
     """The wording of refusals, responses and events under switched assumptions."""
 
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
-    """Replaces reference data of a new world with facts about a running service. Call it inside a transaction."""
+    """Replaces the reference data of a new world with facts about a running service. Call it inside a transaction."""
 
     money: Money = Money()
     """The operations that quote, spend or transfer money."""

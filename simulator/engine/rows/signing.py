@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Endpoint(Protocol):
-    """An endpoint that was disabled."""
+    """An endpoint that the service has disabled."""
 
     @property
     def id(self) -> str: ...

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True)
 class Wording:
-    """The functions with which a provider changes what it sends. By default, nothing is changed."""
+    """Functions with which a provider changes the messages that it sends. By default, nothing is changed."""
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
     """Returns a refusal with the code, status and headers that apply in this world."""

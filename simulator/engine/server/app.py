@@ -42,7 +42,7 @@ class Application(Starlette):
     """The whole server: the API, the control API and other `routes`. The API responds to any other path with 404.
 
     Starlette sends no lifespan events to a mounted application. If this application is mounted, the clock of a world
-    therefore starts with the first call to that world. In that case, call `runtime.close()` to close the connections to
+    therefore starts with the first call to that world, and you must call `runtime.close()` to close the connections to
     webhook receivers.
     """
 
@@ -81,7 +81,10 @@ class Application(Starlette):
         return self._fast_path if len(self.user_middleware) == self._layers else None
 
     def end_calls(self) -> None:
-        """End all calls in progress: with a 503 response, or by dropping the connection if the response has started."""
+        """End all calls in progress.
+
+        A call ends with a 503 response, or with a dropped connection if its response has started.
+        """
         self.calls.end()
 
 
@@ -100,7 +103,7 @@ class Interface:
         self._hosts = hosts
 
     def refusal(self, scope: Scope) -> str | None:
-        """Return why a call is refused before its body is read, or None if it is accepted."""
+        """Return the reason why a call is refused before its body is read, or None if it is accepted."""
         return self._hosts.refusal(scope) or self._hosts.page_refusal(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,7 +128,7 @@ class Interface:
 
 
 class _ApisFirst:
-    """Middleware that sends calls to the API or the control API to their handler before any routes are searched."""
+    """Middleware that passes calls directly to the API or the control API, without searching the routes."""
 
     def __init__(self, app: ASGIApp, handlers: Handlers) -> None:
         self._app = app

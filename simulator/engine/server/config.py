@@ -28,7 +28,10 @@ _LONGEST_NUMBER = 20
 _PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 _PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
-"""The origin of a web page. Pages inside applications have their own schemes, such as `capacitor://localhost`."""
+"""A pattern for the origin of a web page.
+
+Pages inside applications have their own schemes, such as `capacitor://localhost`.
+"""
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -54,7 +57,7 @@ class Config:
     clock: str = "real"
     rate: Decimal = Decimal(1)
     now_ms: int | None = None
-    """The start time. None means the wall-clock time or, for a manual clock, its usual start time."""
+    """The start time. None means the current time or, for a manual clock, its default start time."""
     seed: int = 1
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None

@@ -60,7 +60,7 @@ class Endpoint:
         """Answer one call. This never raises an exception."""
         request = self._begin(incoming)
         found = self._router.find(request.path)
-        if self._simulator.away:  # else every world is in memory
+        if self._simulator.away:  # Otherwise, every world is in memory.
             absent = await presence.refusal(self._runtime, request, is_known=found is not None)
             if absent is not None:
                 return absent
@@ -84,10 +84,10 @@ class Endpoint:
         return outgoing
 
     def refuse(self, error: ApiError) -> Outgoing:
-        """Refuse a call before anything else, without changing any world.
+        """Refuse a call before all other checks, without changing any world.
 
-        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids
-        of all later calls, so the id is derived from a counter.
+        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids of
+        all later calls, so the id is derived from a counter.
         """
         self._refused += 1
         request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
@@ -119,7 +119,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     async def _delivered_first(self, request: Request) -> None:
-        """Wait until the events of a call are delivered, if a fault delivers them before the response."""
+        """Wait until the events of a call are delivered, if a fault requires their delivery before the response."""
         try:
             attempts = webhooks.awaited(request.world, request.request_id)
             await self._runtime.courier.landed(request.world, attempts)
@@ -156,17 +156,18 @@ class Endpoint:
                 return
 
     def _perform(self, request: Request, found: _Found) -> Answering:
-        """Carry out a call in one transaction, up to the first point where it must wait. Few calls wait at all.
+        """Carry out a call in one transaction, up to the first point where it must wait. Most calls never wait.
 
-        Some writes of a refused call remain: request id, rate limit, fault hits and call counters. They are in the same
-        transaction as the call's journal entry. All other writes are undone by an inner attempt (see `Performer`).
+        Some writes remain even if the call is refused: request id, rate limit, fault hits and call counters. They are
+        in the same transaction as the call's journal entry. An inner attempt undoes all other writes (see `Performer`).
         """
         world = request.world
         with world.change(BOOKKEEPING):
             try:
                 operation, call = self._recognised(request, found)
                 if request.public_key is not None:
-                    count_call(world, request.public_key, wall_clock_ms)  # first: a refusal would waste a drawn id
+                    # This check comes first, because a refusal would waste a generated id.
+                    count_call(world, request.public_key, wall_clock_ms)
                 interference = faults.choose(request, operation)
                 request.request_id = draw_id(world)
                 if interference is not None:

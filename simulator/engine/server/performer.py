@@ -97,7 +97,8 @@ class Performer:
             return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
-            request.request_id, request.may_wait = stored.request_id, False  # the first call has delivered its events
+            # The first call has already delivered its events.
+            request.request_id, request.may_wait = stored.request_id, False
             return answers.outgoing(request, stored.status, stored.body.read(), idempotency.replay_mark(world))
 
         def bind(outgoing: Outgoing) -> None:
@@ -189,7 +190,7 @@ class Performer:
                         outgoing = answers.refused(request, error)
                     bind(outgoing)
                     return outgoing
-            except indexes.Unindexed as missing:  # the list needs a further part of the index
+            except indexes.Unindexed as missing:  # The list needs another part of the index.
                 pending = missing
 
     def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe | indexes.Unindexed:

@@ -1,7 +1,7 @@
 """The steps in which an operation handles a request: admit, validate, act (decisions H2, H4 to H6).
 
 The endpoint adds the HTTP steps in between, such as reading a body, idempotency and scenario responses. Code that
-already has a body calls `perform`: a step towards an event, the trial of a document, or a test.
+already has a body, such as the trial of a document or a test, calls `perform`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def perform(
     scenario: str = "",
     gates: Gates = no_gates,
 ) -> Answer:
-    """Process a whole request as one transaction. Raise `ApiError` if it is refused. In that case, nothing
-    has changed.
+    """Process a whole request as one transaction. Raise `ApiError` if it is refused.
 
-    `scenario` is the scenario to which created resources are bound, or "" for any scenario that matches.
+    In that case, nothing has changed. The created resources are bound to `scenario`. If it is "", any matching scenario
+    may act on them.
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)

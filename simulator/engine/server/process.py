@@ -96,7 +96,7 @@ def server_of(application: Application) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
-        date_header=False,  # responses are the same to the byte in every run
+        date_header=False,  # so that responses are byte-identical in every run
         timeout_graceful_shutdown=2,
     )
     return EndingServer(config, application)

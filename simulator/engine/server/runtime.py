@@ -57,7 +57,7 @@ class Runtime(Observer):
     persistence: storage.Persistence | None = None
     """Saves the worlds in a store, or None if they are only in memory."""
     look_at: Callable[[str], Awaitable[World | None]] | None = None
-    """Reads a saved world of another replica for display. None unless several servers share the worlds."""
+    """Reads a saved world of another replica for display. None if this server does not share its worlds."""
 
     def __init__(
         self,
@@ -115,10 +115,7 @@ class Runtime(Observer):
             self.changed(world)
 
     def follow_up_at_once(self, world: World) -> bool:
-        """Start `follow_up`.
-
-        Return False if it takes longer than one slice. The rest of the work is then still to do.
-        """
+        """Start `follow_up`. Return False if it takes longer than one slice, so the rest of its work remains."""
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
@@ -266,5 +263,5 @@ class Runtime(Observer):
             await self.persistence.close()
 
     def log_defect(self) -> None:
-        """Log the exception that is being handled, without secrets."""
+        """Log the exception that is being handled, with secrets masked."""
         _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))

@@ -39,8 +39,9 @@ class RawPiece:
     """A part of a world as saved in the store."""
 
     part: str
-    """`base`, `entry`, or `snapshot` with the id of the snapshot. `base` is a saved state, and each `entry` contains
-    later changes.
+    """The kind of piece: `base`, `entry`, or `snapshot` with the id of the snapshot.
+
+    The `base` is a saved state, and each `entry` contains later changes.
     """
     number: int
     content: bytes
@@ -53,7 +54,7 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def refusal(self) -> str | None:
-        """The reason why no request can be served at present, or None if requests can be served."""
+        """The reason why no request can currently be served, or None if requests can be served."""
 
     @property
     def generation(self) -> int:
@@ -64,7 +65,7 @@ class Persistence(WriteBarrier, Protocol):
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """The worlds that are quarantined because this version cannot read them, each with the reason as a clause."""
+        """The quarantined worlds, which this version cannot read. Each has a reason, phrased as a clause."""
 
     def world_ids(self) -> Sequence[str]:
         """Return the worlds on this server, from oldest to newest.

@@ -23,11 +23,11 @@ RowT = TypeVar("RowT", bound=Placed)
 
 
 def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
-    """Return the rows of all packages by name. Each row comes after the row that it names, or otherwise after the
-    previous row in its package.
+    """Return the rows of all packages by name.
 
-    Raise `ValueError` for duplicate names and for circular orders. If the named row is in a missing package, the row
-    keeps its position in its own package.
+    Each row comes after the row that it names, or otherwise after the previous row in its package. Raise `ValueError`
+    for duplicate names and for circular orders. If the named row is in a missing package, the row keeps its position in
+    its own package.
     """
     groups = [list(rows) for rows in rooms]
     known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)

@@ -60,8 +60,9 @@ def is_end(subjects: tuple[Subject, ...]) -> bool:
 
 
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
-    """Return the target states of the transitions that emit an event, for one kind. If no transition emits it, return
-    `in_status`.
+    """Return the target states of the transitions that emit an event, for one kind.
+
+    If no transition emits it, return `in_status`.
     """
     if event.in_status:
         return (event.in_status,) if kind.name == event.object else ()

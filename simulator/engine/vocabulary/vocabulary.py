@@ -1,5 +1,6 @@
-"""The vocabulary of a service: the declarations of all packages. They are collected and checked when a simulator is
-created.
+"""The vocabulary of a service: the declarations of all packages.
+
+They are collected and checked when a simulator is created.
 """
 
 from __future__ import annotations
@@ -78,11 +79,10 @@ class Vocabulary(Service):
         return subjects_of(self.events.values(), self.kinds.values())
 
     def kinds_told_of(self, about: str) -> tuple[str, ...]:
-        """Return the resource kinds that events with this object type are about. Return () if a rule for these events
-        may match an object of any kind.
+        """Return the resource kinds that events with this object type are about.
 
-        This is the case for resources that exist in every world without being created, and for events that no
-        transition emits.
+        Return () if a rule for these events may match an object of any kind. An object may be of any kind if its
+        resource exists in every world without being created, or if no transition emits the event.
         """
         named = {one.kind.name for group in self.subjects.values() for one in group if one.event.object == about}
         kinds = (kind for room in self.provider.rooms for kind in room.kinds if kind.name in named)
@@ -92,7 +92,7 @@ class Vocabulary(Service):
     def ends_after(self, event: str) -> frozenset[str]:
         """Return the events that can end the lifecycle of an event's object.
 
-        Return none if the event itself ends it.
+        The set is empty if the event itself ends the lifecycle.
         """
         if is_end(self.subjects[event]):
             return frozenset()
@@ -108,15 +108,16 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """For each root, the path of the operation that uses up such a resource, as a pattern whose only group is the
-        id.
+        """The path of the operation that consumes such a resource, by root.
+
+        Each path is a pattern whose only group is the resource id.
         """
         paths = ((row.uses, re.escape(row.path)) for row in self.operations if row.uses)
         return {root: re.compile(path.replace(re.escape("{id}"), "([^/]+)")) for root, path in paths}
 
     @cached_property
     def order_ends(self) -> frozenset[str]:
-        """The final statuses of an order, which it has after its last events."""
+        """The final statuses of orders: the statuses that they can have after their last events."""
         orders = self.provider.money.orders
         last = (subject for row in self.events.values() if row.is_last for subject in self.subjects[row.name])
         return frozenset(status for one in last if one.kind.name in orders for status in one.statuses)
@@ -136,8 +137,9 @@ class Vocabulary(Service):
 
     @cached_property
     def order_payments(self) -> Mapping[str, str]:
-        """The action that pays an order, by the initial status of the order. Only orders whose event asks for a
-        payment are included.
+        """The action that pays an order, by the initial status of the order.
+
+        Only orders whose event asks for a payment are included.
         """
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)
@@ -173,7 +175,7 @@ def wiring_of(
     vocabulary: Vocabulary, timers: Iterable[TimerRow] = (), on_event: tuple[EventListener, ...] = (),
     on_created: tuple[CreationListener, ...] = (), on_failure: FailureHandler | None = None,
 ) -> Wiring:  # fmt: skip
-    """Return the wiring for a world. The packages come first, then the given listeners.
+    """Return the wiring for a world. Listeners of the packages are called before the given listeners.
 
     Raise `ValueError` if two timers have the same name.
     """

@@ -54,7 +54,7 @@ Admits: TypeAlias = Callable[[Scope], Admission | None]
 
 @dataclass(frozen=True)
 class _Call:
-    """An accepted request whose body was read."""
+    """An accepted request. Its body was read."""
 
     scope: Scope
     receive: _ReplayedBody
@@ -227,7 +227,7 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that creates a second world. It is created here because its source snapshot is here."""
+        """Serve a request that creates a second world, here on the replica that has the source snapshot."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:
@@ -241,7 +241,8 @@ class FallbackApp:
 
     async def _serve(self, decision: Serve, call: _Call) -> None:
         unreadable = self._sharing.unreadable.get(decision.world)
-        if unreadable is not None and call.admission is None:  # control requests may delete an unreadable world
+        # Control requests may delete an unreadable world, so they are served.
+        if unreadable is not None and call.admission is None:
             raise _unavailable(call.scope["path"], f"{unreadable}.")
         send = call.send
 
@@ -251,7 +252,7 @@ class FallbackApp:
                 # A stream ends when its world is released. If a stream counted as a request in progress, the world
                 # could never be released.
                 self._sharing.finished(decision.ticket, decision.world)
-            if call.is_forwarded and "headers" in message:  # a fault may set any header, even a proxy header
+            if call.is_forwarded and "headers" in message:  # A fault may set any header, even a proxy header.
                 message = {**message, "headers": [pair for pair in headers if pair[0].lower() != REFUSED.encode()]}
             await send(message)
 
@@ -268,12 +269,15 @@ class FallbackApp:
     # All worlds
 
     async def _list(self, call: _Call) -> None:
-        """Serve `GET /worlds`: list the worlds of all replicas, as returned by their owners or as saved."""
+        """Serve `GET /worlds`.
+
+        The response lists the worlds of all replicas, as returned by their owners or as saved.
+        """
         scope, send, gone = call.scope, call.send, call.receive.gone
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         limit = query.get("limit", "")
         if set(query) - {"limit"} or (limit and not is_whole(limit)):
-            await self._app(scope, call.receive, send)  # the wrapped application writes the refusal
+            await self._app(scope, call.receive, send)  # The wrapped application writes the refusal.
             return
         assert call.admission is not None
         reaches = call.admission.access.reaches
@@ -287,7 +291,8 @@ class FallbackApp:
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
             if not is_owned:
                 await self._app(one, _ReplayedBody(b"", gone), answer)
-            if is_owned or answer.status == 404:  # the world may have been taken or deleted meanwhile, or be unreadable
+            # In the meantime, the world may have been taken or deleted, or it may be unreadable.
+            if is_owned or answer.status == 404:
                 answer = _Collected()
                 await self(one, _ReplayedBody(b"", gone), answer)
             if answer.status == 200:
@@ -300,7 +305,10 @@ class FallbackApp:
         await write_raw(scope, send, 200, dumps({"data": shown, "unreadable": unreadable}), "application/json", [])
 
     async def _prune(self, call: _Call) -> None:
-        """Serve `POST /prune`. A dry run lists the worlds, then each owner checks its world again and deletes it."""
+        """Serve `POST /prune`.
+
+        First, a dry run lists the worlds. Then each owner checks its world again and deletes it.
+        """
         scope, send, gone = call.scope, call.send, call.receive.gone
         looking = _Collected()
         said = {"dry_run": False, **object_of(call.receive.body)}
@@ -352,7 +360,7 @@ class _Collected:
 def _unavailable(path: str, why: str) -> ApiError | ControlError:
     """Return the error for a request that was not served.
 
-    Its code is from the specification for the API, and one of the simulator's own codes for the control API.
+    For the API, the code is from the specification. For the control API, it is one of the simulator's own codes.
     """
     message = f"The request was not served: {why}"
     if CONTROL_BASE in path:

@@ -1,7 +1,7 @@
 """The ownership protocol of replicas that share one database. It is a state machine without I/O or a clock.
 
 A replica serves a world only while its owning connection to the database holds the lock for that world. The replica
-commits over this connection only, under the epoch that it got with the lock. So the database decides: a closed
+commits over this connection only, with the epoch that it got with the lock. The database therefore decides: a closed
 connection holds no lock and commits nothing. A request that reaches another replica is forwarded to the owner, but only
 once.
 
@@ -11,9 +11,9 @@ The methods of `Ownership` take events and return steps. The code that executes 
   order.
 - Respond to a request only after the owning connection has confirmed a statement that was sent after the request was
   processed. This statement is the commit of the request's writes. For a request without writes, it is a query that
-  confirms that the session still holds the lock. So everything in a response is in the database, and no other replica
-  owned the world in the meantime. Without the query, a replica that was paused could return a state that another
-  replica has since changed.
+  confirms that the session still holds the lock. Everything in a response is therefore in the
+  database, and no other replica owned the world in the meantime. Without the query, a replica that was paused could
+  return a state that another replica has since changed.
 - Report `lost` if the database refuses a commit or such a query, or if its result is unknown.
 
 Events contain the `session` number of their connection, which increases with each connection. Late events from an
@@ -177,7 +177,7 @@ class Ownership:
         self._later: dict[int, Ask] = {}
 
     def epoch_of(self, world: str) -> int | None:
-        """Return the epoch under which this replica commits to a world, or None if it does not own the world."""
+        """Return the epoch with which this replica commits to a world, or None if it does not own the world."""
         held = self._held.get(world)
         return held.epoch if held is not None and held.is_owned else None
 
@@ -298,7 +298,7 @@ class Ownership:
     # Database events
 
     def granted(self, session: int, world: str, epoch: int) -> list[Step]:
-        """Serve a world. Its lock was granted, and its state is in memory."""
+        """Serve a world whose lock was granted. The state of the world is in memory."""
         if self._is_former(session):
             return []
         self._owners.pop(world, None)
@@ -309,7 +309,10 @@ class Ownership:
         return [*steps, *self._leave(world, held)] if self.is_draining else steps
 
     def denied(self, session: int, world: str, owner: str | None) -> list[Step]:
-        """Handle a lock that another connection holds. `owner` is the saved address of the world's owner."""
+        """Handle the refusal of a lock that another connection holds.
+
+        `owner` is the saved address of the world's owner.
+        """
         if self._is_former(session):
             return []
         waiting = self._held.pop(world).waiting
@@ -334,7 +337,7 @@ class Ownership:
         return [*steps, *self._drained()]
 
     def connected(self, session: int) -> list[Step]:
-        """Use a new owning connection. It does not hold any locks yet."""
+        """Use a new owning connection. The connection does not hold any locks yet."""
         self.session, self.is_connected = session, True
         return []
 

@@ -1,10 +1,9 @@
-"""The PostgreSQL store, which several replicas share. It uses an owning connection for commits and a reading
-connection.
+"""The PostgreSQL store, which several replicas share. Each replica has an owning and a reading connection.
 
-The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent
-over this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a
-connection that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after
-that time. After the connection has ended, nothing is resumed: `open` starts again without worlds.
+The owning connection holds a session-level advisory lock for each world that is served here. All commits are sent over
+this connection, and each commit contains the epoch that its world got with the lock. PostgreSQL closes a connection
+that is silent for `lease_seconds`. A replica that is paused or cut off therefore loses its worlds after that time.
+After the connection has ended, nothing is resumed: `open` starts again without worlds.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class PostgresStore(Reader):
         self.credentials: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
         """Returns the keys and tokens that were added since the last call, with their worlds."""
         self.wake_at_ms: Callable[[str], int | None] = lambda world: None
-        """Returns the machine time at which the world's next timer is due, or None."""
+        """Returns the wall-clock time at which the world's next timer is due, or None."""
         super().__init__(url, address, lease_seconds)
         self.secret = b""
         """The secret that all replicas of this database share. It is set once the store is open."""
@@ -115,7 +114,7 @@ class PostgresStore(Reader):
                 f"{connection.get_server_version().major}"
             )
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
-            await connection.execute("SET synchronous_commit = on")  # a response must survive a crash
+            await connection.execute("SET synchronous_commit = on")  # A response must survive a crash.
         async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LOCKS)
             if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = 'rampsim'"):
@@ -248,7 +247,7 @@ class PostgresStore(Reader):
     async def _write(self, connection: Connection, change: Change, bases: Any) -> None:
         match change:
             case WorldBegan(world, number, parts):
-                if world not in self._epochs:  # its id was generated
+                if world not in self._epochs:  # The id of the world was generated.
                     row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
                         raise OwnershipLost(f"another replica has created the world {world!r}")
@@ -331,7 +330,7 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     )
     ELSE excluded.value END
 """
-"""The number of issued tokens never decreases, whichever replica writes it."""
+"""The number of issued tokens never decreases, no matter which replica writes it."""
 _PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
 """A key belongs to the first world that gets it, as long as that world exists.
 

@@ -15,7 +15,7 @@ from starlette.types import Scope
 from simulator.engine.text.json import dumps
 
 FORWARDED = b"x-rampsim-forwarded"
-"""A header on forwarded requests. It contains the id of the world that the forwarding replica found."""
+"""A header of forwarded requests. It contains the id of the world that the forwarding replica found."""
 PROOF = b"x-rampsim-proof"
 """The header that contains the proof."""
 _BOUND = (b"authorization", b"x-simulator-world")
@@ -51,10 +51,8 @@ def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
 
 
 def proved_world(secret: bytes, address: str, given: dict[bytes, bytes], scope: Scope, body: bytes) -> str | None:
-    """Return the world that a forwarding replica found for a request, or None if no replica has forwarded the
-    request.
-    """
-    if not given or not secret:  # the store has not been opened yet
+    """Return the world that a forwarding replica found for a request, or None if the request was not forwarded."""
+    if not given or not secret:  # The store has not been opened yet.
         return None
     world = given.get(FORWARDED, b"").decode("latin-1")
     wanted = proof_of(secret, address, world, scope, body)

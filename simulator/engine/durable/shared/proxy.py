@@ -33,10 +33,9 @@ async def forward(
 ) -> Outcome:  # fmt: skip
     """Send a request to another replica and stream its response to the client.
 
-    `secret` proves to the other replica that the request comes from a replica. `is_owner` returns True while the
-    other replica owns the world. Return `refused` if nothing was done, and `broken` if the other replica lost the
-    world before its response arrived. If the owner drops the connection, drop the client's connection, too, because a
-    fault may require that.
+    `secret` proves that a replica sent the request. `is_owner` returns True while the other replica owns the world.
+    Return `refused` if nothing was done, and `broken` if the other replica lost the world before its response arrived.
+    If the owner drops the connection, drop the client's connection, too, because a fault may require that.
     """
     opening = asyncio.create_task(_open(address, world, scope, body, secret))
     gone = asyncio.create_task(_gone(receive))
@@ -100,6 +99,6 @@ async def _pass_on(stream: Stream, scope: Scope, send: Send) -> None:
         async for piece in stream.pieces():
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     except OSError:
-        drop(scope)  # if the response ended normally, the client would consider it complete
+        drop(scope)  # If the response ended normally, the client would consider it complete.
         return
     await send({"type": "http.response.body", "body": b""})

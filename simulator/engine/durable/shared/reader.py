@@ -13,9 +13,7 @@ from simulator.engine.server.storage import RawPiece, Use
 from simulator.kernel.dataclass import dataclass
 
 LOCKS = 1918987632
-"""The class of the advisory locks on worlds (the ASCII bytes of `ramp` as a number). schema.sql contains the same
-number.
-"""
+"""The class of the advisory locks on worlds: the ASCII bytes of `ramp` as a number. schema.sql uses the same number."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Reader:
                 connection = self._reading
                 try:
                     yield connection
-                except BaseException:  # a cancelled query may still be in progress
+                except BaseException:  # A cancelled query may still be in progress.
                     connection.terminate()
                     raise
 
@@ -75,7 +73,7 @@ class Reader:
 
     async def world_of(self, credential: str) -> str | None:
         """Return the world that a key or token belongs to, or None."""
-        if "\0" in credential:  # PostgreSQL has no such strings and raises an error
+        if "\0" in credential:  # PostgreSQL cannot store such strings and raises an error.
             return None
         found: str | None = await self._value("SELECT world FROM credentials WHERE credential = $1", credential)
         return found
@@ -91,8 +89,9 @@ class Reader:
         return bool(await self._value(query, LOCKS, world))
 
     async def other_owner(self, world: str) -> str | None:
-        """Return the address of another replica. It is the owner of the world or, if there is none, a replica that
-        owns any world. Return None if there is no such replica.
+        """Return the address of another replica, or None if there is no other replica.
+
+        It is the owner of the world or, if the world has no owner, a replica that owns any world.
         """
         query = f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1"
         found: str | None = await self._value(query, LOCKS, self.address, world)

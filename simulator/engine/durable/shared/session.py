@@ -48,7 +48,7 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
         )
     except asyncpg.ClientConfigurationError:
         raise
-    except ValueError:  # the message may contain part of the password
+    except ValueError:  # The message may contain a part of the password.
         raise StoreFailed(
             "the URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with / : @ ? # and % in the "
             "password as %2F %3A %40 %3F %23 and %25"
@@ -103,7 +103,10 @@ class OwningSession:
                 raise
 
     def compare(self, mark: str | None) -> None:
-        """Raise `OwnershipLost` if a result came from another session because a connection pooler replaced this one."""
+        """Raise `OwnershipLost` if a result came from another session.
+
+        This happens if a connection pooler has replaced the session.
+        """
         if mark != self._mark:
             raise OwnershipLost("the PostgreSQL session changed; connect without a connection pooler")
 
@@ -116,13 +119,14 @@ class OwningSession:
             self.compare(await connection.fetchval(SESSION))
 
     async def _beat(self, connection: Connection) -> None:
-        """Send a query at intervals, so that PostgreSQL keeps the session open and the replica soon notices a lost
-        session.
+        """Send a query at intervals, so that PostgreSQL keeps the session open.
+
+        The replica also notices a lost session sooner.
         """
         with suppress(StoreError, TimeoutError):
             while True:
                 await asyncio.sleep(self._lease_seconds / _BEATS)
-                if self._turn.locked():  # a statement is in progress, and each has a time limit
+                if self._turn.locked():  # A statement is in progress. Each statement has a time limit.
                     continue
                 await asyncio.wait_for(self.confirm(), self._lease_seconds)
         self._has_ended(connection)
@@ -141,7 +145,7 @@ def translated() -> Iterator[None]:
     """Convert exceptions from the database driver to `StoreError`.
 
     A connection that ends during a statement can raise almost any exception, even an `AttributeError` in the driver.
-    Without the clause for `Exception`, such requests would fail with status 500 and no reason.
+    Without the `except Exception` clause, such requests would fail with status 500 and no reason.
     """
     try:
         yield

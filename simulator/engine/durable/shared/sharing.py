@@ -23,10 +23,10 @@ from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
 
 WAIT_SECONDS = 8.0
-"""The time for which a request waits until a replica serves its world."""
+"""The time for which a request waits for a replica to serve its world."""
 AGAIN_SECONDS = 0.1
 IDLE_SECONDS = 60.0
-"""A world that is unused for this time, and has no timer due, is released."""
+"""The time after which an unused world is released, unless a timer is due."""
 _LOOK_SECONDS = 1.0
 """The interval between searches for due timers and idle worlds."""
 _DRAIN_SECONDS = 10.0
@@ -127,7 +127,7 @@ class Sharing:
         self._count += 1
         ticket = self._count
         steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
-        if len(steps) == 1 and isinstance(steps[0], Serve):  # nearly always
+        if len(steps) == 1 and isinstance(steps[0], Serve):  # This is nearly always the case.
             return ticket, steps[0]
         asyncio.get_running_loop().call_later(WAIT_SECONDS, self._expire, ticket, world)
         return ticket, await self._decided(ticket, steps)
@@ -272,7 +272,8 @@ class Sharing:
                 continue
             try:
                 due = await self.store.due()
-            except StoreError:  # of the reading connection: only the owning connection can fail the store
+            # The reading connection failed. Only a failure of the owning connection affects the store.
+            except StoreError:
                 continue
             # Worlds with generated ids are in memory here before the state machine knows about them.
             for world in [*due, *self._simulator.worlds]:
@@ -286,7 +287,7 @@ class Sharing:
         return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
 
     def _wakes_at_ms(self, world_id: str) -> int | None:
-        """Return the machine time at which the world's next timer is due, or None."""
+        """Return the wall-clock time at which the world's next timer is due, or None."""
         world = self._simulator.worlds.get(world_id)
         if world is None:
             return None
@@ -306,7 +307,7 @@ class Sharing:
         """Return the keys and tokens that are not yet in PostgreSQL."""
         directory = self._simulator.directory
         ends = len(directory), next(reversed(directory), None)
-        if ends == self._ends:  # nearly always
+        if ends == self._ends:  # This is nearly always the case.
             return []
         new = [pair for pair in directory.items() if pair not in self._reported]
         self._reported, self._ends = set(directory.items()), ends

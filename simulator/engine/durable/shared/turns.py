@@ -1,7 +1,7 @@
 """Creation of worlds across all replicas, one at a time for each token that has a world limit.
 
-The limit `most_worlds` is compared with the number of worlds in the database. Two replicas that counted at the same
-time would both allow one more world. So a replica holds a lock from the count until the new world is committed.
+The limit `most_worlds` is compared with the number of worlds in the database. If two replicas counted at the same time,
+both would allow one more world. A replica therefore holds a lock from the count until the new world is committed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from simulator.engine.rows.error import ControlError
 from simulator.engine.server.storage import Persistence, Unavailable
 
 WAIT_SECONDS = 8.0
-"""The time for which a request waits until it may create a world."""
+"""The time for which a request waits for permission to create a world."""
 AGAIN_SECONDS = 0.05
 _BUSY = "Other worlds are being created with this token. Nothing was done. Send the request again."
 
@@ -59,7 +59,7 @@ class Turns:
                 yield
             finally:
                 await self._committed()
-                with suppress(StoreError):  # the connection has ended, and the lock with it
+                with suppress(StoreError):  # The connection has ended, which released the lock.
                     await asyncio.shield(self._store.end_turn(access.prefix))
         finally:
             lock.release()

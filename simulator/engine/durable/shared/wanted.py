@@ -54,11 +54,11 @@ class Finder:
         return Wanted(world or DEFAULT_WORLD, creates=world is None)
 
     async def of_control(self, path: str, incoming: Incoming, admission: Admission) -> Wanted | str | None:
-        """Return the world for a control request. Return "worlds" for a list of all worlds, or "prune" for the
-        deletion of several worlds.
+        """Return the world for a control request.
 
-        Return None for a request that any replica can serve. Such a request does not concern a world, has an invalid
-        world id, or has a token that may not use the world.
+        Return "worlds" for a list of all worlds, or "prune" for the deletion of several worlds. Return None for a
+        request that any replica can serve. Such a request does not concern a world, has an invalid world id, or has a
+        token that cannot access the world.
         """
         wanted = await self._of_control(path, incoming)
         if isinstance(wanted, Wanted):
@@ -90,7 +90,8 @@ class Finder:
     async def _new_world(self, incoming: Incoming) -> Wanted | None:
         """Return the world for `POST /worlds`.
 
-        Return None if any replica can serve the request, because it gets a generated id or is refused.
+        Return None if any replica can serve the request, because the world gets a generated id or the request is
+        refused.
         """
         said = object_of(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")

@@ -60,7 +60,7 @@ def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
     if latency is None:
         return 0.0
     median, p99 = _seconds(latency.median), _seconds(latency.p99)
-    drawn = (world.streams.below(1 << 52, "fault latency") + 0.5) / (1 << 52)  # neither 0 nor 1
+    drawn = (world.streams.below(1 << 52, "fault latency") + 0.5) / (1 << 52)  # The number is neither 0 nor 1.
     factor: float = (p99 / median) ** (NormalDist().inv_cdf(drawn) / _Z99)
     return min(median * factor, faults.LONGEST_DELAY_MS / SECOND_MS)
 
@@ -96,7 +96,7 @@ class Interference:
         self._request.fault = ""
 
     async def hold_answer(self) -> None:
-        """Delay the response after the call has been carried out."""
+        """Delay the response of a call that has been carried out."""
         if self._answer_delay_seconds:
             await asyncio.sleep(self._answer_delay_seconds)
 

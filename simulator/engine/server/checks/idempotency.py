@@ -22,8 +22,8 @@ from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 
 _RETENTION_MS = 24 * HOUR_MS
-# A request that was refused with 400, 401, 403, 429 or 5xx can be sent again with the same key once the cause is
-# fixed. A stored refusal would prevent that.
+# Once the cause is fixed, a request that was refused with 400, 401, 403, 429 or 5xx can be sent again with the same
+# key. A stored refusal would prevent this.
 _BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
 _MARK = {"Idempotent-Replayed": "true"}
 

@@ -14,9 +14,9 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outgoing | None:
     """Return a 503 response for a call to a quarantined world, otherwise None.
 
-    `is_known` is True if the API has an operation at the path. A suspended world is first read into memory. The
-    refusal is not entered in any world's journal, because the service would not send it. Raise `Unavailable` if the
-    world cannot be read from the store.
+    `is_known` is True if the API has an operation at the path. A suspended world is first read into memory. No journal
+    contains the refusal, because the real service would not send it. Raise `Unavailable` if the world cannot be read
+    from the store.
     """
     persistence = runtime.persistence
     if persistence is None:
@@ -25,7 +25,7 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
     world_id = runtime.simulator.directory.get(credential, DEFAULT_WORLD)
     await runtime.wake(world_id)
     if world_id not in persistence.unreadable and world_id not in runtime.simulator.worlds:
-        world_id = DEFAULT_WORLD  # a credential of a world that has ended
+        world_id = DEFAULT_WORLD  # The credential belongs to a world that has ended.
     why = persistence.unreadable.get(world_id)
     if why is None:
         return None

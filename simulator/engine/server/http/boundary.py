@@ -35,7 +35,7 @@ class CallsUnderWay:
 
 
 class ErrorBoundary:
-    """Middleware that converts every exception to a response, so that uvicorn never has to.
+    """Middleware that converts every exception to a response, so that uvicorn does not have to.
 
     With durable storage, the middleware holds a response until everything that the response reports is saved. Event
     streams are not held.
@@ -47,7 +47,7 @@ class ErrorBoundary:
         self._app = app
         self._calls = calls
         self._settles = settles
-        """False if the boundary encloses another one that waits for storage itself."""
+        """False if another boundary inside this one already waits for storage."""
         self._generation = generation
         """The generation of the stored worlds when the call started. None if the call starts inside this boundary."""
 

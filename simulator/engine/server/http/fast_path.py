@@ -55,8 +55,8 @@ class EagerCoroutine(Generic[T]):
         if self._error is not None:
             raise self._error
         while not self.is_done:
-            # No task has received the first future that the coroutine waits for, so the current task gets it here.
-            # Results, errors and cancellation of each wait must all reach the coroutine, so all three are passed on.
+            # The first future that the coroutine waits for was not passed to a task yet, so the current task awaits it
+            # here. The result, error or cancellation of each wait must reach the coroutine, so all three are passed on.
             try:
                 answer = yield self._waits_for
             except BaseException as error:
@@ -71,7 +71,7 @@ class EagerCoroutine(Generic[T]):
 
 
 Answer: TypeAlias = "Callable[[bytes, bool], Coroutine[Any, Any, Outgoing[Content] | Response]]"
-"""Answers an accepted call, given its body, and True if the body was not truncated."""
+"""A function that answers an accepted call. Its arguments are the body, and True if the body was not truncated."""
 
 
 class InlineCall:
@@ -177,9 +177,9 @@ class FastPath:
     def accept(self, scope: Scope) -> InlineCall | None:
         """Return the call to run inline once its body is complete, or None if the call must go through ASGI.
 
-        A refused call goes through ASGI, so that refusals are written in one place. So does a call with
-        `X-Forwarded-Proto`: only uvicorn's ASGI layer knows which proxies to trust. It sets the scheme, which decides
-        whether a page's origin is this server's own.
+        A refused call goes through ASGI, so that only one place in the code writes refusals. A call with
+        `X-Forwarded-Proto` also goes through ASGI, because only uvicorn's ASGI layer knows which proxies to trust. It
+        sets the scheme, which decides whether a page has the same origin as this server.
         """
         persistence = self._calls.runtime.persistence
         if self._calls.are_ending or (persistence is not None and persistence.refusal is not None):
@@ -202,7 +202,7 @@ class FastPath:
         )
 
     def finisher(self, call: InlineCall) -> ASGIApp:
-        """Return the ASGI application that completes a call which has started inline."""
+        """Return the ASGI application that completes a call that started inline."""
         persistence = self._calls.runtime.persistence
         # The generation is read now, because the call has worked on the current worlds. Its task starts later,
         # perhaps after a failed write has discarded those worlds.

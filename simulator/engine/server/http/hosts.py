@@ -20,7 +20,7 @@ _HIGHEST_PORT = 65535
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
 """The `Sec-Fetch-Site` values of requests from pages of other origins.
 
-`same-site` means another port of this machine.
+`same-site` includes other ports of this machine.
 """
 _CACHED = 64
 """The maximum number of accepted `Host` headers to cache, so that they are not parsed again.
@@ -94,7 +94,7 @@ class Hosts:
         self._accepted: set[bytes] = set()
 
     def refusal(self, scope: Scope) -> str | None:
-        """Return why a request's `Host` headers are refused, or None if they are accepted."""
+        """Return the reason why a request's `Host` headers are refused, or None if they are accepted."""
         named = headers_of(scope).hosts
         if len(named) == 1 and named[0] in self._accepted:
             return None
@@ -121,10 +121,10 @@ class Hosts:
         )
 
     def page_refusal(self, scope: Scope) -> str | None:
-        """Return why a web page's request is refused.
+        """Return the reason why a web page's request is refused, or None if the request is accepted.
 
-        Return None if the request is accepted or does not come from a page. Browsers omit `Origin` in a GET whose
-        response the page cannot read, but they send `Sec-Fetch-Site`.
+        A request that does not come from a page is accepted. Browsers omit `Origin` in a GET whose response the page
+        cannot read, but they send `Sec-Fetch-Site`.
         """
         if self._open_to_all or not is_of_a_page(scope):
             return None

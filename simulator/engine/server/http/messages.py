@@ -83,7 +83,7 @@ def headers_of(scope: Scope) -> Headers:
     return found
 
 
-@lru_cache(maxsize=256)  # a client sends the same headers with every call
+@lru_cache(maxsize=256)  # Clients send the same headers with every call.
 def _parsed(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
     headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
     headers.hosts = [value for name, value in raw if name.lower() == b"host"]
@@ -235,7 +235,7 @@ def header_lines(outgoing: Outgoing[Content]) -> str | None:
     return f"{lines}content-type: {outgoing.media_type}\r\ncontent-length: {len(outgoing.body)}\r\n"
 
 
-@cache  # there are seven names
+@cache  # The argument takes only seven values.
 def _raw_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
 

@@ -84,7 +84,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._reading_head:  # the exact size is known once the head is complete; this limits one that never is
+        # The exact size is known once the headers are complete. This check limits headers that never end.
+        if self._reading_head:
             self._head_bytes += len(data)
         if self._head_bytes > MAX_HEAD_BYTES:
             self._refusal = _TOO_LARGE
@@ -92,7 +93,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self._chunk_bytes, self._has_answered, self._begins = len(data), False, False
         super().data_received(data if self._incomplete else _without_upgrade(data))
-        if self._begins and self._incomplete:  # a request that arrived in one piece needs no timer
+        if self._begins and self._incomplete:  # A request that arrived in one piece needs no timer.
             self._wait(self._limits.request_seconds)
 
     def on_message_begin(self) -> None:
@@ -109,7 +110,8 @@ class BoundedProtocol(HttpToolsProtocol):
             raise _HeadTooLarge
         self._reading_head, self._head_bytes = False, 0
         super().on_headers_complete()
-        if self._unanswered and self._unanswered[-1].response_complete:  # responses leave in the order of requests
+        # Responses are sent in the order of the requests.
+        if self._unanswered and self._unanswered[-1].response_complete:
             self._unanswered.clear()
         self._unanswered.append(self.cycle)
 
@@ -176,9 +178,9 @@ class BoundedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Do the same as uvicorn, except for its idle timer.
+        """Do the same as uvicorn, but with the idle timer of this class.
 
-        The timer of this class also takes arriving data into account.
+        This timer also takes arriving data into account.
         """
         self.server_state.total_requests += 1
         if self.transport.is_closing():
@@ -190,7 +192,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._wait(self._limits.idle_seconds)
 
     def shutdown(self) -> None:
-        """Stop the connection. A request that is still arriving ends together with the calls in progress."""
+        """Close the connection. A request that is still arriving ends together with the calls in progress."""
         if self._cycle_arriving is not None:
             self._to_asgi(self._cycle_arriving, self.app)
         super().shutdown()
@@ -260,12 +262,12 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes 
 
 
 def _without_upgrade(data: bytes) -> bytes:
-    """Hide a request's offer to switch protocols. Java's HTTP client offers HTTP/2.
+    """Hide the `Upgrade` header of a request. Java's HTTP client sends one to offer HTTP/2.
 
-    A server may ignore the offer, but the parser does not. It would read everything after the headers as the other
-    protocol, and the body would be lost.
+    A server may ignore the offer, but the parser does not. The parser would read everything after the headers as the
+    other protocol, and the body would be lost.
     """
-    if b"\r\nupgrade:" not in data.lower():  # a third of the time of the pattern
+    if b"\r\nupgrade:" not in data.lower():  # This check takes a third of the time of the pattern.
         return data
     head, end, rest = data.partition(b"\r\n\r\n")
     return _UPGRADE.sub(rb"\1x-other\2", head) + end + rest

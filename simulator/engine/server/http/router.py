@@ -32,8 +32,8 @@ class _Branch(Generic[R]):
 class Router(Generic[R]):
     """Finds rows whose paths contain `{name}` segments. A literal segment takes precedence over a variable segment.
 
-    If `turns_back` is False, a matching literal segment is always taken. If the rest of the path does not match below
-    it, the path is unknown, even if a variable segment would match.
+    If `turns_back` is False, a matching literal segment is always taken. The path is then unknown if its remaining
+    segments do not match, even if a variable segment would match.
     """
 
     def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:

@@ -32,7 +32,10 @@ class Receipt:
     events: list[str]
     """The ids of the emitted events."""
     deliveries: int
-    """The number of delivery attempts, including attempts in flight at the start, that no earlier receipt counted."""
+    """The number of delivery attempts, including attempts that were in flight at the start.
+
+    Attempts in earlier receipts are not counted again.
+    """
 
 
 @dataclass(frozen=True)

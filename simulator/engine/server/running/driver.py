@@ -1,9 +1,9 @@
 """Maps real time to simulated time in the clock modes `real` and `scaled`, and advances clocks.
 
-Only this module waits for simulated time and fires timers for calls. A manual clock changes only through `advance`. A
-running clock is brought up to date before every call, and an alarm wakes it when its next timer is due. Timers fire in
-slices of a few milliseconds, so the server stays responsive even if many timers are due. A world has at most one run of
-timers at a time. Calls that arrive during a run wait until it ends.
+Only this module waits for simulated time and fires timers on behalf of calls. A manual clock changes only through
+`advance`. A running clock is brought up to date before every call, and an alarm wakes it when its next timer is due.
+Timers fire in slices of a few milliseconds, so the server stays responsive even if many timers are due. A world has at
+most one run of timers at a time. Calls that arrive during a run wait until it ends.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Driver:
         keeping = self._kept[world]
         if keeping.firing is None:
             timer = world.agenda.next()
-            if timer is None or timer.due_at_ms > world.now_ms:  # after most calls
+            if timer is None or timer.due_at_ms > world.now_ms:  # this is the case after most calls
                 keeping.leftover = keeping.leftover and keeping.advance is not None
                 return True
         self._fire(world, keeping, world.now_ms)
@@ -198,7 +198,7 @@ class Driver:
         return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
-        """Set the alarm of a world again after a transaction. Do nothing while the world is being advanced."""
+        """Update the alarm of a world after a transaction. Do nothing while the world is being advanced."""
         keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)
@@ -281,12 +281,12 @@ class Driver:
     ) -> Receipt:
         """Advance the clock to a target time, timer by timer.
 
-        All webhook attempts at one time are answered before the clock advances further. `to` is the target time, or a
-        function that returns it once the attempts in flight at the start are answered. If `to` is None, the clock
-        advances to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
+        Before the clock advances further, all webhook attempts of the current time are answered. `to` is the target
+        time, or a function that returns it once the attempts in flight at the start are answered. If `to` is None, the
+        clock advances to the last timer up to `horizon_ms`. The advance stops as soon as `reached` returns True.
 
-        Raise `ClockBusy` if another advance is in progress, `AdvanceCancelled` if this advance is cancelled or exceeds
-        a limit, or `Unanswered` if the receiver of an attempt in flight at the start exhausts `patience`.
+        Raise `ClockBusy` if another advance is in progress, and `AdvanceCancelled` if this advance is cancelled or
+        exceeds a limit. Raise `Unanswered` if the receiver of an attempt in flight at the start exhausts `patience`.
         """
         keeping = self._kept[world]
         if keeping.advance is not None:

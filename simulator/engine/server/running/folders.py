@@ -24,7 +24,7 @@ async def follow(runtime: Runtime, folder: Folder, seconds: float = SECONDS) -> 
             if await asyncio.to_thread(folder.has_changed):
                 await look_again(runtime, folder)
         except Exception:
-            runtime.log_defect()  # the next check may succeed
+            runtime.log_defect()  # The next check may succeed.
 
 
 async def look_again(runtime: Runtime, folder: Folder) -> None:

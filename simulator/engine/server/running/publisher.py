@@ -112,7 +112,10 @@ class Channel:
                 self.leave(reader)
 
     def has_all_since(self, number: int) -> bool:
-        """Return True if all messages after a number are stored. Return False for a number from before a restart."""
+        """Return True if all messages after a number are stored.
+
+        Return False if the number was issued before a restart.
+        """
         return self._since <= number <= self._numbers.last
 
     def join(self, reader: Reader, after: int | None) -> None:

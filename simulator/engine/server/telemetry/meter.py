@@ -31,8 +31,9 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 @dataclass(slots=True)
 class Observed:
-    """The calls to an operation that returned a given status: their number by duration bucket, and their total
-    duration.
+    """The calls to an operation that returned a given status.
+
+    It contains the number of calls by duration bucket, and the total duration.
     """
 
     buckets: list[int]

@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Ids(RandomIdGenerator):
-    """Generates random ids. If a span's id was already sent in a webhook, that id is used."""
+    """Generates random span ids. If the id of a span was already sent in a webhook, that id is used."""
 
     given = 0
 

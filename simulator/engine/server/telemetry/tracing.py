@@ -57,7 +57,7 @@ def is_asked(environ: Mapping[str, str]) -> bool:
 
 
 def _obstacle(environ: Mapping[str, str]) -> str:
-    """Return why spans cannot be sent and how to fix it, or "" if they can be sent."""
+    """Return the reason why spans cannot be sent, and how to fix it. Return "" if they can be sent."""
     asked = next((environ[name] for name in _ENDPOINTS if environ.get(name)), "")
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _PROTOCOL)
     if protocol != _PROTOCOL:
