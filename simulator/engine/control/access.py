@@ -64,7 +64,7 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return a 404 error. It does not reveal whether the world is missing or the token cannot access it."""
+        """Return a 404 error. It does not reveal whether the world is missing or merely inaccessible to the token."""
         reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(
             404, "not_found", f"There is no world {world_id!r}. List the worlds with GET {CONTROL_BASE}/worlds.{reach}"

@@ -269,7 +269,10 @@ def _token(scope: Scope) -> str:
 
 
 def _no_cut() -> None:
-    """Do nothing. Used on servers that cannot drop a connection. The client then sees a normal end of the response."""
+    """Do nothing.
+
+    This is used on servers that cannot drop a connection. The client then sees a normal end of the response.
+    """
 
 
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:

@@ -244,9 +244,9 @@ class ControlCall:
     def patience(self, *, at_rest: bool = False) -> Patience | None:
         """Return how long this call waits for receivers, or None for `wait=true`.
 
-        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because
-        a receiver that hangs would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is
-        not a boolean.
+        `at_rest` is True for a call that needs a world without attempts in flight. The wait is then limited, because a
+        hanging receiver would delay the call forever. Raise `ControlError` 400 if the query parameter `wait` is not a
+        boolean.
         """
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):

@@ -60,7 +60,7 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _findings(call: ControlCall, world: World) -> list[Finding]:
-    """Return the findings of a world. With observed files, each names the assumptions that it rests on."""
+    """Return the findings of a world. If observed files are used, each finding lists the assumptions behind it."""
     found = await findings_in_slices(world, call.simulator.operations)
     if files := observed_by(call.simulator, world):
         chosen = all_settings(world)["assumptions"]

@@ -97,8 +97,9 @@ WAIT: Query = {
 Scope: TypeAlias = Literal["world", "server"]
 
 RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
-"""The repeat modes of control calls in a recording: it repeats the call or the action, lets time pass, or skips the
-call.
+"""The ways in which a recording repeats a control call.
+
+A recording repeats the call or the action, lets time pass, or skips the call.
 """
 
 TAGS: Mapping[str, str] = {
@@ -234,7 +235,7 @@ class ControlDecorator(Generic[RowArguments]):
         return [replace(row, handler=getattr(owner, row.name)) for row in self.rows]
 
     def with_body(self, name: str, body: type[Body]) -> list[ControlOperation]:
-        """Return the operations. The operation called `name` takes `body` as the type of its body."""
+        """Return the operations, with `body` as the body type of the operation `name`."""
         return [replace(row, body=body) if row.name == name else row for row in self.rows]
 
 
@@ -243,7 +244,10 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 
 
 calls_under = _decorators_of(ControlOperation)
-"""Return a decorator that declares operations under a tag. mypy checks its arguments against `ControlOperation`."""
+"""Return a decorator that declares operations under a tag.
+
+Its arguments are type-checked against `ControlOperation`.
+"""
 
 
 def known_event(world: World, param: str, name: str) -> str:

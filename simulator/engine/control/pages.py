@@ -1,7 +1,7 @@
 """HTML pages whose style sheet and script are served as separate files.
 
 A page is written as one document, so that it can also be saved as one file. The server sends the page with a policy
-that forbids inline code. So the browser does not run code that was injected into the page.
+that forbids inline code. The browser therefore does not run code that was injected into the page.
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ def _read(file: Path) -> list[_Token]:
         written: Any = yaml.safe_load(file.read_text("utf-8"))
     except OSError as error:
         raise BadTokens([f"{str(file)!r} cannot be read: {error.strerror or error}"]) from None
-    except (ValueError, RecursionError, yaml.YAMLError):  # not UTF-8; an invalid number or date; nested too deeply
+    # The file is not UTF-8, contains an invalid number or date, or is nested too deeply.
+    except (ValueError, RecursionError, yaml.YAMLError):
         raise BadTokens([f"{file}: it must be YAML or JSON"]) from None
     try:
         rows = _TokenFile.model_validate(written).tokens

@@ -1,4 +1,4 @@
-"""The effects of a fault on a delivery that act as they are given.
+"""Fault effects on a delivery that need no conversion.
 
 `models.Deliver` validates them, and `in_force.DeliveryPlan` saves them with a waiting attempt. Both inherit the fields.
 """
@@ -14,20 +14,19 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Effects:
-    """The effects on a delivery that need no conversion. A field here is a member of faults and of plans."""
+    """The effects on a delivery that need no conversion. Faults and delivery plans inherit these fields."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     """The total number of times that the event is sent."""
     reorder: bool = False
-    """Whether to hold the delivery until the next first attempt to the endpoint has been completed.
+    """Whether to hold the delivery until the next first attempt to the same endpoint is complete.
 
-    Attempts that are held themselves do not count. Attempts during the `delay` of this fault do.
+    Attempts that are themselves held do not count. Attempts made during the `delay` of this fault count.
     """
     before_answer: bool = False
-    """Whether to send the delivery and wait for the receiver before the response to the API call that causes it is
-    sent.
+    """Whether to send the delivery and wait for the receiver before responding to the API call that causes it.
 
-    This applies only to the first attempts of events that an API call itself causes.
+    This applies only to first attempts to deliver events that the API call itself causes.
     """
     two_at_once: bool = False
     """Whether to send the delivery twice at the same time. The second attempt is not retried."""
@@ -44,8 +43,8 @@ class Effects:
 
 
 OF_FIRST_ATTEMPTS = ("reorder", "hold", "before_answer")
-"""Members that change the order of first attempts. A resend is not a first attempt."""
+"""The fields that change the order of first attempts. A resend is not a first attempt."""
 APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
-"""Members of a delivery fault that contradict each other."""
+"""The fields of a delivery fault that must not be combined."""
 IDLE = {"copies": 1}
-"""Values that have no effect, in addition to null and false."""
+"""The values that have no effect, in addition to null and false."""

@@ -1,6 +1,6 @@
 """The active faults: their table rows, the plan for a delivery, and the selection of the fault that applies.
 
-The models in `models` validate faults. A server without faults never loads them.
+The models in `models` validate faults. A server without faults never loads these models.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ let through first. `<fault>|since` is the simulated time of its first match, in 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan(Effects):
-    """The remaining effects of a fault on one attempt. Effects on the time of an attempt are cleared once they were
-    applied.
+    """The remaining effects of a fault on one attempt.
+
+    Effects on the time of an attempt are cleared once they have been applied.
     """
 
     fault_id: Id = ""
@@ -100,16 +101,17 @@ class DeliveryPlan(Effects):
     slow_ms: Milliseconds = 0
     """The real time to wait before the request is sent. The simulated clock waits, too."""
     hold: int = 0
-    """The number of further first attempts for which the attempt is held."""
+    """The number of other first attempts that must be completed before this attempt is sent."""
     until_end: bool = False
-    """True if the attempt is held until the endpoint has acknowledged the final event of its object (`hold:
-    terminal`).
+    """True for `hold: terminal`.
+
+    The attempt is then held until the endpoint has acknowledged the final event of its object.
     """
     surprise: mutations.Mutation | None = None
 
     @property
     def named(self) -> str:
-        """A readable name of the fault. A plan without an id belongs to a resend and was never active."""
+        """A readable name for the fault. If the plan belongs to a resend, its fault has no id."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
@@ -141,7 +143,7 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
 
 
 def end(world: World, fault_id: str) -> None:
-    """End a fault and delete its counters. Call this inside a transaction."""
+    """Remove a fault and its counters. Call this inside a transaction."""
     world.store[FAULTS].delete(fault_id)
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
@@ -158,7 +160,7 @@ def give_back(world: World, fault_id: str) -> None:
 
 
 def _lets_through(world: World, fault_id: str, most: int) -> bool:
-    """Return True for the first `most` matches of a fault. The fault lets these through and counts them."""
+    """Return True for the first `most` matches of a fault, which are not affected. Count them."""
     counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
     count = counted.get(place) or 0
     if count < most:
@@ -184,8 +186,8 @@ def first_hit(
 ) -> tuple[str, FaultT] | None:  # fmt: skip
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
-    `sort`: the field that identifies this type of fault, because only faults of this `model` contain it. `fits`
-    receives the id of a fault and the fault. `chance`: the random stream for faults with a probability.
+    Only faults that contain the field `sort` are considered, and `model` returns their class. `fits` is called with the
+    id of a fault and the fault. `chance` is the random stream for faults with a probability.
     """
     table = world.store[FAULTS]
     if not table.rows:

@@ -99,8 +99,9 @@ class CallMembers(BodyMutations):
     respond: Respond | None = None
     """The error response to send instead of the real response."""
     delay: Text | float | None = None
-    """The delay before the call is handled, in wall-clock time: a duration such as `2s`, or a number of seconds. At
-    most 10 minutes.
+    """The delay before the call is handled, in wall-clock time, at most 10 minutes.
+
+    It is a duration such as `2s`, or a number of seconds.
     """
     answer_delay: Text | float | None = None
     """The delay between handling the call and sending the response, in wall-clock time as for `delay`."""
@@ -132,8 +133,9 @@ class CallMembers(BodyMutations):
     times: Annotated[int, Field(ge=1)] | None = None
     """The number of calls to which the fault applies. There is no limit by default."""
     lasts: Text | float | None = None
-    """How long the fault applies, in simulated time from its first match: a duration such as `1h`, or a number of
-    seconds.
+    """The period during which the fault applies, in simulated time from its first match.
+
+    It is a duration such as `1h`, or a number of seconds.
     """
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed."""
@@ -166,12 +168,11 @@ class Deliver(BodyMutations, Effects):
     delay: Text | float | None = None
     """The delay before the delivery is sent, in simulated time: a duration such as `2s`, or a number of seconds."""
     hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
-    """The number of further first attempts that the endpoint must complete before the delivery is sent (`reorder` is
-    the same as 1).
+    """The number of other first attempts to the endpoint that must be completed before the delivery is sent.
 
-    With `terminal`, the delivery is held until the endpoint has acknowledged the final event of the object (completed,
-    failed, expired). Final events are not held, and neither are events of objects without an end. When the fault ends,
-    held deliveries are sent.
+    `reorder` is the same as 1. With `terminal`, the delivery is held until the endpoint has acknowledged the final
+    event of the object (completed, failed, expired). Final events are not held, and neither are events of objects that
+    have no final event. When the fault ends, held deliveries are sent.
     """
     unknown_type: Chosen | None = None
     """The event type to send instead. It must not be in the catalogue. `true` selects a new type.
@@ -192,7 +193,7 @@ class WebhookFault(Body):
     """A fault in webhook deliveries. While it is active, it applies to first attempts, retries and resends."""
 
     webhook: WebhookMatch
-    """Which deliveries."""
+    """The deliveries to which the fault applies. All given fields must match."""
     deliver: Deliver
     """The effect on these deliveries."""
     skip: Annotated[int, Field(ge=0)] | None = None
@@ -223,7 +224,10 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
 
 
 def wrong_event(event: str | None, known: Iterable[str]) -> Iterator[Wrong]:
-    """Yield a problem if a delivery fault names an unknown event. `event` is None for all events."""
+    """Yield a problem if a delivery fault names an unknown event.
+
+    If `event` is None, the fault applies to all events.
+    """
     if event is not None and event not in known:
         yield wrong("webhook.event", f"unknown event type {event!r}{did_you_mean(event, known)}")
 
@@ -314,7 +318,7 @@ def _wrong_mutation(
 
 
 def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield the operations that a matching request can use."""
+    """Yield the operations that a matching request can call."""
     method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
     for row in operations:
         if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):
@@ -322,7 +326,7 @@ def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
-    """Yield problems with the effects on a delivery: invalid durations, contradicting fields, or no effect."""
+    """Yield problems with the effects on a delivery: invalid durations, conflicting fields, or no effect."""
     durations = [
         *_wrong_delay(deliver.delay, "deliver.delay"),
         *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
@@ -343,7 +347,7 @@ def _is_idle(deliver: Deliver, name: str) -> bool:
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
-    """Yield a problem if no operation has the path, or if the method is not possible there."""
+    """Yield a problem if no operation has the path, or if no such operation has the method."""
     rows = list(operations)
     if match.path is not None:
         known = [row.path for row in rows]

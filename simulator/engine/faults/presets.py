@@ -70,7 +70,7 @@ PRESETS: Mapping[str, Preset] = {
 
 
 class PresetFault(CallMembers):
-    """A preset by its name. Other fields of the fault narrow or change it."""
+    """A fault given as the name of a preset. The other fields narrow or change the preset."""
 
     preset: Annotated[Text, Known({name: row.means for name, row in PRESETS.items()})]
     """The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names."""
@@ -83,10 +83,9 @@ class PresetFault(CallMembers):
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:
-    """Return a fault in which `preset` is replaced with the fields of the preset. Fields given next to `preset`
-    override them.
+    """Return a fault in which `preset` is replaced with the fields of the preset.
 
-    Raise `ApiError` 400 at `preset` if the name is unknown.
+    Fields given next to `preset` override the preset's fields. Raise `ApiError` 400 at `preset` if the name is unknown.
     """
     if "preset" not in raw:
         return raw

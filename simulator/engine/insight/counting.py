@@ -1,7 +1,7 @@
 """Counters for everything that a world's traffic has exercised, updated in chunks.
 
-Nothing is counted while requests are handled. A report counts only the rows that were added since the last report. So
-its cost does not depend on the total number of requests. The first report reads everything.
+Nothing is counted while requests are handled. A report counts only the rows that were added since the last report. Its
+cost therefore does not depend on the total number of requests. The first report counts all rows.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Hits:
 class _Moves:
     """Counters of the transitions in the histories, and the rows that contain uncounted transitions.
 
-    A history grows by replacing its row. So unlike the other tables, this table cannot be read from a position on.
+    A history grows by replacing its row. Reading only the rows after the last known position is therefore not enough.
     """
 
     def __init__(self, table: Table[tuple[HistoryEntry, ...]]) -> None:
@@ -152,17 +152,20 @@ class _Events:
 
 
 Practice: TypeAlias = tuple[str, tuple[int, ...], str]
-"""A good practice, and the sequence and id of the delivery that is evidence of it."""
+"""A good practice, with the sequence number and id of the delivery that shows it."""
 
 
 class _Deliveries:
-    """Counters for the deliveries to one endpoint, and for the good practices that they are evidence of."""
+    """Counters for the deliveries to one endpoint, and for the good practices that they show."""
 
     def __init__(self, world: World, endpoint_id: str) -> None:
         self._table = deliveries_of(world, endpoint_id)
         self._rows = AppendedRows(self._table)
         self._repeated: dict[str, set[Practice]] = {}
-        """For each event that was sent more than once, the practices for which its deliveries are evidence."""
+        """The good practices that the deliveries of an event show, by event.
+
+        Contains only events that were sent more than once.
+        """
         self.delivered: dict[str, _Hits] = defaultdict(_Hits)
         self.acknowledged: dict[str, _Hits] = defaultdict(_Hits)
         self.practices: dict[str, _Hits] = defaultdict(_Hits)
@@ -194,17 +197,17 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Recount the practices for which all deliveries of one event together are evidence.
+        """Recount the good practices that only all deliveries of one event together can show.
 
-        Concurrent deliveries may be answered in any order, but the order of sending decides. An earlier count may
-        therefore be wrong.
+        Practices depend on the order of sending, but concurrent deliveries may be answered in any order. An earlier
+        count may therefore be wrong.
         """
         sent, number = [], 1
         while True:
             one = self._table.get(delivery_id(delivery.event_id, delivery.endpoint_id, number))
             if one is not None:
                 sent.append(one)
-            elif number > delivery.attempt:  # a gap below is a row that could not be read from a document
+            elif number > delivery.attempt:  # a gap before this attempt is a row of a document that could not be read
                 break
             number += 1
         before = self._repeated.get(delivery.event_id, set())
@@ -221,7 +224,10 @@ class _Deliveries:
 
 
 def _repetitions(deliveries: Iterable[Delivery]) -> Iterator[Practice]:
-    """Yield the practices for which the deliveries of one event are evidence. They must be in the order of sending."""
+    """Yield the good practices that the deliveries of one event show.
+
+    The deliveries must be in the order of sending.
+    """
     has_failed = has_succeeded = False
     for delivery in deliveries:
         if delivery.was_dropped:
@@ -298,7 +304,7 @@ def _together(parts: Iterable[dict[str, _Hits]]) -> dict[str, _Hits]:
 
 
 def _add_calls(world: World, counts: Counts) -> None:
-    """Add the counters of API requests from their tally."""
+    """Add the counters of API requests, as counted in the tally."""
     errors = vocabulary_of(world).errors
 
     def hit(dimension: str, key: Key, number: str, row: tally.Hits) -> None:

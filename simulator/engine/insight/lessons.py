@@ -76,5 +76,8 @@ def lessons() -> Mapping[str, Lesson]:
 
 
 def lesson_of(kind: str) -> Lesson:
-    """Return the lesson for a kind of advice. Return an empty lesson if the message of the finding is sufficient."""
+    """Return the lesson for a kind of advice.
+
+    The lesson is empty if the message of the finding needs no explanation.
+    """
     return lessons().get(kind, {"why": "", "changes": []})

@@ -1,4 +1,7 @@
-"""Detectors for webhook receivers, faults and scenarios: wrong acknowledgements, missing reads, idle faults."""
+"""Detectors for webhook receivers, faults and scenarios.
+
+They detect wrong acknowledgements, missing reads, faults that never applied, and steps that failed.
+"""
 
 from __future__ import annotations
 

@@ -74,9 +74,9 @@ class Finding(TypedDict):
 
 class AdviceList(TypedDict):
     data: list[Finding]
-    """The findings, in order of when they were last seen. The most recent one is last."""
+    """The findings, sorted by when they were last seen, most recent last."""
     dropped: NotRequired[Count]
-    """How many older requests the journal has dropped. They were not searched. Absent if there are none."""
+    """How many older requests the journal has dropped. These were not searched. Absent if there are none."""
     truncated: NotRequired[Literal[True]]
     """Present if the journal has dropped older requests."""
 
@@ -92,7 +92,7 @@ class CoverageItem(TypedDict):
     item: str
     """The name of the item."""
     covered: bool
-    """Whether the item was exercised."""
+    """Whether traffic exercised the item."""
     first: FirstEvidence | None
     """The first evidence, or null if there is none."""
 

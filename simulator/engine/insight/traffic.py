@@ -23,7 +23,7 @@ INFO: Severity = "info"
 
 @dataclass(frozen=True)
 class Signal:
-    """One observation that supports a kind of advice about a subject, such as an order or an endpoint."""
+    """One observation that supports a finding about a subject, such as an order or an endpoint."""
 
     kind: str
     subject: str

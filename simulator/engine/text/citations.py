@@ -1,8 +1,8 @@
-"""Links from the citation of a clause or decision to the page that explains it. The links are derived from the
-citation.
+"""Links from a citation to the pages that explain the cited clauses and decisions.
 
-Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The rules
-page has an anchor for each cited clause, and the assumptions page has one for each decision.
+Examples of citations are `Ramp quote`, `Limits: quote validity` and `Errors, retry guidance; decision H14`. The links
+are derived from the citation itself. The rules page has an anchor for each cited clause, and the assumptions page has
+one for each decision.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), 
 Code = FreeText
 """A code, id, address or number.
 
-A business rule checks whether it exists. That rule also refuses an empty string.
+A business rule checks whether the value exists. That rule also refuses an empty string.
 """
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
@@ -57,11 +57,11 @@ def check_decimals(amount: str, currency: Currency | None) -> None:
 
 
 class Body(BaseModel):
-    """Base class for request bodies, query strings and action parameters. Types are strict, and unknown fields are
-    collected.
+    """Base class for request bodies, query strings and action parameters.
 
-    Modules that define bodies do not use `from __future__ import annotations`. With it, pydantic would compile every
-    annotation again, which takes a sixth of the time to declare a body.
+    Types are strict, and unknown fields are collected. Modules that define bodies do not use `from __future__ import
+    annotations`. With it, pydantic would compile every annotation again, which takes a sixth of the time to declare a
+    body.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
@@ -75,11 +75,10 @@ class Nothing(Body):
 
 
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
-    """Return the validated body. Raise the `ApiError` from decisions H4 and H5 if it is invalid. Missing fields are
-    reported first.
+    """Return the validated body, or raise the `ApiError` from decisions H4 and H5. Missing fields are reported first.
 
-    If `patch` is True, null is a value and does not mean that the field is missing. `code` replaces both error codes
-    (token exchange, rates).
+    If `patch` is True, a field with the value null is not missing. `code` replaces both error codes (token exchange,
+    rates).
     """
     try:
         return model.model_validate(raw)
@@ -145,7 +144,7 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
     for path, details in places.items():
         # If the value has the right type for one variant, report that variant's problem instead of the other types.
         kept = [detail for detail in details if detail["type"] not in _TYPES]
-        if all(detail["type"] == "literal_error" for detail in kept):  # its other variants are possible, too
+        if all(detail["type"] == "literal_error" for detail in kept):  # The other variants are also possible.
             kept = details
         words = list(dict.fromkeys(map(in_words, kept)))
         why = words[0]

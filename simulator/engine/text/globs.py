@@ -53,7 +53,10 @@ def _fits(wanted: str, given: str) -> bool:
 
 
 def meant_path(glob: str, templates: Iterable[str]) -> str:
-    """Return the closest glob that matches a template, for a glob that matches none. Return "" if nothing is close."""
+    """Suggest a glob that matches a template in place of a glob that matches none.
+
+    Return "" if no template is close.
+    """
     templates = list(templates)
     below = "/" + _BASE.sub("", glob, count=1).lstrip("/")
     if any(can_match(below, template) for template in templates):

@@ -29,11 +29,17 @@ _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)
 _INT64_DIGITS = 20
 _LONGEST_POWER = 4_000
-"""A longer exponent is compared as written, because Python does not parse integers with more than 4,300 digits."""
+"""The number of characters above which an exponent is compared as written.
+
+Python does not parse integers with more than 4,300 digits.
+"""
 
 
 _SPARE = 64 * 1024
-"""orjson returns its whole output buffer, which has at least 4 KB. A shorter result is copied out of the buffer."""
+"""The size in bytes below which a result is copied.
+
+orjson returns its whole output buffer, which has at least 4 KB.
+"""
 
 
 def dumps(value: object) -> bytes:
@@ -86,7 +92,7 @@ def object_in(raw: bytes | str) -> JsonObject:
 def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
     """Parse JSON, and replace numbers that exceed a float with the largest float.
 
-    If it cannot be parsed, raise the error.
+    Raise the original error if the JSON cannot be parsed.
     """
     text = raw.encode() if isinstance(raw, str) else raw
     smaller = _TOKEN.sub(_bounded, text)
@@ -103,7 +109,10 @@ def _bounded(token: re.Match[bytes]) -> bytes:
 
 
 def _brackets(raw: bytes | str) -> int:
-    """Return an upper bound for the nesting depth. This takes a tenth of the time needed to walk through the value."""
+    """Return an upper bound for the nesting depth.
+
+    This takes a tenth of the time that a walk through the value takes.
+    """
     return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 

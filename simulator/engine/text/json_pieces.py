@@ -13,7 +13,7 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]',
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An object or array that is not parsed yet. Raise `ValueError` if it is invalid, when it is read."""
+    """An object or array that is not parsed yet. Reading it raises `ValueError` if it is invalid."""
 
     raw: bytes
 
@@ -22,10 +22,9 @@ class Piece:
 
 
 def read_down_to(raw: bytes, depth: int) -> object:
-    """Return a parsed JSON value. Every object and array at the given depth (the outermost is 1) is replaced with a
-    `Piece`.
+    """Parse JSON, but only down to the given depth. Raise `ValueError` if the input is not JSON.
 
-    Raise `ValueError` if the input is not JSON.
+    Every object and array at that depth (the outermost is 1) is replaced with a `Piece`.
     """
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)

@@ -14,8 +14,9 @@ class ProgressListener(Generic[Result]):
         """Handle the start. The argument contains the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan: the number of runs, their expected duration, and the number of runs that exceed the
-        budget.
+        """Handle the plan.
+
+        It contains the number of runs, their expected duration, and the number of runs that exceed the budget.
         """
 
     def noted(self, note: str) -> None:

@@ -37,11 +37,11 @@ Constraint = Literal[
     "nullable",
     "meaning",
 ]
-"""The parts of a specified field that can be assumed: keywords of JSON Schema, and whether it is required or
-nullable.
+"""The parts of a specified field that can be assumed.
 
-`enum` is the list of its values, even if there is only one. `meaning` is the meaning of the value or its timing, if a
-decision completes or departs from the specification.
+They are keywords of JSON Schema, and whether the field is required or nullable. `enum` is the list of its values, even
+if there is only one. `meaning` is the meaning of the value or its timing, if a decision completes or departs from the
+specification.
 """
 
 
@@ -88,7 +88,8 @@ def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
     return explained(schema, values) if isinstance(values, Mapping) else schema
 
 
-@dataclass(frozen=True, eq=False)  # by identity: unions hash their variants, and a mapping has no hash
+# Objects are compared by identity, because unions hash their variants, and a mapping has no hash.
+@dataclass(frozen=True, eq=False)
 class OneOf:
     """A string with one of these values, for code that cannot use a Literal."""
 

@@ -15,7 +15,7 @@ _LONGEST_SLIP = 100
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return the closest known name, or "" if none is close. A name that is too long to be a typo is not compared."""
+    """Return the closest known name, or "" if none is close. Names that are too long to be a typo are ignored."""
     if len(name) > _LONGEST_SLIP:
         return ""
     names = list(names)
@@ -82,7 +82,7 @@ def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:
-    """Return the model in the type of a field, if the type is a model, or a model or null."""
+    """Return the model in the type of a field, if the type is a model (or a model or null)."""
     for one in (annotation, *get_args(annotation)):
         if isinstance(one, type) and issubclass(one, BaseModel):
             return one

@@ -1,8 +1,8 @@
-"""Escaping characters that must not reach a terminal: control characters, and characters that change the text
-direction.
+"""Escaping of characters that must not reach a terminal.
 
-Untrusted strings reach developers' terminals and CI logs: headers, names, inbox bodies, server errors. Escape
-sequences in these strings could change the window title, the clipboard, or the displayed content of a line.
+These are control characters, and characters that change the text direction. Untrusted strings reach developers'
+terminals and CI logs: headers, names, inbox bodies, server errors. Escape sequences in these strings could change the
+window title, the clipboard, or the displayed content of a line.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import re
 STEERING = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb"
 )
-"""C0 except tab and newline, DEL, C1, bidirectional controls and lone surrogates, as part of a character class in a
-pattern.
+"""The characters to escape, as part of a character class in a pattern.
+
+They are C0 except tab and newline, DEL, C1, bidirectional controls and lone surrogates.
 """
 
 _STEERING = re.compile(f"[{STEERING}]")

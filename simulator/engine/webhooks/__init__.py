@@ -1,8 +1,8 @@
-"""Webhook endpoints, and the queueing, signing and recording of deliveries (sections "Webhooks" and "Events" of the
-specification).
+"""Webhook endpoints, and the queueing, signing and recording of deliveries.
 
 This package decides what to send, and the courier sends it. For each event, the package queues one attempt per
-recipient. The courier takes attempts with `take`, and reports their results with `report`.
+recipient. The courier takes attempts with `take`, and reports their results with `report`. Source: sections "Webhooks"
+and "Events" of the specification.
 """
 
 from __future__ import annotations

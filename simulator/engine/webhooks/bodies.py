@@ -12,7 +12,10 @@ EventTypes = Annotated[list[str], Field(min_length=1), Assumed("H5", "minItems")
 
 
 class NewWebhook(Body):
-    """`url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3)."""
+    """The body of a registration.
+
+    `url` can be any string here. A URL that cannot be used is refused with 422 invalid_webhook_url (decision W3).
+    """
 
     url: str
     """The URL to which events are sent.
@@ -44,8 +47,10 @@ class EmitParameters(Body):
     type: Text
     """The event type to send."""
     about: Text | None = None
-    """The id of the resource that the event is about. It is sent as it is now, but with a status that it can have after
-    such an event. Without `about`, the newest resource with such a status is sent, or an example if there is none.
+    """The id of the resource that the event is about.
+
+    The current resource is sent, but with a status that it can have after such an event. Without `about`, the newest
+    resource with such a status is sent, or an example if there is none.
     """
     object: dict[str, Any] | None = None
     """Fields to replace in the object."""

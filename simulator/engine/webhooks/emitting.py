@@ -58,7 +58,7 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
 
 
 def _named(world: World, environment: str, event_type: str, about: str) -> tuple[JsonObject, str]:
-    """Return a resource as this event would show it now, and the resource's environment.
+    """Return a resource as this event would show it now, and the environment of the resource.
 
     Raise `ControlError` 404 for an unknown id, or 400 if the event is never about this kind of resource.
     """
@@ -81,7 +81,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource with a status that the event leads to, or None if there is none."""
+    """Return the newest resource with a status to which the event leads, or None if there is none."""
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:

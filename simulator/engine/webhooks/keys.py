@@ -29,7 +29,7 @@ def webhook_key(world: World, environment: str) -> str:
 
 
 def set_up_keys(world: World) -> None:
-    """Create a world's webhook keys, which are derived from its id and seed, inside a transaction."""
+    """Create a world's webhook keys, which are derived from its id and seed. Call this inside a transaction."""
     for environment in world.environments:
         world.store[KEYS].put(environment, signing_of(world).new_key(world, environment, 0))
 

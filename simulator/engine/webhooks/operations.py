@@ -85,7 +85,7 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     errors=("not_found", "invalid_webhook_url", "unsupported_event"),
 )
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
-    """Changes the fields that are sent.
+    """Changes the fields that the request contains.
 
     A new URL is tested as at registration. A disabled endpoint receives nothing, not even planned retries. After it is
     enabled again, it receives later events only.
@@ -112,7 +112,7 @@ def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.We
 
 
 def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
-    """Return the endpoint with the sent fields changed, except the status."""
+    """Return a copy of the endpoint with the changes in the request, except for the status."""
     sent = body.model_fields_set
     return replace(
         endpoint,
@@ -221,8 +221,9 @@ DELIVERIES = Listing(
     errors=("not_found",),
 )
 def list_webhook_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
-    """Lists the delivery attempts of one endpoint, newest first, with the receiver's response and the time of the next
-    attempt.
+    """Lists the delivery attempts of one endpoint, newest first.
+
+    Each attempt contains the receiver's response and the time of the next attempt.
     """
     made = deliveries_of(call.world, call.resource.id)
     return page_of(

@@ -61,7 +61,7 @@ class PendingAttempt:
     stage: int | None = 0
     """The position in the retry schedule, 0 for the first attempt.
 
-    It is None for copies and resends, which are not retried.
+    The position is None for copies and resends, which are not retried.
     """
     after: int = 0
     """The number of the previous attempt."""
@@ -70,9 +70,9 @@ class PendingAttempt:
     place: tuple[int, ...] = ()
     """The position among the attempts at the same simulated time.
 
-    A tuple contains the number of the newest event when the attempt was resent or fell due, a sequence number, and 0.
-    An empty tuple means the position of the attempt's event. A held attempt directly follows the attempt that it
-    waited for.
+    A non-empty tuple contains three numbers: the number of the newest event when the attempt was resent or became due,
+    a sequence number, and 0. An empty tuple means the position of the attempt's event. A held attempt directly follows
+    the attempt that it waited for.
     """
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
     """The number of completed first attempts to the endpoint when a fault started to delay this attempt."""
@@ -141,10 +141,7 @@ class Attempt:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """Return the attempt's position among the attempts at the same simulated time.
-
-        It does not depend on the receivers.
-        """
+        """The attempt's position among the attempts at the same simulated time. It does not depend on the receivers."""
         return self.pending.place or (self.event_sequence, 0, 0)
 
     @property
@@ -214,7 +211,7 @@ class Delivery:
     unheard: bool = False
     """True if a fault lost the receiver's acknowledgement."""
     sent: Text = NOTHING
-    """The sent body if a fault added unexpected data to the event. Otherwise empty."""
+    """The body that was sent, if a fault added unexpected data to the event. Otherwise empty."""
     fault: str = ""
     """The id of the fault that applied."""
     cause: DeliveryCause | None = None
@@ -222,10 +219,7 @@ class Delivery:
 
     @property
     def was_dropped(self) -> bool:
-        """Return True if a fault dropped the attempt.
-
-        All other attempts have request headers, even without a response.
-        """
+        """True if a fault dropped the attempt. All other attempts have request headers, even without a response."""
         return self.request_headers is NO_HEADERS
 
 

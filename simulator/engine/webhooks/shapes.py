@@ -133,7 +133,7 @@ class RecordedDelivery(WebhookDelivery):
     response_body: Annotated[str | None, Format()]
     """The first 64 KiB of the response body, or null if there was no response."""
     faults: list[Annotated[str, OneOf(faults.FALSIFIED)]]
-    """Effects of faults on the attempt. They are not caused by the receiver."""
+    """The effects of faults on the attempt. The receiver did not cause them."""
     fault_id: str | None
     """The id of the fault that applied, or null."""
     cause: Annotated[DeliveryCause, Meanings(DELIVERY_CAUSE_MEANINGS)]

@@ -18,4 +18,4 @@ MEANINGS = {
     "enabled": "It receives the events that it subscribes to.",
     "disabled": "It receives nothing: it was disabled by request, or after the last attempt for an event failed.",
 }
-"""The statuses that are shown. A deleted endpoint is not shown."""
+"""The statuses that responses can contain. Deleted endpoints are not in responses."""

@@ -1,8 +1,8 @@
-"""The check of webhook URLs (decision W3). The URL is checked at registration, and its addresses at every delivery.
+"""The check of webhook URLs (decision W3). A URL is checked at registration, and its addresses before every delivery.
 
-There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. URLs
-that parsers interpret differently (user names, numeric hosts, backslashes, IDN) are refused. Otherwise a URL that
-this module considers public, but that connects to a private address, would bypass the check.
+There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
+is refused if parsers disagree about it (user names, numeric hosts, backslashes, IDN). Otherwise, a URL could look
+public to this module but connect to a private address.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Target:
 
 
 def parse_url(url: str) -> Target:
-    """Return the parts of an absolute http or https URL.
+    """Split an absolute http or https URL into its parts.
 
-    Raise `ValueError` with a description of the problem if it is not one.
+    Raise `ValueError` with a description of the problem if the URL is not valid.
     """
     if not url or len(url) > MAX_LENGTH:
         raise ValueError(f"a URL must have 1 to {MAX_LENGTH} characters")
@@ -204,8 +204,9 @@ def _kind_of(address: Address) -> str | None:
 
 
 def is_on_this_machine(url: str) -> bool:
-    """Return True if a URL refers to this machine: a loopback address, localhost, or the name that a container uses
-    for its host.
+    """Return True if a URL refers to this machine.
+
+    The host is then a loopback address, localhost, or the name that a container uses for its host.
     """
     try:
         return _is_here(parse_url(url))

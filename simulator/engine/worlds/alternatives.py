@@ -45,7 +45,7 @@ class Observation(NamedTuple):
     """The observed behaviour of the real service for one assumption."""
 
     alternative: str | None
-    """None if the assumption holds."""
+    """The alternative that the service uses, or None if it behaves as assumed."""
     date: str
 
 

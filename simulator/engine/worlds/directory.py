@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 class Directory(dict[str, str]):
     """The world ids by public key and token.
 
-    `tokens_issued` never decreases, even if a world is deleted. So the same token is never issued twice.
+    `tokens_issued` never decreases, even if a world is deleted. This way, the same token is never issued twice.
     """
 
     __slots__ = ("tokens_issued",)
@@ -25,8 +25,9 @@ _DIRECTORIES: PerWorld[Directory] = PerWorld(Directory)
 
 
 def directory_of(world: World) -> Directory:
-    """Return the directory that a world uses: the directory of its simulator, or its own directory until it is
-    registered.
+    """Return the directory that a world uses.
+
+    It is the directory of the world's simulator, or the world's own directory until the world is registered.
     """
     return _DIRECTORIES[world]
 
@@ -42,8 +43,10 @@ def register(world: World, texts: Iterable[str]) -> None:
 
 
 def forget(world: World, texts: Iterable[str]) -> None:
-    """Remove the public keys and tokens of a world from its directory, except those that now belong to another
-    world."""
+    """Remove the public keys and tokens of a world from its directory.
+
+    Keys and tokens that now belong to another world are not removed.
+    """
     directory = directory_of(world)
     for text in texts:
         if directory.get(text) == world.id:

@@ -1,4 +1,4 @@
-"""Observed files (files of observations): verdicts on a running service, from which worlds take their assumptions."""
+"""Observed files, which contain verdicts on a running service. Worlds take their assumptions from these files."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def observations(files: Iterable[Observed]) -> dict[str, Observation]:
 def date_observed(identifier: str, in_force: str | None, files: Iterable[Observed]) -> str | None:
     """Return the date on which the behaviour in force was observed, or None if it was not observed.
 
-    `in_force`: the alternative that a world uses, or None for the usual behaviour.
+    `in_force` is the alternative that a world uses, or None for the usual behaviour.
     """
     seen = observations(files).get(identifier)
     return seen.date if seen is not None and seen.alternative == in_force else None

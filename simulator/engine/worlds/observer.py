@@ -17,7 +17,7 @@ class Observer:
     def release(self, world: World) -> None:
         """Called after a world was removed from memory but not deleted.
 
-        The store that contains it may load it again.
+        The store that contains the world may load it again.
         """
 
     def snapshots_changed(self, world_id: str) -> None:

@@ -1,7 +1,7 @@
 """World quotas on a shared server. They are part of the simulator, not of the service.
 
-The quotas of the server are upper limits. A world can have lower quotas but never higher ones. This also applies to a
-state that is restored into the world. So a user who can only change a world cannot raise its quotas.
+The quotas of the server are upper limits. A world can have lower quotas but never higher ones. This also applies after
+a state is restored. A user who can only change a world therefore cannot raise its quotas.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def too_much(quota: str, most: int, what: str) -> QuotaExceeded:
 
 @dataclass(frozen=True)
 class Held:
-    """The contents of a world that count towards quotas, except objects and journals."""
+    """The contents of a world that count towards quotas, other than objects and journals."""
 
     snapshots: int = 0
     scenarios: int = 0
@@ -117,9 +117,9 @@ def objects_of(world: World) -> int:
 
 
 def attempt(world: World) -> AbstractContextManager[None]:
-    """Return a context manager for a part of a transaction. The part is undone if it raises an exception.
+    """Return a context manager for a part of a transaction. The part is undone if the block raises an exception.
 
-    It raises `QuotaExceeded` if the part creates more objects than the world may have.
+    It raises `QuotaExceeded` if the block creates more objects than the world may have.
     """
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)
@@ -165,7 +165,7 @@ def check_wanted(wanted: Mapping[str, Any], most: Mapping[str, Any], within: str
 
 
 def hold_to(world: World, most: Mapping[str, Any]) -> None:
-    """Lower the quotas of a world to those of its server."""
+    """Lower the quotas of a world to the quotas of its server."""
     settings: Mapping[str, Any] = settings_of(world)
     held: dict[str, Any] = {}
     for name in QUOTAS:

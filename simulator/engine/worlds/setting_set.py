@@ -78,21 +78,20 @@ class SettingSet(TypedDict):
     """
     quota_journal_bytes: Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]
     """The maximum value of `journal_bytes`. null means the server's own quota."""
-    # These fields are not required, because documents saved before these settings existed do not contain them. A
-    # response contains all of them.
+    # These fields are not required, because older documents do not contain them. A response contains all of them.
     quota_snapshots: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
     """The maximum number of snapshots of the world. null means the server's own quota."""
     quota_scenarios: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
     """The maximum number of scenarios uploaded to the world. null means the server's own quota."""
     quota_events: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000_000)]]
-    """The number of events in the world from which on `emit` is refused. null means the server's own quota."""
+    """The number of events in the world. When it is reached, `emit` is refused. null means the server's own quota."""
     quota_bytes: NotRequired[Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]]
     """The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota.
     """
 
 
 def _read(hint: Any) -> tuple[Any, Setting]:
-    """Return the type of a setting without its `Setting` object, and that object."""
+    """Split the annotation of a setting into its type and its `Setting` object."""
     if get_origin(hint) is NotRequired:
         (hint,) = get_args(hint)
     *typed, setting = get_args(hint)

@@ -1,4 +1,4 @@
-"""The settings of a world, and the assumptions that it switches.
+"""The settings of a world, and the assumptions that it changes.
 
 Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). Code that
 depends on a switchable assumption calls `assumes`.
@@ -25,9 +25,9 @@ MANUAL_START = "2026-01-05T08:00:00.000Z"
 
 
 class AllSettings(SettingSet):
-    """The settings of a world, including the switched assumptions.
+    """The settings of a world, including the assumptions that it changes.
 
-    These have a table of their own for quick lookups.
+    These assumptions have their own table for quick lookups.
     """
 
     assumptions: Mapping[str, str]
@@ -62,16 +62,16 @@ def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], 
 
 
 def assumes_anything(world: World) -> bool:
-    """Return True if any alternative is active, or if look-ups are recorded."""
+    """Return True if any alternative is active, or if lookups are recorded."""
     return bool(world.store[ASSUMED].rows) or world.wiring.on_assumption is not None
 
 
 def settings_of(world: World) -> SettingSet:
     """Return all current settings of a world."""
     stored: Any = world.store[SETTINGS].get("settings")
-    if stored is None or len(stored) < len(DEFAULTS):  # saved by a version that had fewer settings
+    if stored is None or len(stored) < len(DEFAULTS):  # A version that had fewer settings saved this world.
         stored = {**DEFAULTS, **(stored or {})}
-    complete: SettingSet = stored  # not a `cast` call: every request reads the settings four times
+    complete: SettingSet = stored  # This is not a `cast` call, because every request reads the settings four times.
     return complete
 
 

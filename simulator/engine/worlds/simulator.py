@@ -1,7 +1,6 @@
-"""The simulator: takes the packages of a provider and wires every world.
+"""The simulator: it collects the packages of a provider and wires every world.
 
-Importing a module registers nothing, and there is no global state. A `Simulator` is an object that contains all
-worlds.
+Importing a module registers nothing, and there is no global state. A `Simulator` is an object that contains all worlds.
 """
 
 from __future__ import annotations
@@ -114,15 +113,17 @@ class Simulator:
         self._snapshots_taken: dict[str, int] = {}
         self._initial_states: dict[str, InitialState] = {}
         self._observers: list[Observer] = []
-        self.away: Container[str] = frozenset()  # ids of worlds in a store that are not in memory
-        self.stand_in: World | None = None  # for `default` if another process has it; it is never saved
+        self.away: Container[str] = frozenset()
+        """The ids of the worlds in a store that are not in memory."""
+        self.stand_in: World | None = None
+        """Replaces the world `default` if another process has it. It is never saved."""
 
     def observe(self, observer: Observer) -> None:
-        """Call this observer for every world that is created or ends from now on."""
+        """Register an observer, which is called for every world that is created or ends from now on."""
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Return True if a world is in this simulator. It is False after the world was deleted or replaced."""
+        """Return True if a world is in this simulator. A world that was deleted or replaced is not."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
@@ -216,7 +217,10 @@ class Simulator:
             observer.attach(world)
 
     def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
-        """Reset a world to its initial state. Uploaded scenarios are kept. `wall_ms` is the current machine time."""
+        """Reset a world to its initial state.
+
+        Uploaded scenarios are preserved. `wall_ms` is the current wall-clock time.
+        """
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
@@ -250,7 +254,7 @@ class Simulator:
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
         """Register a world from a store, even if it has too many objects.
 
-        `taken` is the number of snapshots that were ever taken of it.
+        `taken` is the number of snapshots that were ever taken of the world.
         """
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
@@ -336,12 +340,11 @@ class Simulator:
         self, state: WorldState, world_id: str, seed: int | None, *, prepare: Callable[[World], None], replace: bool,
         keys_of: str = "",
     ) -> World:  # fmt: skip
-        """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or one of its keys is
-        in use.
+        """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or a key is in use.
 
         If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it
-        raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of`
-        as in a `Blueprint`.
+        raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of` as
+        in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
@@ -356,7 +359,7 @@ class Simulator:
             self.provider.identity.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
-        world.store.drop_row_numbers()  # the old keys are deleted, and deletions number all rows
+        world.store.drop_row_numbers()  # Replacing the keys deleted rows, and deletions number all rows.
         bound_journal(world)
         return world
 

@@ -38,7 +38,7 @@ class Blueprint:
     """The observed files that the world is based on."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
-        """Return the settings, with the observed alternatives of assumptions that they do not switch."""
+        """Return the settings, including the observed alternatives for assumptions that the settings do not specify."""
         if not self.observed:
             return self.settings
         seen = observations.alternatives_in(self.observed)
@@ -81,7 +81,7 @@ class InitialState:
     ) -> bool:
         """Return True if the state was built from these very input objects.
 
-        The objects are compared by identity, because 1 and 1.0 are equal but lead to different states.
+        The objects are compared by identity, because 1 and 1.0 are equal but produce different states.
         """
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (

@@ -106,7 +106,7 @@ class ControlJournal:
         self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
-        """Reserve and return an id for a call, which `end` releases. Return "" if the call is not journalled."""
+        """Reserve an id for a call and return it. `end` releases the id. Return "" if the call is not journalled."""
         if world is None or operation.recorded_as is None:
             return ""
         reserved = (number for world_id, number in self._reserved if world_id == world.id)
@@ -181,8 +181,7 @@ def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
         seen[row.id] = seen.get(row.id, 0) + 1
         while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
             yield waiting.pop(0)
-    # The remaining control calls follow a replay whose original request was dropped, so `seen` did not reach their
-    # count.
+    # The remaining control calls follow a replay of a dropped request, so `seen` did not reach their count.
     yield from waiting
 
 

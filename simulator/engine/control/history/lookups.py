@@ -1,7 +1,7 @@
-"""Indexes by resource. With them, inspecting one resource does not require reading the whole history of its world.
+"""Indexes by resource, so that inspecting one resource does not require reading the whole history of its world.
 
-Reading an index updates it with the rows added since the last read, or with all rows if the world's state was
-restored. The indexes therefore add no cost to API requests.
+Reading an index updates it with the rows added since the last read, or with all rows if the world's state was restored.
+The indexes therefore add no cost to API requests.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Indexes:
     """The indexes of one world."""
 
     def __init__(self, world: World) -> None:
-        weak = ref(world)  # `Lookups` keeps this object for as long as the world exists, so a strong ref would leak
+        weak = ref(world)  # A weak reference, because `Lookups` keeps this object for as long as the world exists.
 
         def referred_to(key: str, _: str) -> Iterable[str]:
             present = weak()

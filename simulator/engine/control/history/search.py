@@ -43,7 +43,7 @@ SORTS = {
     "scenario": "A scenario of the world.",
 }
 MOST_LOOKED_AT = 20_000
-"""The number of newest items of each sort that are searched. The response states whether older items were left out."""
+"""The number of newest items of each sort that are searched. The response states whether older items were skipped."""
 MOST_CHARACTERS = 200
 _DEFAULT_LIMIT = 20
 _AT_ONCE = 250
@@ -82,10 +82,10 @@ class Found(TypedDict):
 
 class SearchAnswer(TypedDict):
     data: list[Found]
-    """The items found.
+    """The items found, sorted by how well they match.
 
-    Exact matches come first, then values that start or end with the query, then other matches. Each group starts with
-    the newest item.
+    Exact matches come first, then values that start or end with the query, then other matches. Within each group, the
+    newest item comes first.
     """
     looked_at: Count
     """The number of items that were searched."""
@@ -213,7 +213,7 @@ async def search(call: ControlCall) -> SearchAnswer:
                 break
             looked_at += 1
             if looked_at % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # let other requests run
+                await asyncio.sleep(0)  # Let other requests run.
             grade = query.grade(candidate.lines)
             if grade is not None:
                 hits.append(((grade, place, number), candidate))
@@ -232,7 +232,7 @@ _LINES: PerWorld[dict[str, tuple[Record, str]]] = PerWorld(dict)
 def _resources(world: World) -> Iterator[_Candidate]:
     cache = _LINES[world]
     tables = frozenset(kind.table.name for kind in world.wiring.kinds.values() if kind.listed)
-    # A copy, because the world may change during the iteration.
+    # This is a copy, because the world may change during the iteration.
     for resource_id in list(islice(ids_newest_first(world, tables), MOST_LOOKED_AT + 1)):
         record = find(world, resource_id)
         if record is None:

@@ -1,8 +1,8 @@
 """Server-sent events that report changes in a world as they happen.
 
 The feed of a world derives its messages from the writes to the world's tables and from the journal of API requests.
-Resource packages therefore do not depend on the feed. The first reader creates the feed. The feed is deleted after it
-has had no reader for the time that a channel stores messages.
+Resource packages therefore do not depend on the feed. The first reader creates the feed. A feed without readers is
+deleted as soon as a former reader could no longer reconnect without missing a message.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Feed:
     def _written(self, writes: list[Write]) -> None:
         try:
             self._publish_writes(writes)
-        except Exception:  # an error in the stream must not undo the transaction
+        except Exception:  # An error in the stream must not undo the transaction.
             _log.exception("the stream of the world %s lost messages", self.world.id)
 
     def _publish_writes(self, writes: list[Write]) -> None:
@@ -190,7 +190,7 @@ class EventStreams(Watcher):
         Message ids increase, even after a restart of the server. With the header Last-Event-ID, the stream continues
         after that message. If later messages are no longer available, a `missed` message with that id is sent first.
         """
-        from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
+        from sse_starlette.sse import EventSourceResponse  # This import is slow, and the module is rarely needed.
 
         world_id, after = call.query.get("world") or call.world_id, _last_id(call)
         await call.wake(world_id)
@@ -231,7 +231,7 @@ class EventStreams(Watcher):
 
 
 async def _messages(runtime: Runtime, feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
-    """Yield the messages after number `after`, or the state of the clock and then all new messages if it is None.
+    """Yield the messages after number `after`. If `after` is None, yield the state of the clock, then all new messages.
 
     The reader is registered at the first iteration, so a stream that is never read does not leave a reader behind.
     """

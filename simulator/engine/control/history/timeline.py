@@ -53,7 +53,7 @@ class Timeline(TypedDict):
     data: list[TimelineEntry]
     """The entries, oldest first."""
     earlier: Count
-    """The number of earlier entries that `limit` left out or that were dropped from the journals."""
+    """The number of earlier entries that `limit` excluded or that were dropped from the journals."""
 
 
 @operation("GET /timeline", "List everything that happened", query=LIMIT)
@@ -63,7 +63,7 @@ async def timeline(call: ControlCall) -> Timeline:
     Use it to find out what caused what. Entries with the same simulated time are in the order of cause and effect.
     """
     simulator, limit = call.simulator, call.limit()
-    # In a thread and from a copy of the state, because the journals may be long.
+    # This runs in a thread and reads a copy of the state, because the journals may be long.
     return await asyncio.to_thread(_timeline, simulator, simulator.state_of(call.world), limit)
 
 
@@ -127,7 +127,7 @@ class _Collector:
     def _number(self, cause: Cause, at_ms: int, least: int) -> int:
         """Return the number of the call with this cause, or -1 if there is none.
 
-        `least`: the call number of the previous transition or event.
+        `least` is the call number of the previous transition or event.
         """
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)

@@ -99,7 +99,7 @@ def _closed(model: type[Body]) -> JsonObject:
 
 
 def _inlined(part: Any, definitions: JsonObject) -> Any:
-    """Replace `$ref` with the definition it refers to, and remove titles. Both contain names of Python classes.
+    """Replace each `$ref` with its definition, and remove titles. Both contain names of Python classes.
 
     A `$ref` inside `anyOf` would not resolve anyway.
     """
@@ -109,7 +109,7 @@ def _inlined(part: Any, definitions: JsonObject) -> Any:
         return part
     if "$ref" in part:
         return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
-    named = part.get("title")  # a dictionary here is the schema of a property called "title"
+    named = part.get("title")  # Here, a dictionary is the schema of a property called "title".
     return {
         name: _inlined(one, definitions) for name, one in part.items() if name != "title" or not isinstance(named, str)
     }

@@ -29,9 +29,9 @@ _TESTS: Mapping[str, str] = {
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
-    """Return text with the meaning of a resource's state, its cause and the next timer; "" without a history.
+    """Return text that states the meaning of a resource's state, its cause and the next timer.
 
-    For a refund, the text explains the failure that led to it.
+    For a refund, the text explains the failure that led to it. Return "" if the resource has no history.
     """
     if not history:
         return ""
@@ -101,7 +101,7 @@ def meanings(kind: Kind[Any], field: str) -> Mapping[str, str]:
     """Return the descriptions of a field's values, from the kind's response type; {} if there are none."""
     try:
         hint = get_type_hints(kind.shape(), include_extras=True).get(field)
-    except TypeError:  # a union of several types
+    except TypeError:  # The annotation is a union of several types.
         return {}
     return next(_explained(hint), {})
 

@@ -248,7 +248,7 @@ def _describe_cause(world: World, cause: Cause) -> str:
 def _does(world: World, kind: str) -> str:
     """Return the description of a timer.
 
-    An unknown kind, such as a courier's delivery attempt, is returned unchanged.
+    The name of an unknown kind, such as a delivery attempt of the courier, is returned unchanged.
     """
     row = world.wiring.timers.get(kind)
     return kind if row is None else row.does

@@ -127,7 +127,7 @@ def _is_own(world: World, environment: str, entry: Entry) -> bool:
     own = _own_prefix(world, environment)
     if any(posting.account.startswith(own) for posting in entry.postings):
         return True
-    record = find(world, entry.resource_id)  # a ramp moves money that bypasses the balances of the account
+    record = find(world, entry.resource_id)  # A ramp order moves money that bypasses the balances of the account.
     return record is not None and record.environment == environment and not record.owner
 
 

@@ -98,7 +98,7 @@ class _Route:
         self._moved_clock = False
 
     async def follow(self, start: Setup, usual: Drive | None = None) -> TriggerAnswer:
-        """Create the resources that are needed, then follow the usual path or else the first legal path.
+        """Create the required resources, then follow the usual path. If there is none, follow the first legal path.
 
         Raise `ControlError` 409 if no path works.
         """
@@ -229,7 +229,7 @@ class _Route:
                 f"no pending timer will change {target}; perform an action on it instead",
             )
         if len(self._world.wiring.timers[timer.kind].moves) <= 1 or until.most > 1:
-            return  # the timer has only one outcome, or it will fire several times
+            return  # The timer has only one outcome, or it will fire several times.
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
         if not any(event.type == self._event for event in emitted):
             about_target = (event for event in emitted if event.object_id == target)

@@ -43,7 +43,7 @@ def _as_given(hint: Any) -> Any:
 
 if TYPE_CHECKING:
     from simulator.engine.faults.in_force import FaultEntry
-else:  # derived, so that each fault field is declared only once
+else:  # The types are derived, so that each fault field is declared only once.
     _Given = TypedDict(
         "_Given",
         {

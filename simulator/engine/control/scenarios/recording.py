@@ -1,6 +1,6 @@
 """GET /recording: the API requests and control calls made in a world, as a scenario that repeats them.
 
-Secrets and token exchanges are left out. Webhook endpoints are left out too, because their URLs may contain secrets.
+Secrets and token exchanges are omitted. Webhook endpoints are omitted too, because their URLs may contain secrets.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def recording(call: ControlCall) -> Raw[str]:
             "name", "it must be a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`"
         )
     simulator, since = call.simulator, call.given("since") or ""
-    # In a thread and from a copy of the state, because the journals may be long.
+    # This runs in a thread and reads a copy of the state, because the journals may be long.
     rows = {path: row for path, row in call.rows.items() if isinstance(row, ControlOperation)}
     text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), rows, since, name)
     return Raw(text)
@@ -80,7 +80,7 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if `POST /scenarios` accepts a recording. It limits the number of bytes and values.
+    """Return True if `POST /scenarios` accepts a recording. The number of its bytes and values is limited.
 
     A value takes at least two bytes, so a short recording does not need to be parsed.
     """
@@ -168,7 +168,7 @@ class _Collector:
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """Yield the control calls that create the differences between this world and the world of a scenario run."""
+        """Yield the control calls that turn the world of a scenario run into the initial state of the recording."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
@@ -216,7 +216,7 @@ class _Collector:
         )
 
     def _why_not(self, row: JournalEntry, path: str) -> str:
-        """Return why a request cannot be repeated, or "" if it can."""
+        """Return the reason why a request cannot be repeated, or "" if it can."""
         if path.partition("?")[0].startswith("/webhooks"):
             return "calls of /webhooks, because receivers are not part of a scenario"
         if row.status == 0:

@@ -85,7 +85,7 @@ async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))
     loader = Loader(call.simulator.vocabulary)
     try:
-        # In a thread, because parsing a large file takes a while and would block other worlds.
+        # This runs in a thread, because parsing a large file takes a while and would block other worlds.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None

@@ -30,7 +30,7 @@ operation = calls_under("Clock")
 _STREAM = "history"
 _PLANNED_AT_ONCE = 50
 _MOST_ORDERS = 20_000
-"""The limit for one call, because other calls wait for slices of its work."""
+"""The maximum number of orders in one call. Other calls have to wait while a slice of the work runs."""
 
 
 class SeedBody(Body):
@@ -58,7 +58,7 @@ SeedAnswer = TypedDict(
 
 @operation("POST /seed", "Give the world a history", body=SeedBody, query=WAIT, by_environment=True, recorded_as="call")
 async def seed(call: ControlCall) -> SeedAnswer:
-    """Create orders on each of the following days, and complete them with outside events up to the end of that time.
+    """Create orders on each of the next simulated days, and complete them with outside events.
 
     Use this operation to fill lists, limits, orders, recurring runs and webhooks with data for several months.
     Requests, timers and webhook deliveries have the same effects as in single calls. The same seed produces the same
@@ -112,7 +112,7 @@ class _Seeding:
         }
 
     async def _let_others_run(self) -> None:
-        """Let other calls run if this one has used its slice. Raise `ControlError` 409 if they have ended the world."""
+        """Let other calls run if the time slice is over. Raise `ControlError` 409 if one of them ended the world."""
         seconds = asyncio.get_running_loop().time
         if seconds() < self._turn_ends:
             return
@@ -134,7 +134,7 @@ class _Seeding:
                 self._push(at_ms, self._stepper(self._setup.answers), episode)
 
     def _push(self, at_ms: int, stepper: Stepper, episode: Episode) -> None:
-        self._planned += 1  # ties are broken by the order of planning
+        self._planned += 1  # Orders that are due at the same time are played in the order in which they were planned.
         heapq.heappush(self._due, (at_ms, self._planned, stepper, episode.drive, episode.later))
 
     async def _until(self, end_ms: int) -> None:

@@ -73,7 +73,7 @@ class ScheduledAttempt(TypedDict):
     attempt: Count | None
     """The number of the attempt, from 1; null for a planned one."""
     at: Timestamp
-    """When the attempt was made, or when it is due if all attempts before it fail immediately."""
+    """The time of the attempt. A planned attempt is due then if all attempts before it fail immediately."""
     status: Annotated[
         str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
     ]
@@ -129,7 +129,7 @@ def _require_recipient(call: ControlCall, event: Event, endpoint_id: str) -> Non
 
 
 def _plan(call: ControlCall, event: Event, deliver: faults.Deliver) -> DeliveryPlan:
-    """Return the fault for the attempts, validated like a webhook fault."""
+    """Return the fault for the attempts. It is validated like a webhook fault."""
     for name in OF_FIRST_ATTEMPTS:
         if getattr(deliver, name):
             raise invalid_parameter(

@@ -1,7 +1,7 @@
 """Built-in webhook receivers. An inbox stores the messages it receives and responds with configured statuses.
 
-All worlds of a server share its inboxes. If some tokens are limited to certain worlds, each world has its own
-inboxes. A message that the world did not send then needs a token that can access the world.
+All worlds of a server share its inboxes, unless some tokens are limited to certain worlds. In that case, each world has
+its own inboxes, and a message that the world did not send needs a token that can access the world.
 
 Each message belongs to a world and is deleted with it. Anyone who can connect to the server can post to an inbox, so
 the number of messages and their bytes are limited.
@@ -212,10 +212,10 @@ class Inboxes(Watcher):
         takes_webhooks=True,
     )
     async def inbox_receive(self, call: ControlCall) -> Raw[InboxReceipt]:
-        """Store a message, and respond with the inbox's next status. A request from a page of another origin is
-        refused with 403.
+        """Store a message, and respond with the inbox's next status.
 
-        If you have no receiver yet, use the URL of an inbox as a webhook endpoint.
+        A request from a page of another origin is refused with 403. If you have no receiver yet, use the URL of an
+        inbox as a webhook endpoint.
         """
         origin = call.headers.get("origin")
         own = "/".join(call.origin.split("/", 3)[:3])

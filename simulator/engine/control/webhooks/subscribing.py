@@ -51,7 +51,7 @@ async def subscribe_inbox(call: ControlCall) -> webhooks.WebhookEndpoint:
         gates = identity_of(world).check_gates
         probe = perform(row[0]["POST"], Call(world, call.environment, {}), body, cause=cause, gates=gates)
         assert isinstance(probe, Probe)
-        # In a task, because the courier needs a current task and a control call may begin without one.
+        # This runs in a task, because the courier needs a current task and a control call may begin without one.
         outcome = await asyncio.create_task(call.runtime.courier.probe(world, probe))
         if not call.simulator.lives(world):
             raise replaced()

@@ -54,7 +54,7 @@ class Contents:
 
 @lru_cache(maxsize=8)
 def contents_of(own: tuple[TableKey[Any], ...], environments: tuple[str, ...]) -> Contents:
-    """Return what documents of a simulator may contain: these tables, and the server's tables."""
+    """Return the tables and classes that a simulator's documents may contain. They include the tables of the server."""
     tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
     return Contents(tables, environments, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
@@ -215,7 +215,7 @@ def _clock(parent: JsonObject, at: str, codec: Codec) -> tuple[str, int, Decimal
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
     _check_row(SETTINGS, "settings", settings, "blueprint.settings")
-    return {**DEFAULTS, **settings}  # an earlier version had fewer settings
+    return {**DEFAULTS, **settings}  # An earlier version had fewer settings.
 
 
 def _table(name: str, pairs: object, contents: Contents, dropped: DroppedRows) -> dict[str, Any]:

@@ -29,8 +29,9 @@ class UnreadableWorld(TypedDict):
 
 class RawPiece(TypedDict):
     part: str
-    """`base`, `entry`, or `snapshot` followed by the id of the snapshot. `base` is a saved state, and each `entry`
-    contains later changes.
+    """The kind of piece: `base`, `entry`, or `snapshot` followed by the id of the snapshot.
+
+    The `base` is a saved state, and each `entry` contains later changes.
     """
     number: Count
     """The position of the piece. Entries follow their base in order of position."""

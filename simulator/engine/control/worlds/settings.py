@@ -31,7 +31,7 @@ class SeenVerdict(TypedDict, total=False):
     verdict: Annotated[Literal["holds", "differs", "neither"], Meanings(VERDICTS)]
     """The verdict in the observed file. Absent if there is none."""
     seen: str
-    """The behaviour of the service, if it is neither as assumed nor an alternative."""
+    """The observed behaviour, if it is neither the assumed behaviour nor one of the alternatives."""
 
 
 class SwitchEntry(ShownSwitch, SeenVerdict):
@@ -72,10 +72,10 @@ async def patch_settings(call: ControlCall) -> AllSettings:
 
 @operation("GET /assumptions", "List the switchable assumptions")
 async def list_assumptions(call: ControlCall) -> SwitchList:
-    """List the assumptions about the service that have alternatives. Choose an alternative with the setting
-    `assumptions`.
+    """List the assumptions about the service that have alternatives.
 
-    Use it to test your code against each way in which the real service may behave.
+    Choose an alternative with the setting `assumptions`. Use it to test your code against each way in which the real
+    service may behave.
     """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()

@@ -101,7 +101,7 @@ class SnapshotBody(Body):
     name: FreeText | None = None
     """The name of the snapshot."""
     wait: bool | None = None
-    """Whether to wait without a limit for a receiver that has not responded to a webhook yet."""
+    """Whether to wait without a time limit for a receiver that has not responded to a webhook yet."""
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
@@ -174,7 +174,7 @@ async def get_snapshot(call: ControlCall) -> Raw[StateDocument]:
 
 
 async def _document(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
-    # In a thread, because the state may be large. This is safe because a state is immutable.
+    # This runs in a thread, because the state may be large. This is safe because a state is immutable.
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 

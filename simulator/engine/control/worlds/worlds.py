@@ -96,8 +96,10 @@ class WorldBody(Body):
     settings: Settings | None = None
     """The initial settings."""
     observed: ObservedFile | None = None
-    """The observed file that the world is based on. `settings.assumptions` takes precedence. The default is the
-    server's file."""
+    """The observed file that the world is based on.
+
+    `settings.assumptions` takes precedence. The default is the server's file.
+    """
     replace: bool = False
     """Whether an existing world with this id is deleted first."""
 
@@ -141,7 +143,7 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _observed(call: ControlCall) -> tuple[Observed, ...]:
-    """Return the observed files in the body. Raise `ControlError` 400 with the place of a mistake."""
+    """Return the observed files in the body. Raise `ControlError` 400 with the location of the error."""
     try:
         return read_all(call.body.observed, call.simulator.provider.alternatives(), "observed")
     except StateError as error:
@@ -168,9 +170,9 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
-    """Return the value that the keys are derived from.
+    """Return the value from which the keys are derived.
 
-    This is "" for the id of the world, or a secret if tokens are limited to certain worlds.
+    This is "" for the id of the world, or a secret if some tokens are limited to certain worlds.
     """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 
@@ -189,7 +191,7 @@ def _as_control_error(call: ControlCall) -> Iterator[None]:
         else:
             why = f"The world {error} already has the keys of the new world. Delete it, or choose another id or seed."
         raise ControlError(409, "already_exists", why, "id") from None
-    except CannotActivate as error:  # the path in the error is relative to the scenario
+    except CannotActivate as error:  # The path in the error is relative to the scenario.
         given: list[str | JsonObject] = call.body.scenarios or []
         names = [one if isinstance(one, str) else one.get("name") for one in given]
         within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario

@@ -81,7 +81,7 @@ class Folder:
         return seen == self._seen and (stamps, troubles) != (self._last.stamps, known)
 
     def read(self) -> Reading:
-        """Read changed files. Invalid files are read again, because they may refer to files that exist now."""
+        """Read changed files, and read invalid files again, because the files that they refer to may exist now."""
         stamps, troubles = self._present()
         files = {path: file for path, file in self._last.files.items() if path in stamps}
         problems: dict[Path, Sequence[FolderProblem]] = dict(troubles)
@@ -137,7 +137,7 @@ class Folder:
                 try:
                     seen = path.stat()
                 except OSError:
-                    continue  # deleted since the listing
+                    continue  # The file was deleted after the directory was listed.
                 found[path] = (seen.st_mtime_ns, seen.st_size, seen.st_ino)
         return found, troubles
 

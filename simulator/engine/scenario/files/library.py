@@ -117,7 +117,7 @@ _NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTIL
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:
-    """Return the scenario names in the files, so that files can refer to each other. The files may be invalid."""
+    """Return the names of the scenarios in the files, which may be invalid. Files can then refer to each other."""
     names = []
     for path in paths:
         try:

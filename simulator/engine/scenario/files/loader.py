@@ -77,7 +77,7 @@ class Loader:
             self._check(part, known)
             line, column = whole.place(path)
             listed = [one.shown() for one in part.in_order()]
-            # If nothing is listed, the problem is that the value alone exceeds the bounds of an upload.
+            # If the list is empty, the value by itself exceeds the size limits for uploads.
             listed = listed or [{**one, "line": line, "column": column} for one in error.errors]
             raise ScenarioError(listed, error.source) from None
 

@@ -47,7 +47,7 @@ def shipped_library(vocabulary: Vocabulary, directory: Path | None = None, compi
 
 
 def line_of(path: Path, file: ScenarioFile) -> bytes:
-    """Return the line for a file in `scenarios.json`."""
+    """Return the line of `scenarios.json` for a file."""
     row = {
         "of": sha256(path.read_bytes()).hexdigest(),
         "document": file.document,

@@ -15,7 +15,7 @@ from simulator.engine.text.fields import Wrong, dotted, wrongs_of
 from simulator.engine.vocabulary.vocabulary import Vocabulary
 
 _CONFUSED = {"at": "after", "after": "at"}
-"""Steps in rules use `after`, and steps in timelines use `at`."""
+"""Fields that users confuse: steps in rules use `after`, and steps in timelines use `at`."""
 
 
 class ActionChecker:
@@ -55,7 +55,7 @@ class ActionChecker:
     def check_parameters(
         self, path: Path, action: str, given: dict[str, object], fields: Iterable[str], kinds: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """Check parameters against every definition of the action, and report the shortest list of problems."""
+        """Check parameters against every definition of the action. Report the shortest list of problems."""
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
             possible = ", ".join(self._actions.kinds(action))
@@ -125,7 +125,7 @@ def _problems(row: Action, given: dict[str, object], events: Collection[str]) ->
     for one in found:
         place: Path = tuple(part for part in one.path if not isinstance(part, int))
         if "${" in str(one.value) or "${" in str(dig(given, dotted(one.path))):
-            continue  # the value is known only when the step is planned
+            continue  # The value is known only when the step is planned.
         name = place[-1] if place else ""
         if one.kind == "missing":
             problems.append((place, "missing", f"the parameter `{name}` is missing"))

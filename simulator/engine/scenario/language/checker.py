@@ -1,7 +1,8 @@
-"""Checks that need the vocabulary, which the models of the language do not have.
+"""Checks that need the vocabulary of the service.
 
-They cover parameters and the names of events, actions, scenarios and groups. The document is checked as written, so
-one mistake does not hide others. Values with the wrong structure are skipped, because the models report them.
+They cover parameters and the names of events, actions, scenarios and groups. The models of the language do not know the
+vocabulary. The document is checked as written, so one mistake does not hide others. Values with the wrong structure are
+skipped, because the models report them.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ class ScenarioChecker:
             self._document.report_missing(path, ("match", "webhook"), message)
             return
         if matches_webhooks and "deliver" not in fault:
-            # The models report an effect next to `deliver` as a field that belongs inside it.
+            # If an effect was written next to `deliver`, the models report that it belongs inside `deliver`.
             if not any(name in Deliver.model_fields for name in fault):
                 message = "`deliver` is missing: the effect on the deliveries"
                 self._document.report_missing(path, ("deliver",), message)

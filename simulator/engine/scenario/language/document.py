@@ -302,7 +302,7 @@ class _Reader:
         self._document.value = None if root is None else self._build(root, ())
 
     def _compose(self, events: Iterator[Any]) -> _Node | None:
-        """Return the root node of a stream. An alias is replaced by the node that it refers to."""
+        """Return the root node of a stream. Each alias is replaced with its node."""
         root: _Node | None = None
         within: list[_Node] = []
         documents = 0

@@ -171,8 +171,9 @@ def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> lis
 
 
 def _is_filled_in(one: Wrong, body: Mapping[str, object]) -> bool:
-    """Return True if the value or one of its parents contains a `${…}`, so that its final value is known only during
-    a run.
+    """Return True if the value or one of its parents contains a `${…}`.
+
+    The final value is then known only during a run.
     """
     value: object = body
     for part in one.path:

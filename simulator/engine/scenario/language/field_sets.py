@@ -81,7 +81,7 @@ class FieldSet:
         return frozenset(found) or None
 
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
-        """Return the variants whose `type` field can have one of these values, or all variants if there are none."""
+        """Return the variants whose `type` field can have one of these values, or all variants if no variant has."""
         kept = []
         for variant in self.variants:
             named = variant.get("properties", {}).get("type")
@@ -101,7 +101,8 @@ def _variants_of(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
     if "$ref" in schema:
         several = (defs[schema["$ref"].rpartition("/")[2]],)
     if several:
-        said = {name: schema[name] for name in ("description",) if name in schema}  # the field's own
+        # The field's own description takes precedence.
+        said = {name: schema[name] for name in ("description",) if name in schema}
         for one in several:
             yield from ({**variant, **said} for variant in _variants_of(one, defs) if variant)
     elif isinstance(schema.get("type"), list):

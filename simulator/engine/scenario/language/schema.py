@@ -107,7 +107,7 @@ class Rule(Part):
     """The error response. Allowed only with `on: request`. The request then has no effect."""
 
 
-# A fault has the same fields as in the control API. Only its durations are parsed like all others in the file.
+# A fault has the same fields as in the control API. Its durations use the syntax of all other durations in the file.
 
 
 class FaultMatch(Part, faults.Match):
@@ -179,7 +179,7 @@ class Scenario(Part):
     It multiplies the remaining delay of steps whose object uses a network with that status.
     """
     below: Annotated[list[str], Field(alias="with")] = []
-    """The scenarios that are also active, with lower priority, when this scenario's drive is run."""
+    """The scenarios that are also active, with lower priority, during the drive of this scenario."""
     retry: bool = True
     """Whether the drive repeats calls after 429 and 503, with increasing waits on the simulated clock."""
 

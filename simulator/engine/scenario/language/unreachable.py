@@ -65,11 +65,11 @@ def warn_of_unreachable_steps(
     named = [event for event in events if isinstance(event, str)]
     states = {kind: frozenset[str]().union(*(_after(vocabulary, kind, one) for one in named)) for kind in kinds}
     if not all(states.values()):
-        return  # the event can be about an object of any kind
+        return  # The event may be about an object of any kind.
     for path, step in steps:
         action = step.get("action")
         if "scenario" in step:
-            return  # the other scenario decides from here on
+            return  # From here on, the other scenario decides.
         if "target" in step or not isinstance(action, str) or action not in actions.rows:
             continue
         acts_on = {kind for row in actions.rows[action] for kind in row.kinds}

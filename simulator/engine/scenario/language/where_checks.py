@@ -106,8 +106,10 @@ class WhereChecker:
                     self._document.warn(place, message, key=True)
 
     def _kinds_of(self, events: list[str]) -> Iterable[tuple[str, FieldSet, frozenset[str]]]:
-        """Yield the kinds of object in these events: the name, the fields, and the statuses that the object can
-        have."""
+        """Yield the kinds of object in these events.
+
+        Each kind has a name, its fields, and the statuses that the object can have.
+        """
         for event in events:
             if event != CREATED:
                 for kind, (fields, statuses) in field_sets.of_event(self._vocabulary, event).items():
@@ -178,7 +180,7 @@ class WhereChecker:
         """Check that a field exists and can have this value. If `only` is given, the value must be in it."""
         here, above = fields, ""
         if not fields.variants:
-            return  # the fields are not known
+            return  # The fields are unknown.
         for part in name.split("."):
             if here.is_open:
                 return
@@ -229,7 +231,7 @@ class WhereChecker:
             if not words or any(passes(given, word) for word in words):
                 return
         except (TypeError, ValueError):
-            return  # the models report an invalid test
+            return  # The models report an invalid test.
         known = ", ".join(sorted(words)) if len(words) <= _FEW else f"{len(words)} values"
         self._document.warn(place, f"`{name}` never passes these tests; its values are {known}")
 

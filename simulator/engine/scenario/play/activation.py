@@ -44,7 +44,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
     scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if a `world` entry is
     refused.
     """
-    # Only the last position of a repeated name counts, because later scenarios take precedence.
+    # If a name is repeated, only its last position counts, because later scenarios take precedence.
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
     for name in wanted:
         if not context.catalogue.knows(world, name):
@@ -143,7 +143,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
                               environment=step.environment or world.environments[0], action=step.action,
                               acts_on=step.target, parameters=step.parameters, of_timeline=True)  # fmt: skip
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
-    # All steps are examined, because `world` may just have taken down a network that steps of other scenarios need.
+    # All steps are checked, because `world` may have taken down a network that steps of other scenarios need.
     held_steps.hold(world, context.actions, context.outages)
 
 

@@ -120,8 +120,8 @@ class RuleIndex:
 class PreparedScenario:
     """A scenario with its rules indexed by event."""
 
-    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type
-    # or the request's method, so one lookup rejects most of them. This makes a read call a fifth faster.
+    # Every event and every call is compared with the rules, and few match. Nearly every rule tests the object's type or
+    # the request's method, so one lookup rejects most of them. This makes read calls a fifth faster.
 
     row: ScenarioFile | Uploaded
     """The library entry or table row that the scenario was prepared from."""

@@ -92,13 +92,13 @@ class Engine:
     # --- occurrences --------------------------------------------------------------------------------------------
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
-        """Offer an event to the scenarios. Call this inside the transaction that emitted the event."""
+        """Let the scenarios react to an event. Call this inside the transaction that emitted the event."""
         if event.type == self._context.outages.event:
             self._network_changed(world)
         rules.dispatch(self._context, world, Occurrence(event.environment, event.type, subject, event.object_id))
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
-        """Offer a new resource to the scenarios. Call this if its creation emits no event."""
+        """Let the scenarios react to a new resource. Call this if its creation emits no event."""
         rules.dispatch(self._context, world, Occurrence(environment, CREATED, subject, object_id))
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
@@ -109,8 +109,8 @@ class Engine:
         steps.failed(world, timer, error)
 
     def _network_changed(self, world: World) -> None:
-        # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps
-        # beyond the end of time. Any remaining step may need another network that is down.
+        # The order matters. Released steps must be stretched for the new status, too. Stretching can delay steps beyond
+        # the end of simulated time. Any remaining step may need another network that is down.
         outages = self._context.outages
         held_steps.release(world, outages.status)
         slowing.restretch(world, outages.status, lambda name: self._slowdown(world, name))

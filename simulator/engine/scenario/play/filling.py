@@ -16,7 +16,7 @@ PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
-    """No earlier response contains the value for a `${…}` in a drive."""
+    """No earlier response contains the value of a `${…}` placeholder in a drive."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"`${{{path}}}` has no value: no earlier response contains it")

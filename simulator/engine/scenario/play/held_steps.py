@@ -65,8 +65,8 @@ HELD = TableKey("scenario.held", Held)
 def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[str] | None = None) -> None:
     """Hold the steps that need a network that is down, and the steps after them in the same rule.
 
-    Held steps are removed from the agenda. If no network status has changed, `fresh` contains the keys of new timers,
-    and only these are examined. Without `fresh`, all steps are examined.
+    Held steps are removed from the agenda. If `fresh` is given, no network status has changed, and only the timers with
+    these keys are checked. Otherwise, all steps are checked.
     """
     status, networks = outages.status, outages.networks
     if not any(status(world, environment, name) == "down" for environment in world.environments for name in networks):
@@ -85,7 +85,8 @@ def hold(world: World, actions: ActionTable, outages: Outages, fresh: Iterable[s
         environment = step.environment if record is None else record.environment
         needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()
         down = tuple(name for name in needed if status(world, environment, name) == "down")
-        rule = (step.scenario, step.part.partition(".")[0], step.target)  # `rules[0]` of `rules[0].do[1]`
+        # For example, `rules[0]` if the part is `rules[0].do[1]`.
+        rule = (step.scenario, step.part.partition(".")[0], step.target)
         awaited = down or (() if step.of_timeline else waiting.get(rule, ()))
         if awaited:
             _hold_step(world, timer, environment, awaited)

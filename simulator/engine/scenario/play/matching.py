@@ -54,14 +54,15 @@ def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -
 
 
 def passes(wanted: object, value: object) -> bool:
-    """Return True if a value passes the test in one entry of a `where`. No string counts as a scenario name here."""
+    """Return True if a value passes the test in one entry of a `where`. Names of scenarios are not recognised here."""
     return _compile(wanted, glob=False)(value, {}, lambda name: False)
 
 
 def dig(value: object, path: str) -> object:
     """Return the value at a dotted path, or `ABSENT` if there is none. List items are addressed by number."""
     for part in path.split("."):
-        if type(value) is dict or isinstance(value, Mapping):  # nearly always a dict, and `type` is faster
+        # The value is nearly always a dict, and `type` is faster than `isinstance`.
+        if type(value) is dict or isinstance(value, Mapping):
             if part not in value:
                 return ABSENT
             value = value[part]

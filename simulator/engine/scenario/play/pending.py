@@ -87,7 +87,10 @@ class PlannedStep:
 
     @classmethod
     def of(cls, timer: Timer) -> PlannedStep:
-        """Return the step of a timer. The timer of a released step lacks some arguments, which get their defaults."""
+        """Return the step of a timer.
+
+        If the step was released, the timer lacks some arguments, which get their defaults.
+        """
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
     @property

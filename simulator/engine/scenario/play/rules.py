@@ -32,7 +32,7 @@ from simulator.kernel.world import World
 
 
 class Occurrence(NamedTuple):
-    """An event, or the creation of a resource, that rules can react to."""
+    """An event, or the creation of a resource. Rules can react to both."""
 
     # This is a tuple because an occurrence is created for every event, and few events have a rule. A frozen dataclass
     # takes three times as long.
@@ -58,7 +58,7 @@ class Answer:
 
 
 def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
-    """Offer an occurrence to the scenario that its object is bound to, or otherwise to the active scenarios.
+    """Pass an occurrence to the scenario that its object is bound to, or otherwise to the active scenarios.
 
     Call this inside a transaction.
     """
@@ -170,7 +170,7 @@ def answer_for(
             note(world, name, "fired", prepared.part, prepared.place, event=REQUEST, request=f"{method} {path}")
             answer = prepared.rule.answer
             if answer is None:
-                return None  # the rule takes the request and lets it pass
+                return None  # The rule handles the request by letting it through.
             row = vocabulary_of(world).errors[answer.code]
             default = f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {prepared.place})."
             status, message = answer.status or row.status, answer.message or default
@@ -268,6 +268,6 @@ def _why_not(context: Context, world: World, name: str, successor: str, occurren
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:
         return f"the scenario {successor} was stopped"
-    if successor in (*occurrence.chain, name):  # two scenarios that hand over to each other would never end
+    if successor in (*occurrence.chain, name):  # Two scenarios that hand over to each other would never stop.
         return f"the scenario {successor} has already handed this object over"
     return "there is no object to hand over" if find(world, occurrence.object_id) is None else None

@@ -42,7 +42,7 @@ def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], 
     # due at the same time.
     for timer in world.agenda.in_firing_order():
         if timer.kind != STEP or not timer.arguments.get("slowed_by"):
-            continue  # decided by the arguments alone, because thousands of steps may be pending that no network slows
+            continue  # This check uses only the arguments, because thousands of pending steps may need no network.
         step = PlannedStep.of(timer)
         record = find(world, step.target)
         environment = step.environment if record is None else record.environment

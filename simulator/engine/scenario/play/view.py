@@ -15,8 +15,9 @@ from simulator.kernel.world import World
 
 
 def with_ancestors(world: World, object_id: str) -> Iterator[str]:
-    """Yield an object and its ancestors: its parent (such as the payment to which a run belongs), the parent's
-    parent, and so on.
+    """Yield an object and its ancestors: its parent, the parent's parent, and so on.
+
+    For example, the parent of a run is the payment that it belongs to.
     """
     seen: list[str] = []
     pending: str | None = object_id
@@ -98,7 +99,7 @@ class View:
     def _named(self, root: str) -> str | None:
         """Return the id of a related resource, or None if there is none.
 
-        A resource is related if the call uses it up, or if the object, the request or another related resource refers
+        A resource is related if the call consumes it, or if the object, the request or another related resource refers
         to it.
         """
         kinds = self._vocabulary.roots[root]

@@ -88,7 +88,7 @@ class ExpectationChecker:
 def _count_problem(
     what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
 ) -> str:
-    """Return the reason why the number of matches is wrong, or "" if it is right.
+    """Return the reason why the number of matches is wrong, or "" if it is correct.
 
     Without `times`, at least one of the given objects must match. Return "" if there are no objects.
     """

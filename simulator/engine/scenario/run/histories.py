@@ -11,10 +11,10 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One order, from its creation to its end."""
+    """One order: the steps that create it, and the actions that complete it."""
 
     drive: Drive
-    """The steps that create the order. If one is refused, the later steps are left out."""
+    """The steps that create the order. If one of them is refused, the later steps are omitted."""
     later: tuple[tuple[int, DriveAction], ...] = ()
     """The actions of third parties, each with its delay after the previous step, in milliseconds."""
 

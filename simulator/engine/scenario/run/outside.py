@@ -1,4 +1,4 @@
-"""Moves a resource to a status by actions of third parties, as the replay of a recording needs it."""
+"""Moves a resource to a status with actions of third parties. The replay of recordings uses this."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ def move_to_status(
     """Perform the actions that move a resource to a status. Return True if its status changed.
 
     Paths that need an API call or a timer are not used. Return False if the resource does not exist, belongs to another
-    user, or has the status.
+    user, or already has the status.
     """
     record = find(world, identifier)
     if record is None or record.owner or record.status == status:
         return False
     paths = paths_where(world, actions, record, lambda move: move.target == status)
-    for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the usual paths before the short ones
+    # Paths with fewer short payments come first, even if they are longer.
+    for path in sorted(paths, key=lambda path: path.cost[::-1]):
         steps = [step for step in path.steps if isinstance(step, DriveAction)]
         if len(steps) == len(path.steps) and _perform(world, actions, steps, environment, cause):
             return True

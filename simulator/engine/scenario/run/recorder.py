@@ -1,7 +1,8 @@
 """Writes recorded calls, actions and clock changes as a scenario file.
 
-They become the `drive`, in the same order and at the same times. Ids from responses are replaced with `${step.path}`,
-so that the scenario can run in another world. Events and final statuses become `expect`.
+The recorded calls, actions and clock changes become the `drive`, in the same order and at the same times. Ids from
+responses are replaced with `${step.path}`, so that the scenario can run in another world. Events and final statuses
+become `expect`.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ _IN_QUERY = f"{_IN_PATH}/?%"
 """The characters in a query that are not encoded. A query is not decoded, so they include `%`."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
-"""Finds an id that was in no response.
+"""A function that finds an id that was in no response.
 
-Returns the query of a resource search, and the path of the id in the response to it.
+It returns the query of a resource search, and the path of the id in the response to that search.
 """
 
 
@@ -160,7 +161,7 @@ class _Recorder:
         if not 200 <= (done.status or 200) < 300:
             return
         for value, path in _chosen_values(done.answer):
-            # A value that the call itself sent was already known, so it is not new here.
+            # The call itself sent this value, so the value is not new here.
             if not _contains((done.path, done.body, done.target), value):
                 self._known.setdefault(value, (entry, path))
         created = done.answer.get("id") if isinstance(done.answer, dict) else None
@@ -265,7 +266,7 @@ def _chosen_values(answer: object, path: str = "", key: str = "") -> Iterable[tu
 
 
 def _contains(value: object, text: str) -> bool:
-    """Return whether any string in a value contains the given string."""
+    """Return True if any string in a value contains the given string."""
     if isinstance(value, dict):
         return any(_contains(item, text) for item in value.values())
     if isinstance(value, list | tuple):

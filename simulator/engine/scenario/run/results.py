@@ -50,7 +50,7 @@ class RunResult:
         for check in self.checks:
             lines.append(f"  {'ok' if check.passed else 'FAILED'}  {check.name}")
             lines += [f"          {part}" for part in check.problem.splitlines()]
-        if self.passed and len(self.checks) == 1:  # the drive is the only one
+        if self.passed and len(self.checks) == 1:  # The drive is the only check.
             lines.append("  note  it has no `expect`, so only its calls were checked")
         lines.append(f"{'Passed' if self.passed else 'Failed'}: {self.name}")
         return "\n".join(lines)

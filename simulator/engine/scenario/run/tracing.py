@@ -53,7 +53,10 @@ class Trace:
 
     @property
     def _may_have_faults(self) -> bool:
-        """Whether the scenario, a scenario that is active with it, or a control call in its drive may set faults."""
+        """Return True if faults may be set during the run.
+
+        The scenario, another active scenario, or a control call in the drive may set them.
+        """
         document = self._file.document
         calls_control = b"_simulator/" in dumps(document.get("drive", []))
         return bool(document.get("faults") or document.get("with") or calls_control)

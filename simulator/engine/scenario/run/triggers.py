@@ -40,12 +40,12 @@ class Factory:
 
 @dataclass(frozen=True)
 class Triggers:
-    """The provider-specific knowledge that the state tables, actions, timers and operations do not contain."""
+    """Facts about a provider that the state tables, actions, timers and operations do not contain."""
 
     without_funds: Callable[[World, ActionTable, str, Cause], AbstractContextManager[None]]
-    """While the block runs, empties the balance that pays for a resource, given its id.
+    """A context manager that empties the balance that pays for a resource, given its id.
 
-    Call this inside a transaction.
+    The balance is restored at the end of the block. Call this inside a transaction.
     """
     factories: tuple[Factory, ...] = ()
     """The factories. If several kinds emit an event, the first factory is used."""
@@ -54,7 +54,7 @@ class Triggers:
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}
     """Returns the parameters that make an action choose this transition among several."""
     steps: Mapping[str, Callable[[World, Any, str], Drive]] = field(default_factory=dict)
-    """By kind, the steps for transitions that need more than one call or timer.
+    """The steps for transitions that need more than one call or timer, by kind.
 
     If () is returned, an API call is used.
     """

@@ -32,7 +32,7 @@ from simulator.kernel.world import World
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
-"""The number of recent webhook requests whose world can be found by their signature."""
+"""The number of recent webhook requests for which the world can be found by signature."""
 
 
 def wall_clock_ms() -> int:
@@ -48,7 +48,7 @@ class Unanswered(Exception):
         self.url = url
         """The URL of the receiver."""
         self.waited_seconds = waited_seconds
-        """The seconds during which the world still had attempts in flight.
+        """The number of seconds for which the world still had attempts in flight.
 
         None if the receiver may be the caller itself.
         """
@@ -71,8 +71,9 @@ class Patience:
     It is longer than a single attempt can take, so that the caller waits for receivers that do respond.
     """
     most_seconds: float = inf
-    """The limit that applies even if all receivers respond immediately, because each response may start further
-    attempts.
+    """The limit that applies even if all receivers respond immediately.
+
+    It is needed because each response may start further attempts.
     """
 
 
@@ -132,7 +133,8 @@ class Courier:
         self._closing = False
         self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
         """The number of attempts by result, for the metrics."""
-        # Not a plain dict, because finding its first key means skipping the slots of all keys deleted before.
+        # This is not a plain dict, because finding the first key of a dict means skipping the slots of all deleted
+        # keys.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
@@ -166,11 +168,11 @@ class Courier:
     async def settle(
         self, world: World, *, patience: Patience | None = None, called_off: Callable[[], bool] = lambda: False,
     ) -> int:  # fmt: skip
-        """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True (see
-        `wake`).
+        """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True.
 
-        Return the number of attempts that were reported since the last call. It does not depend on how fast receivers
-        respond. Raise `Unanswered` if a receiver does not respond within the limits in `patience`.
+        `wake` makes this method call `called_off`. Return the number of attempts that were reported since the last
+        call. The number does not depend on how fast receivers respond. Raise `Unanswered` if a receiver does not
+        respond within the limits in `patience`.
         """
         loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
@@ -204,7 +206,7 @@ class Courier:
         flight, loop = self._flights[world], asyncio.get_running_loop()
         waiting = [attempt for attempt in attempts if attempt in flight.carriers]
         for ended in [flight.awaited.setdefault(attempt, loop.create_future()) for attempt in waiting]:
-            await asyncio.shield(ended)  # others wait for the same future
+            await asyncio.shield(ended)  # Other callers wait for the same future.
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
         """Return the ids of the attempts whose receiver may be the caller on a connection opened at a given time.
@@ -215,7 +217,7 @@ class Courier:
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
-        """Make all callers that wait for a world check whether to continue waiting."""
+        """Wake all callers that wait for a world, so that they check whether to continue waiting."""
         flight = self._flights[world]
         waiters, flight.waiters = flight.waiters, []
         for waiter in waiters:
@@ -284,7 +286,7 @@ class Courier:
             self._port.reported(world)
         except Exception:
             _log.exception("a listener of the courier failed")
-            self.pump(world)  # `reported` would have done it, and the other deliveries must go on
+            self.pump(world)  # `reported` would have called `pump`, and the other deliveries must continue.
         finally:
             flight.landing = None
             if not flight.carriers:
@@ -344,8 +346,9 @@ class Courier:
         return await self._transport.post(url, headers, body, limit_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        """Return True if a request with this signature was sent recently, and its world, or None if that world has
-        ended.
+        """Return True if a request with this signature was sent recently, together with its world.
+
+        The world is None if it has ended.
         """
         sender = self._senders.get(signature)
         return sender is not None, None if sender is None else sender()
@@ -365,7 +368,7 @@ def _given_up(flight: _Flight, patience: Patience, waited: float, now: float) ->
 
 _LOOK_AGAIN_SECONDS = 0.01
 _SLACK_SECONDS = 0.005
-"""An event loop timer may fire early by this much."""
+"""The maximum time by which a timer of the event loop may fire early."""
 
 
 def _category(outcome: Outcome) -> str:

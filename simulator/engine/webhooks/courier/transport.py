@@ -82,9 +82,9 @@ def _target_of(url: str, policy: str) -> _Target | str:
 class HttpTransport:
     """The transport for real receivers.
 
-    Each request uses a separate connection and sends `Connection: close`. Receivers may close early, serve one
-    connection at a time, or not send the length of a response. With reused connections, each of these could lose a
-    delivery or send it twice. A new connection takes 30 µs of kernel time, a fifth of a delivery.
+    Each request uses a separate connection and sends `Connection: close`. Receivers may close a connection early, serve
+    one connection at a time, or omit the length of a response. With reused connections, each of these could lose or
+    duplicate a delivery. A new connection takes 30 µs of kernel time, a fifth of a delivery.
     """
 
     def __init__(self) -> None:

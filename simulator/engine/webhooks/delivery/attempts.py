@@ -27,7 +27,10 @@ from simulator.kernel.world import World
 
 
 def take(world: World) -> list[Attempt]:
-    """Take the attempts that may start now, inside a transaction. They are in flight until they are reported."""
+    """Take the attempts that may start now.
+
+    They are in flight until they are reported. Call this inside a transaction.
+    """
     ready = world.store[READY]
     if not ready.rows:
         return []
@@ -36,7 +39,7 @@ def take(world: World) -> list[Attempt]:
         ready.delete(key)
         event, endpoint = world.journal.event(pending.event_id), endpoint_of(world, pending.endpoint_id)
         if event is None or endpoint is None:
-            continue  # only in a document that was edited by hand
+            continue  # This happens only in a document that was edited by hand.
         attempt = numbered(world, key, pending, event, endpoint)
         world.store[IN_FLIGHT].put(attempt.id, attempt)
         attempts.append(attempt)
@@ -54,7 +57,7 @@ def in_flight(world: World) -> Table[Attempt]:
 
 
 def put_back(world: World, attempt: Attempt) -> None:
-    """Make an attempt ready again that was taken but not sent. Call this inside a transaction."""
+    """Make an attempt ready again if it was taken but not sent. Call this inside a transaction."""
     if attempt.id in world.store[IN_FLIGHT]:
         world.store[IN_FLIGHT].delete(attempt.id)
         world.store[READY].put(attempt.key, attempt.pending)
@@ -104,7 +107,7 @@ def discard_pending(world: World, endpoint_id: str) -> None:
         for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
             faults.take_plan(world, f"{endpoint_id}:{place}")
-        # An attempt in flight keeps the queue busy, so that an event after the endpoint is enabled again cannot
+        # An attempt in flight keeps the queue busy. If the endpoint is enabled again, later events therefore cannot
         # overtake it. An attempt that was ready but not yet taken is dropped below.
         started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
         queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))

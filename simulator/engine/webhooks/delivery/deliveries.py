@@ -1,5 +1,6 @@
-"""Lookup of endpoints, deliveries and planned retries, including those of deleted endpoints (decisions W5, W11 and
-W12).
+"""Lookup of endpoints, deliveries and planned retries, including those of deleted endpoints.
+
+Source: decisions W5, W11 and W12.
 """
 
 from __future__ import annotations
@@ -74,8 +75,7 @@ def attempts_of(world: World, event_id: str, endpoint_id: str) -> Iterator[Deliv
 def retries_ahead(world: World, *, event_id: str, endpoint_id: str) -> list[int]:
     """Return the times, in milliseconds, of the remaining attempts to deliver an event to an endpoint.
 
-    The times assume that each attempt fails immediately. An attempt that a fault delays is included, together with
-    its retries.
+    The times assume that each attempt fails immediately. They include delayed attempts, together with their retries.
     """
     delays_ms = signing_of(world).retry_delays_ms(world)
     found: list[int] = []

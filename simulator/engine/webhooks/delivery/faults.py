@@ -45,10 +45,9 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
     """Return the fault plan for a first attempt that must be completed before the response to its request is sent.
-    Return None if there is no such fault.
 
-    Call this inside a transaction. The fault counts a hit. If an earlier fault in the list matches, return None,
-    because that fault applies when the queue reaches the event.
+    Return None if there is no such fault. Call this inside a transaction. The fault counts a hit. If an earlier fault
+    in the list matches, return None, because that fault applies when the queue reaches the event.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
         return None
@@ -66,7 +65,7 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
 
 def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Save the plan for the first attempt that waits at a queue position, inside a transaction.
+    """Save the plan for the first attempt at a queue position. Call this inside a transaction.
 
     Faults are matched when the event happens, because the time at which the queue reaches the event depends on the
     receiver.
@@ -113,8 +112,8 @@ def held(
 ) -> PendingAttempt | None:
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    The fault counts other attempts from the time of the event, including attempts that were completed while this one
-    was delayed. The final event of the object and the end of the fault count from then on, too.
+    A fault counts the other attempts that were completed since the event, even while this attempt was delayed. The
+    final event of the object and the end of the fault also count from that time.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
@@ -238,7 +237,7 @@ FALSIFIED = {
     "surprise": "Its body contains a value that is not in the event: an unknown type, enum value or field.",
     "acknowledgement_lost": "The receiver's 2xx was lost.",
 }
-"""Effects of faults on a delivery. They are reported, so that users do not look for the cause in their receiver."""
+"""The effects of faults on a delivery. They are reported, so that users do not search their receiver for the cause."""
 
 
 def what_happened_to(delivery: Delivery) -> list[str]:

@@ -6,12 +6,12 @@ decisions. Waiting attempts are table rows in the store, so transactions, snapsh
 Three rules determine the design of this module:
 
 - The first attempts to one endpoint are sent one after another, in the order of the events. Nothing else delays an
-  attempt (W6). So each endpoint has a queue, and retries, copies and resends bypass it.
-- The response times of receivers are the only input that differs between runs. So everything visible (the order of
-  deliveries and timers, and the attempt numbers) depends on events and endpoints, never on which receiver responded
+  attempt (W6). Therefore each endpoint has a queue, and retries, copies and resends bypass it.
+- The response times of receivers are the only input that differs between runs. Therefore everything visible (the order
+  of deliveries and timers, and the attempt numbers) depends on events and endpoints, never on which receiver responded
   first.
-- The cost of an event must not depend on the number of earlier events. So waiting events are rows in a table, by
-  position. A tuple in the queue's row would grow, and be written again for each event.
+- The cost of an event must not depend on the number of earlier events. Therefore waiting events are rows in a table,
+  by position. A tuple in the queue's row would grow, and would be written again for each event.
 """
 
 from __future__ import annotations
@@ -50,17 +50,21 @@ RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
 _EMPTY = EndpointQueue()
-"""The queue of an endpoint to which nothing was sent yet. It has no table row."""
+"""The queue of an endpoint that has not been sent anything yet. It has no table row."""
 
 
 # --- causes of an attempt ---------------------------------------------------------------------------------------
 
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
-    """Queue the first attempt for each recipient of an event, inside the transaction that emitted the event."""
+    """Queue the first attempt for each recipient of an event.
+
+    Call this inside the transaction that emitted the event.
+    """
     for endpoint in recipients(world, event):
         early = faults.early_plan(world, event, endpoint)
-        if early is not None:  # it bypasses the queue, because the request that caused it waits for the receiver
+        # The attempt bypasses the queue, because the request that caused the event waits for the receiver.
+        if early is not None:
             _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, plan=early))
             continue
         queues, waiting = world.store[QUEUES], world.store[WAITING]
@@ -87,9 +91,10 @@ def recipients(world: World, event: Event) -> list[Webhook]:
 
 
 def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: DeliveryPlan | None = None) -> int:
-    """Send an event again to all its current recipients (decision W11), or to one of them, inside a transaction.
+    """Send an event again to all its current recipients, or to one of them (decision W11).
 
     `plan` replaces the active faults. Return the number of attempts. Raise `LookupError` if the event does not exist.
+    Call this inside a transaction.
     """
     event = world.journal.event(event_id)
     if event is None:
@@ -145,7 +150,7 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
 
 
 def _route_alone(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
-    """Route an attempt that is not part of a queue."""
+    """Start, delay, hold or drop an attempt that is not part of a queue."""
     if pending.plan is None:
         # The plan is saved with the attempt. A delayed attempt is routed a second time, and must not use up another
         # fault.
@@ -159,10 +164,9 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
 def _route(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
 ) -> EndpointQueue:
-    """Make an attempt ready, or delay, hold or drop it as its fault plan requires. Return the queue, which the caller
-    saves.
+    """Make an attempt ready, or delay, hold or drop it, depending on its fault plan.
 
-    `queued`: True if the queue waits for the response to this attempt.
+    Return the queue, which the caller saves. `queued` is True if the queue waits for the response to this attempt.
     """
     plan = pending.plan or NO_FAULT
     if plan.delay_ms:
@@ -190,7 +194,7 @@ def _route(
     if beside is not None:
         _make_ready(world, beside)
     if queued:
-        # In a queue, a copy is sent when the previous attempt was answered, like every other attempt there.
+        # In a queue, a copy is sent like every other attempt: when the previous attempt was answered.
         return replace(queue, active=key, ahead=(*copies, *queue.ahead))
     for copy in copies:
         _make_ready(world, copy)
@@ -224,9 +228,9 @@ def _plan_timer(
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
-    """Record an attempt, plan its retry or give up, and start the next attempt in the queue, inside a transaction.
+    """Record an attempt, plan its retry or give up, and start the next attempt in the queue.
 
-    Return None if the attempt no longer exists because the world was restored or reset.
+    Call this inside a transaction. Return None if the attempt no longer exists because the world was restored or reset.
     """
     event, flying = world.journal.event(attempt.event_id), world.store[IN_FLIGHT]
     endpoint = endpoint_of(world, attempt.endpoint_id)
@@ -261,8 +265,8 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
     active = "" if queue.active == attempt.key else queue.active
     queue = replace(queue, active=active, answered=queue.answered + attempt.pending.is_first)
     if queue.held:
-        # The held attempts follow the attempt that overtook them, also in the list of deliveries: they get its
-        # position with the last number increased by one.
+        # Held attempts follow the attempt that overtook them, even in the list of deliveries. They get the position of
+        # that attempt, with the last number increased by one.
         newest, number, step = attempt.place
         going = faults.freed(world, queue, attempt, event, acknowledged=acknowledged)
         queue = _ahead(queue, going, (newest, number, step + 1))
@@ -278,9 +282,9 @@ def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple
 
 
 def end_fault(world: World, fault_id: str) -> None:
-    """End a fault of any kind, inside a transaction.
+    """End a fault of any kind. Call this inside a transaction.
 
-    The attempts that it holds start, except attempts to deleted endpoints.
+    The attempts that the fault holds start, except attempts to deleted endpoints.
     """
     in_force.end(world, fault_id)
     for endpoint_id, queue in list(world.store[QUEUES].items()):
