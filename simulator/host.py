@@ -83,9 +83,17 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names, config.observed)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
-    default = Blueprint(id=DEFAULT_WORLD, seed=config.seed, mode=config.clock, now_ms=start_ms, rate=config.rate,
-                        scenarios=names, settings=config.settings, observed=config.observed,
-                        at_wall_time=config.clock == "real" and config.now_ms is None)  # fmt: skip
+    default = Blueprint(
+        id=DEFAULT_WORLD,
+        seed=config.seed,
+        mode=config.clock,
+        now_ms=start_ms,
+        rate=config.rate,
+        scenarios=names,
+        settings=config.settings,
+        observed=config.observed,
+        at_wall_time=config.clock == "real" and config.now_ms is None,
+    )
     on_loopback = is_loopback(config.host)
     tokens, known = _tokens(config, on_loopback)
 
@@ -130,9 +138,12 @@ def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, li
 
 
 def application_of(
-    runtime: Runtime, *, hosts: Hosts | None = None, limits: ConnectionLimits | None = None,
+    runtime: Runtime,
+    *,
+    hosts: Hosts | None = None,
+    limits: ConnectionLimits | None = None,
     tokens: access.Tokens | None = None,
-) -> Application:  # fmt: skip
+) -> Application:
     """Return the application for existing worlds. If `tokens` is given, each control call needs one of them."""
     return _application(runtime, _steering(runtime, hosts, tokens), hosts, limits)
 

@@ -74,9 +74,16 @@ class Session:
         return found
 
     def call(
-        self, method: str, path: str, body: Shown | None = None, *, query: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None, world: str | None = None, environment: str | None = None,
-    ) -> Reply:  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        body: Shown | None = None,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        world: str | None = None,
+        environment: str | None = None,
+    ) -> Reply:
         """Make an API call with a token. If the token has expired, get a new token and repeat the call once.
 
         A POST without an Idempotency-Key gets a new key.
@@ -109,9 +116,14 @@ class Session:
         return signed_in
 
     def _ask(
-        self, method: str, base_url: str, path: str, body: Shown | None, query: Mapping[str, object] | None,
+        self,
+        method: str,
+        base_url: str,
+        path: str,
+        body: Shown | None,
+        query: Mapping[str, object] | None,
         headers: Mapping[str, str],
-    ) -> Reply:  # fmt: skip
+    ) -> Reply:
         asked = f"{path}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else path
         data = None if body is None else json.dumps(body).encode()
         sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}

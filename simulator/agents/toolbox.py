@@ -56,11 +56,15 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(tools.world, "how-to/worlds"), Tool(tools.call, "reference/errors"), Tool(tools.act, "reference/actions"),
-    Tool(tools.advance, "how-to/time"), Tool(inspecting.inspect, "how-to/see-what-happened", reads_only=True),
-    Tool(tools.fault, "reference/faults"), Tool(tools.scenario, "how-to/scenarios"),
+    Tool(tools.world, "how-to/worlds"),
+    Tool(tools.call, "reference/errors"),
+    Tool(tools.act, "reference/actions"),
+    Tool(tools.advance, "how-to/time"),
+    Tool(inspecting.inspect, "how-to/see-what-happened", reads_only=True),
+    Tool(tools.fault, "reference/faults"),
+    Tool(tools.scenario, "how-to/scenarios"),
     Tool(verdict.verdict, "reference/control", reads_only=True),
-)  # fmt: skip
+)
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 

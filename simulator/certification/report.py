@@ -63,9 +63,18 @@ class Result:
 
     def document(self) -> JsonObject:
         rule = self.rule
-        return {"rule": rule.name, "title": rule.title, "verdict": self.verdict, "clause": rule.clause,
-                "docs": links_of(rule.clause), "sent": self.sent, "got": self.got, "wanted": rule.wanted,
-                "advice": self.advice, "exchanges": [_shown(one) for one in self.exchanges]}  # fmt: skip
+        return {
+            "rule": rule.name,
+            "title": rule.title,
+            "verdict": self.verdict,
+            "clause": rule.clause,
+            "docs": links_of(rule.clause),
+            "sent": self.sent,
+            "got": self.got,
+            "wanted": rule.wanted,
+            "advice": self.advice,
+            "exchanges": [_shown(one) for one in self.exchanges],
+        }
 
     def case(self) -> Case:
         failure = None

@@ -46,30 +46,58 @@ from simulator.version import __version__
 __all__ = ["main"]
 
 SECTIONS: Mapping[str, Mapping[str, Callable[[], click.Command]]] = {
-    "Run": {"serve": lambda: serve.serve, "stop": lambda: detaching.stop, "wait": lambda: waiting.wait,
-            "open": lambda: waiting.open_dashboard, "env": lambda: calling.env, "doctor": lambda: doctor.doctor,
-            "mcp": lambda: agents.mcp},
+    "Run": {
+        "serve": lambda: serve.serve,
+        "stop": lambda: detaching.stop,
+        "wait": lambda: waiting.wait,
+        "open": lambda: waiting.open_dashboard,
+        "env": lambda: calling.env,
+        "doctor": lambda: doctor.doctor,
+        "mcp": lambda: agents.mcp,
+    },
     "Inspect": {
-        "tail": lambda: tailing.tail, "find": lambda: inspecting.find, "resources": lambda: inspecting.resources,
-        "requests": lambda: inspecting.requests, "events": lambda: inspecting.events,
-        "deliveries": lambda: inspecting.deliveries, "inbox": lambda: inboxes.inbox,
+        "tail": lambda: tailing.tail,
+        "find": lambda: inspecting.find,
+        "resources": lambda: inspecting.resources,
+        "requests": lambda: inspecting.requests,
+        "events": lambda: inspecting.events,
+        "deliveries": lambda: inspecting.deliveries,
+        "inbox": lambda: inboxes.inbox,
     },
     "Control": {
-        "call": lambda: calling.call, "clock": lambda: steering.clock, "action": lambda: steering.action,
-        "actions": lambda: steering.actions, "trigger": lambda: steering.trigger, "seed": lambda: steering.seed,
-        "faults": lambda: faults.faults, "scenario": lambda: scenarios.scenario, "record": lambda: inspecting.record,
+        "call": lambda: calling.call,
+        "clock": lambda: steering.clock,
+        "action": lambda: steering.action,
+        "actions": lambda: steering.actions,
+        "trigger": lambda: steering.trigger,
+        "seed": lambda: steering.seed,
+        "faults": lambda: faults.faults,
+        "scenario": lambda: scenarios.scenario,
+        "record": lambda: inspecting.record,
     },
-    "Worlds": {"worlds": lambda: worlds.worlds, "snapshots": lambda: snapshots.snapshots,
-               "reset": lambda: steering.reset},
+    "Worlds": {
+        "worlds": lambda: worlds.worlds,
+        "snapshots": lambda: snapshots.snapshots,
+        "reset": lambda: steering.reset,
+    },
     "Check": {
-        "advice": lambda: advising.advice, "coverage": lambda: inspecting.coverage,
-        "certify": lambda: certifying.certify, "explore": lambda: exploring.explore,
-        "conform": lambda: conforming.conform, "compare": lambda: comparing.compare, "probe": lambda: probing.probe,
-        "capture": lambda: capturing.capture, "infer": lambda: inferring.infer,
+        "advice": lambda: advising.advice,
+        "coverage": lambda: inspecting.coverage,
+        "certify": lambda: certifying.certify,
+        "explore": lambda: exploring.explore,
+        "conform": lambda: conforming.conform,
+        "compare": lambda: comparing.compare,
+        "probe": lambda: probing.probe,
+        "capture": lambda: capturing.capture,
+        "infer": lambda: inferring.infer,
     },
-    "Help": {"docs": lambda: docs.docs, "recipe": lambda: recipes.recipe, "assumptions": lambda: assuming.assumptions,
-             "completion": lambda: completing.completion},
-}  # fmt: skip
+    "Help": {
+        "docs": lambda: docs.docs,
+        "recipe": lambda: recipes.recipe,
+        "assumptions": lambda: assuming.assumptions,
+        "completion": lambda: completing.completion,
+    },
+}
 """The commands by name, in the sections used in the help.
 
 A command is imported when it runs or is listed in the help.

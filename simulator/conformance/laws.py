@@ -140,9 +140,12 @@ class Rulebook:
 
     @classmethod
     def of(
-        cls, modules: Iterable[ModuleType], provide: Callable[[ControlledWorld], None],
-        assumed: tuple[AssumedPoint, ...], beyond_schemas: str,
-    ) -> Rulebook:  # fmt: skip
+        cls,
+        modules: Iterable[ModuleType],
+        provide: Callable[[ControlledWorld], None],
+        assumed: tuple[AssumedPoint, ...],
+        beyond_schemas: str,
+    ) -> Rulebook:
         """Return the rules defined in these modules, in the order in which the modules define them."""
         rows = [row for module in modules for row in names_in(module).values()]
         laws = tuple(row for row in rows if isinstance(row, Law))

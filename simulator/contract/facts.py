@@ -23,9 +23,15 @@ Side: TypeAlias = Literal["request", "answer"]
 """The party that must comply. `request` means the client, and `answer` the service, including its events."""
 
 BOUNDS = {
-    "minimum": "lower", "exclusiveMinimum": "lower", "minLength": "lower", "minItems": "lower", "maximum": "upper",
-    "exclusiveMaximum": "upper", "maxLength": "upper", "maxItems": "upper",
-}  # fmt: skip
+    "minimum": "lower",
+    "exclusiveMinimum": "lower",
+    "minLength": "lower",
+    "minItems": "lower",
+    "maximum": "upper",
+    "exclusiveMaximum": "upper",
+    "maxLength": "upper",
+    "maxItems": "upper",
+}
 """Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
 """Keywords for the form of a value. Of two forms, either one may accept more values."""

@@ -34,8 +34,16 @@ def full(first: str) -> str:
 
 
 def _test_values(values: Mapping[str, Mapping[str, str]]) -> list[str]:
-    return ["## Test values", "", "Request data that choose an outcome, with no control call:", "", "```json",
-            json.dumps(values, indent=1, ensure_ascii=False), "```", ""]  # fmt: skip
+    return [
+        "## Test values",
+        "",
+        "Request data that choose an outcome, with no control call:",
+        "",
+        "```json",
+        json.dumps(values, indent=1, ensure_ascii=False),
+        "```",
+        "",
+    ]
 
 
 def _calls(operations: Iterable[Operation]) -> list[str]:

@@ -14,8 +14,12 @@ from simulator.docs.markdown import Passage, render
 
 MOST = 12
 _WEIGHTS = {
-    "tutorial": 1.5, "how-to": 1.5, "reference/rules": 0.7, "reference/errors": 0.7, "reference/assumptions": 0.6,
-}  # fmt: skip
+    "tutorial": 1.5,
+    "how-to": 1.5,
+    "reference/rules": 0.7,
+    "reference/errors": 0.7,
+    "reference/assumptions": 0.6,
+}
 """The weight of results by path prefix. How-to pages come first, because most users search for instructions."""
 _WORD = re.compile(r"\w+")
 _SMALL = set(

@@ -108,8 +108,18 @@ def _nothing(path: str) -> ApiError:
 def _row(
     path: str, name: str, summary: str, handler: Handler, kind: str = HTML, query: Query | None = None
 ) -> ControlOperation:
-    return ControlOperation("GET", f"{_PATH}{path}", name, "Contract", summary, handler, open=True, query=query or {},
-                            media_type=kind, shows_keys=True)  # fmt: skip
+    return ControlOperation(
+        "GET",
+        f"{_PATH}{path}",
+        name,
+        "Contract",
+        summary,
+        handler,
+        open=True,
+        query=query or {},
+        media_type=kind,
+        shows_keys=True,
+    )
 
 
 DOCS_ROWS: tuple[ControlOperation, ...] = (

@@ -29,9 +29,15 @@ class BadObserved(ValueError):
 
 
 def write(
-    path: Path, target: str, environment: str, verdicts: Iterable[Verdict], exchanges: Sequence[Any],
-    facts: Shown = MappingProxyType({}), name: str = "target", date: datetime.date | None = None,
-) -> None:  # fmt: skip
+    path: Path,
+    target: str,
+    environment: str,
+    verdicts: Iterable[Verdict],
+    exchanges: Sequence[Any],
+    facts: Shown = MappingProxyType({}),
+    name: str = "target",
+    date: datetime.date | None = None,
+) -> None:
     """Write the facts and all verdicts except `undecided`. The file contains only a hash of the target's host name.
 
     `date`: the date of the observation, by default today.

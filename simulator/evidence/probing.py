@@ -179,9 +179,15 @@ class Decisions:
             self._settle(identifier)
 
     def judge(
-        self, probe: Shown, flow: Sequence[str], trace: Sequence[Exchange], features: Features, at: list[int], *,
+        self,
+        probe: Shown,
+        flow: Sequence[str],
+        trace: Sequence[Exchange],
+        features: Features,
+        at: list[int],
+        *,
         by_listener: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Exclude sides of an assumption with the result of a probe.
 
         `by_listener`: the events arrived over a network, perhaps too early or too late.
@@ -285,9 +291,15 @@ def _strange(probe: Shown, features: Features) -> Features:
 
 
 def decide(
-    planned: Iterable[Planned], decisions: Decisions, target: RemoteService, probing: Probing, steps: Steps, *,
-    decided: Callable[[], None] = lambda: None, report: Callable[[str], None] = lambda _: None,
-) -> str:  # fmt: skip
+    planned: Iterable[Planned],
+    decisions: Decisions,
+    target: RemoteService,
+    probing: Probing,
+    steps: Steps,
+    *,
+    decided: Callable[[], None] = lambda: None,
+    report: Callable[[str], None] = lambda _: None,
+) -> str:
     """Run the flows. Return a one-line reason if the run ended early, else "". `decided` is called after each flow."""
     failures, ended = 0, ""
     tried: set[str] = set()

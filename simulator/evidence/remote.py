@@ -48,10 +48,18 @@ class RemoteService:
     """
 
     def __init__(
-        self, base_url: str, keys: tuple[str, str], *, calls: int, wait_seconds: float = 0,
-        control: ControlClient | None = None, live_keys: LiveKeys | None = None, listener: Listener | None = None,
-        account: Mapping[str, str] | None = None, sleep: Callable[[float], None] = time.sleep,
-    ) -> None:  # fmt: skip
+        self,
+        base_url: str,
+        keys: tuple[str, str],
+        *,
+        calls: int,
+        wait_seconds: float = 0,
+        control: ControlClient | None = None,
+        live_keys: LiveKeys | None = None,
+        listener: Listener | None = None,
+        account: Mapping[str, str] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._client = SyncClient(base_url, any_host=True, live_keys=live_keys, connect_seconds=10)
         self._base_url = base_url
         self._keys = {"public_key": keys[0], "secret_key": keys[1]}

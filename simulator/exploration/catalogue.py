@@ -155,8 +155,12 @@ ALL = (
     FaultClass("refused-503", "call", _on_call(respond=UNAVAILABLE)),
     FaultClass("answer-lost-after-commit", "call", _on_call(reads=False, signs_in=False, after_commit=True, drop=True)),
     FaultClass("answer-lost-before-work", "call", _on_call(drop=True)),
-    FaultClass("answer-late", "call", _on_call(reads=False, signs_in=False, answer_delay=f"{LATE_SECONDS:g}s"),
-               seconds=LATE_SECONDS),
+    FaultClass(
+        "answer-late",
+        "call",
+        _on_call(reads=False, signs_in=False, answer_delay=f"{LATE_SECONDS:g}s"),
+        seconds=LATE_SECONDS,
+    ),
     FaultClass("answer-garbled", "call", _on_call(malformed="truncate")),
     FaultClass("answer-unknown-enum", "call", _surprising(unknown_enum=True)),
     FaultClass("answer-extra-field", "call", _surprising(extra_field=True)),
@@ -181,7 +185,7 @@ ALL = (
     FaultClass("crash-in-call", "line", _dies("call"), rare=True),
     FaultClass("crash-of-process", "process", _killed, seconds=HELD_SECONDS),
     *TOOLING.faults(),
-)  # fmt: skip
+)
 
 CLASSES: Mapping[str, FaultClass] = {one.name: one for one in ALL}
 

@@ -151,9 +151,13 @@ def within_budget(every: Sequence[Flip], each: float, budget: float | None) -> S
 
 
 def _changed(
-    pairs: Sequence[tuple[Flip, str]], known: Mapping[str, str], baselines: Mapping[str, Baseline], crew: Crew,
-    name: str, listener: ProgressListener[None],
-) -> dict[Flip, list[Changed]]:  # fmt: skip
+    pairs: Sequence[tuple[Flip, str]],
+    known: Mapping[str, str],
+    baselines: Mapping[str, Baseline],
+    crew: Crew,
+    name: str,
+    listener: ProgressListener[None],
+) -> dict[Flip, list[Changed]]:
     """Return the tests whose result changed, in catalogue order. Each test is run again to exclude coincidence."""
 
     def tasks(some: Sequence[tuple[Flip, str]], mark: str) -> list[Task]:

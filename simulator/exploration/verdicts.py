@@ -48,8 +48,13 @@ def _masked(books: Sequence[Problem], names: Names) -> list[Problem]:
 
 
 NOTHING: Document = {
-    "transactions": [], "standing": [], "switched_off": [], "books": None, "not_genuine": [], "timeline": [],
-}  # fmt: skip
+    "transactions": [],
+    "standing": [],
+    "switched_off": [],
+    "books": None,
+    "not_genuine": [],
+    "timeline": [],
+}
 """The result of a run whose process crashed."""
 
 

@@ -30,9 +30,18 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World as World
 
 __all__ = [
-    "ActionRefused", "Delivery", "NotReached", "Receiver", "Server", "SimulatorError", "World", "receiver", "serve",
-    "strategies", "world",
-]  # fmt: skip
+    "ActionRefused",
+    "Delivery",
+    "NotReached",
+    "Receiver",
+    "Server",
+    "SimulatorError",
+    "World",
+    "receiver",
+    "serve",
+    "strategies",
+    "world",
+]
 
 
 def _home_of(name: str) -> ModuleType:

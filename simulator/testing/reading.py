@@ -138,9 +138,14 @@ class SeenWorld:
     # The control interface
 
     def control(
-        self, method: str, path: str, body: Mapping[str, object] | bytes | None = None, *,
-        query: Mapping[str, object] | None = None, environment: str | None = None,
-    ) -> Any:  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | bytes | None = None,
+        *,
+        query: Mapping[str, object] | None = None,
+        environment: str | None = None,
+    ) -> Any:
         """Send any control request for which this class has no method.
 
         For example `world.control("GET", "/emails")`. `path` is relative to /_simulator. Returns the parsed response,

@@ -118,9 +118,15 @@ class World(SeenWorld):
     # Time
 
     def advance(
-        self, by: str | float | timedelta | None = None, *, to: str | date | None = None, to_next_timer: bool = False,
-        until: Mapping[str, object] | None = None, horizon: str | float | timedelta | None = None, wait: bool = False,
-    ) -> AdvanceReceipt:  # fmt: skip
+        self,
+        by: str | float | timedelta | None = None,
+        *,
+        to: str | date | None = None,
+        to_next_timer: bool = False,
+        until: Mapping[str, object] | None = None,
+        horizon: str | float | timedelta | None = None,
+        wait: bool = False,
+    ) -> AdvanceReceipt:
         """Advance the clock. Everything that is due by then happens before this method returns, including webhooks.
 
         Pass exactly one of `by`, `to` and `until`. `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a
@@ -261,9 +267,13 @@ class World(SeenWorld):
         self.scenario(*scenarios)
 
     def fault(
-        self, what: str | Mapping[str, object] | None = None, /, *, match: str | Mapping[str, object] | None = None,
+        self,
+        what: str | Mapping[str, object] | None = None,
+        /,
+        *,
+        match: str | Mapping[str, object] | None = None,
         **members: object,
-    ) -> Fault:  # fmt: skip
+    ) -> Fault:
         """Inject a fault until you remove it, or for a block: `with world.fault("GET /quotes", drop=True)`.
 
         `what` describes the API requests to match, as `"POST /quotes"` or `{"method": ..., "path": ...}` (same as

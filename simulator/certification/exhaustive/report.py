@@ -35,12 +35,21 @@ def document(report: FlowReport) -> JsonObject:
     """Return the result for one flow. Only `seconds` differs between identical runs."""
     result = report.result
     return {
-        "flow": report.flow.name, "events": len(result.bounds.events), "event_types": list(result.bounds.events),
-        "copies": result.bounds.copies, "states": result.states, "edges": result.edges, "sequences": result.sequences,
-        "complete": report.complete, "depth": result.depth, "seconds": round(report.seconds, 1), "moves": result.moves,
-        "never_played": list(result.missing), "note": _note(report),
+        "flow": report.flow.name,
+        "events": len(result.bounds.events),
+        "event_types": list(result.bounds.events),
+        "copies": result.bounds.copies,
+        "states": result.states,
+        "edges": result.edges,
+        "sequences": result.sequences,
+        "complete": report.complete,
+        "depth": result.depth,
+        "seconds": round(report.seconds, 1),
+        "moves": result.moves,
+        "never_played": list(result.missing),
+        "note": _note(report),
         "findings": [_finding(report, one) for one in result.findings],
-    }  # fmt: skip
+    }
 
 
 def _finding(report: FlowReport, finding: Finding) -> JsonObject:

@@ -47,8 +47,14 @@ BOOKS = (
               "--books. Rules are then tested only if --only names them.")  # fmt: skip
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
               help="The order to play, from creation to its end, or all. An unknown name lists them.")  # fmt: skip
-@click.option("--events", metavar="N", type=click.IntRange(1, 9), default=5, show_default=True,
-              help="Number of events in a flow. One more adds an event of an unknown type.")  # fmt: skip
+@click.option(
+    "--events",
+    metavar="N",
+    type=click.IntRange(1, 9),
+    default=5,
+    show_default=True,
+    help="Number of events in a flow. One more adds an event of an unknown type.",
+)
 @click.option("--copies", metavar="C", type=click.IntRange(1, 9), default=2, show_default=True,
               help="How often each event may arrive.")  # fmt: skip
 @click.option("--snapshot", metavar="COMMAND", help="A command that saves the application's state to $SNAPSHOT.")
@@ -108,8 +114,19 @@ def certify(
         seconds = seconds_of("--budget", budget)
         bound = Bound(str(books), flow, events, copies, settle, snapshot, restore, state, seconds)
     usual = listening(os.environ)
-    settings = Settings(url, webhook_key, usual, simulator=simulator, control_token=control_token, only=only, skip=skip,
-                        books=books, order=order, settle=settle, exhaustive=bound)  # fmt: skip
+    settings = Settings(
+        url,
+        webhook_key,
+        usual,
+        simulator=simulator,
+        control_token=control_token,
+        only=only,
+        skip=skip,
+        books=books,
+        order=order,
+        settle=settle,
+        exhaustive=bound,
+    )
     line = Line()
     try:
         report = asyncio.run(examine(settings, _Progress(line)))

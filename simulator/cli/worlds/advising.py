@@ -47,9 +47,16 @@ _LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
 @click.option("--write-baseline", is_flag=True, help="Write the current findings to the file of --baseline.")
 @remote
 def advice(
-    client: clients.ControlClient, all_worlds: bool, severity: str | None, form: str, as_json: bool,
-    fail_on: str | None, fail_on_any: bool, baseline: Path | None, write_baseline: bool,
-) -> None:  # fmt: skip
+    client: clients.ControlClient,
+    all_worlds: bool,
+    severity: str | None,
+    form: str,
+    as_json: bool,
+    fail_on: str | None,
+    fail_on_any: bool,
+    baseline: Path | None,
+    write_baseline: bool,
+) -> None:
     """Show problems in an integration, and how to fix them.
 
     Each finding contains the evidence, its effect in production, and a fix. The most severe findings come first.

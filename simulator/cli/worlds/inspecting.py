@@ -168,9 +168,13 @@ def record(client: clients.ControlClient, out: Path | None, name: str | None, si
 )
 @remote
 def coverage(
-    client: clients.ControlClient, all_worlds: bool, as_json: bool, html: Path | None, missing: bool,
+    client: clients.ControlClient,
+    all_worlds: bool,
+    as_json: bool,
+    html: Path | None,
+    missing: bool,
     fail_under: float | None,
-) -> None:  # fmt: skip
+) -> None:
     """Show how much of the contract the traffic covers.
 
     \b

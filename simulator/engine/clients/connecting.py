@@ -41,9 +41,14 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
 
 async def connect(
-    loop: asyncio.AbstractEventLoop, protocol: Callable[[], asyncio.BaseProtocol], addresses: list[Address], port: int,
-    *, ssl: tls.SSLContext | None = None, server_hostname: str | None = None,
-) -> None:  # fmt: skip
+    loop: asyncio.AbstractEventLoop,
+    protocol: Callable[[], asyncio.BaseProtocol],
+    addresses: list[Address],
+    port: int,
+    *,
+    ssl: tls.SSLContext | None = None,
+    server_hostname: str | None = None,
+) -> None:
     """Connect a protocol to the first address that accepts.
 
     Raise `OSError` or `ssl.SSLError` if the connection fails. Only the TCP connections are raced. If TLS fails at an

@@ -38,9 +38,14 @@ class ControlClient:
     """
 
     def __init__(
-        self, url: str = DEFAULT_URL, world: str | None = None, *, environment: str | None = None,
-        token: str | None = None, timeout_seconds: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        url: str = DEFAULT_URL,
+        world: str | None = None,
+        *,
+        environment: str | None = None,
+        token: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> None:
         try:
             self._client = SyncClient(url)
         except ValueError as error:

@@ -59,8 +59,12 @@ class Exchange(asyncio.Protocol):
     )  # fmt: skip
 
     def __init__(
-        self, request: bytes, ended: asyncio.Future[Exception | None], *, most_bytes: int | None = MAX_BODY_BYTES,
-    ) -> None:  # fmt: skip
+        self,
+        request: bytes,
+        ended: asyncio.Future[Exception | None],
+        *,
+        most_bytes: int | None = MAX_BODY_BYTES,
+    ) -> None:
         """The exchange ends once it has `most_bytes` bytes of the body. None means the whole body."""
         self.ended = ended
         """Done when no more data of the response will arrive.

@@ -47,9 +47,14 @@ class SyncClient:
     """
 
     def __init__(
-        self, base_url: str, *, any_host: bool = False, live_keys: guard.LiveKeys | None = None, reuses: bool = False,
+        self,
+        base_url: str,
+        *,
+        any_host: bool = False,
+        live_keys: guard.LiveKeys | None = None,
+        reuses: bool = False,
         connect_seconds: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Create a client.
 
         `any_host`: True if the base URL may belong to a server that is not a simulator. `live_keys`: the keys to refuse
@@ -69,9 +74,13 @@ class SyncClient:
         self._idle: list[HTTPConnection] = []
 
     def request(
-        self, method: str, path: str, content: bytes | None = None, headers: Mapping[str, str] | None = None,
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
-    ) -> Response:  # fmt: skip
+    ) -> Response:
         """Send a request and return its response. `path` may include a query, and is appended to the base URL.
 
         Raise `NoResponse` if no complete response arrives. Without a time limit, the client waits as long as the

@@ -73,9 +73,13 @@ class ControlInterface:
     """
 
     def __init__(
-        self, runtime: Runtime, rows: Iterable[ControlOperation], *, hosts: Hosts | None = None,
+        self,
+        runtime: Runtime,
+        rows: Iterable[ControlOperation],
+        *,
+        hosts: Hosts | None = None,
         tokens: Tokens | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._runtime = runtime
         self._hosts = hosts or Hosts()
         self._tokens = tokens
@@ -167,12 +171,21 @@ class ControlInterface:
         admission.row.check_query(query)
         offered = scope.get("extensions", {})
         return ControlCall(
-            self._runtime, admission.variables, query, incoming.headers,
-            f"{own_origin(scope)}{scope.get('root_path', '')}", lookups=self._lookups, rows=self._rows, gone=gone,
-            access=admission.access, has_scoped_tokens=self._tokens is not None and self._tokens.are_scoped,
-            shows_keys=admission.row.shows_keys, connection_opened_at=offered.get(OPENED_AT, inf),
-            cut=offered.get(CUT, _no_cut), below=scope.get(BELOW, ""),
-        )  # fmt: skip
+            self._runtime,
+            admission.variables,
+            query,
+            incoming.headers,
+            f"{own_origin(scope)}{scope.get('root_path', '')}",
+            lookups=self._lookups,
+            rows=self._rows,
+            gone=gone,
+            access=admission.access,
+            has_scoped_tokens=self._tokens is not None and self._tokens.are_scoped,
+            shows_keys=admission.row.shows_keys,
+            connection_opened_at=offered.get(OPENED_AT, inf),
+            cut=offered.get(CUT, _no_cut),
+            below=scope.get(BELOW, ""),
+        )
 
     async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
         """Validate the body, find the world, run the handler and add the call to the journal."""

@@ -30,9 +30,13 @@ class Batches:
     """Collects the changes to worlds in batches."""
 
     def __init__(
-        self, simulator: Simulator, driver: Driver, contents: Contents, tracked: Mapping[str, TrackedWorld],
+        self,
+        simulator: Simulator,
+        driver: Driver,
+        contents: Contents,
+        tracked: Mapping[str, TrackedWorld],
         wall_clock_ms: Callable[[], int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.dirty: dict[str, None] = {}
         """Ids of worlds with unsaved changes. This is a dict, because the order must not depend on hashes."""
         self.ended: dict[str, int] = {}

@@ -25,9 +25,12 @@ class LastUsedWriter:
     """Saves the last-used times of worlds. It calls `gather` when a time must be saved."""
 
     def __init__(
-        self, tracked: Mapping[str, TrackedWorld], uses: LastUses, wall_clock_ms: Callable[[], int],
+        self,
+        tracked: Mapping[str, TrackedWorld],
+        uses: LastUses,
+        wall_clock_ms: Callable[[], int],
         gather: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._tracked, self._uses, self._wall_clock_ms, self._gather = tracked, uses, wall_clock_ms, gather
         self._later: asyncio.TimerHandle | None = None
         self._asked: dict[str, None] = {}

@@ -25,9 +25,16 @@ class WorldLoader:
     """
 
     def __init__(
-        self, runtime: Runtime, backend: Backend, contents: Contents, tracked: dict[str, TrackedWorld],
-        batches: Batches, uses: LastUsedWriter, note: Callable[[str], None], wall_clock_ms: Callable[[], int],
-    ) -> None:  # fmt: skip
+        self,
+        runtime: Runtime,
+        backend: Backend,
+        contents: Contents,
+        tracked: dict[str, TrackedWorld],
+        batches: Batches,
+        uses: LastUsedWriter,
+        note: Callable[[str], None],
+        wall_clock_ms: Callable[[], int],
+    ) -> None:
         self.unreadable: dict[str, str] = {}
         """The reason why each world is quarantined, by world id."""
         self._runtime = runtime

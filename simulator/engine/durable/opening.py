@@ -43,9 +43,12 @@ def is_shared(url: str) -> bool:
 
 
 def share(
-    application: Application, config: Config, default: Blueprint, make_default: Callable[[], None],
+    application: Application,
+    config: Config,
+    default: Blueprint,
+    make_default: Callable[[], None],
     admission: fallback.Admits,
-) -> None:  # fmt: skip
+) -> None:
     """Make a server a replica.
 
     Raise `ConfigError` if the PostgreSQL driver is missing. `admission` checks control requests.

@@ -43,10 +43,15 @@ class PersistenceLayer(Observer):
     """
 
     def __init__(
-        self, runtime: Runtime, backend: Backend, make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda saved: "", *, wall_clock_ms: Callable[[], int] = wall_clock_ms,
+        self,
+        runtime: Runtime,
+        backend: Backend,
+        make_default: Callable[[], None],
+        otherwise: Callable[[Blueprint], str] = lambda saved: "",
+        *,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
         retry_seconds: float = RETRY_SECONDS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.refusal: str | None = "the store has not been opened yet."
         self.generation = 0
         self.opened: Callable[[], None] = lambda: None

@@ -85,9 +85,15 @@ class FilePersistence(PersistenceLayer):
     """Saves a server's worlds in a file. A world that is unused for `idle_seconds` is removed from memory."""
 
     def __init__(
-        self, runtime: Runtime, store: SqliteStore, make_default: Callable[[], None],
-        otherwise: Callable[[Blueprint], str] = lambda saved: "", *, idle_seconds: float = IDLE_SECONDS, **more: Any,
-    ) -> None:  # fmt: skip
+        self,
+        runtime: Runtime,
+        store: SqliteStore,
+        make_default: Callable[[], None],
+        otherwise: Callable[[Blueprint], str] = lambda saved: "",
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        **more: Any,
+    ) -> None:
         super().__init__(runtime, store, make_default, otherwise, **more)
         self.idle_seconds = idle_seconds
         self.at_rest: dict[str, Card] = {}

@@ -214,16 +214,24 @@ def _pieces(texts: Iterable[bytes]) -> Iterator[bytes]:
 def _head(base: Base) -> JsonObject:
     state, blueprint = base.state, base.state.blueprint
     return {
-        "world": state.world_id, "keys_of": state.keys_of, "seed": str(state.seed),
-        "started_at_ms": state.started_at_ms, "clock": base.clock.show(),
+        "world": state.world_id,
+        "keys_of": state.keys_of,
+        "seed": str(state.seed),
+        "started_at_ms": state.started_at_ms,
+        "clock": base.clock.show(),
         "blueprint": {
             **{name: value for name, value in vars(blueprint).items() if name != "observed"},
-            "seed": str(blueprint.seed), "rate": str(blueprint.rate), "settings": dict(blueprint.settings),
+            "seed": str(blueprint.seed),
+            "rate": str(blueprint.rate),
+            "settings": dict(blueprint.settings),
             **({"observed": [one.document for one in blueprint.observed]} if blueprint.observed else {}),
         },
-        "tables": list(state.tables), "calls_size": state.requests_size, "dropped": state.requests_dropped,
-        "snapshots_taken": base.snapshots_taken, "snapshot": base.snapshot,
-    }  # fmt: skip
+        "tables": list(state.tables),
+        "calls_size": state.requests_size,
+        "dropped": state.requests_dropped,
+        "snapshots_taken": base.snapshots_taken,
+        "snapshot": base.snapshot,
+    }
 
 
 # --- reading ------------------------------------------------------------------------------------------------------

@@ -181,9 +181,12 @@ FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
 def first_hit(
-    world: World, sort: Literal["match", "webhook"], model: Callable[[], type[FaultT]],
-    fits: Callable[[str, FaultT], bool], chance: str,
-) -> tuple[str, FaultT] | None:  # fmt: skip
+    world: World,
+    sort: Literal["match", "webhook"],
+    model: Callable[[], type[FaultT]],
+    fits: Callable[[str, FaultT], bool],
+    chance: str,
+) -> tuple[str, FaultT] | None:
     """Return the first active fault that matches, with its id, and count the hit. Call this inside a transaction.
 
     Only faults that contain the field `sort` are considered, and `model` returns their class. `fits` is called with the

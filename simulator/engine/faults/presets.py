@@ -28,8 +28,10 @@ class Preset(NamedTuple):
 
 
 PRESETS: Mapping[str, Preset] = {
-    "refused-429": Preset("The call is refused with 429 and Retry-After.",
-                          {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}}),
+    "refused-429": Preset(
+        "The call is refused with 429 and Retry-After.",
+        {"respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
+    ),
     "refused-500": Preset("The call is refused with 500.", {"respond": {"status": 500, "code": "internal_error"}}),
     "refused-503": Preset("The call is refused with 503.", {"respond": {"status": 503, "code": "service_unavailable"}}),
     "answer-lost-after-commit": Preset(
@@ -54,18 +56,21 @@ PRESETS: Mapping[str, Preset] = {
     "webhook-reordered": Preset("A delivery arrives after the next one.", {"deliver": {"reorder": True}}),
     "webhook-lost": Preset("Deliveries are lost and not retried.", {"deliver": {"drop": True}}),
     "webhook-acknowledgement-lost": Preset(
-        "The receiver's 2xx is lost, so the delivery is retried.", {"deliver": {"acknowledgement_lost": True}},
+        "The receiver's 2xx is lost, so the delivery is retried.",
+        {"deliver": {"acknowledgement_lost": True}},
     ),
     "webhook-two-at-once": Preset("A delivery is sent twice at the same time.", {"deliver": {"two_at_once": True}}),
     "webhook-before-answer": Preset(
-        "A delivery arrives before the response to the call that causes it.", {"deliver": {"before_answer": True}},
+        "A delivery arrives before the response to the call that causes it.",
+        {"deliver": {"before_answer": True}},
     ),
     "webhook-forged": Preset("The signature is wrong.", {"deliver": {"corrupt_signature": True}}),
-    "webhook-stale": Preset("X-Timestamp is ten minutes old, and the signature is valid for it.",
-                            {"deliver": {"stale_timestamp": True}}),
+    "webhook-stale": Preset(
+        "X-Timestamp is ten minutes old, and the signature is valid for it.", {"deliver": {"stale_timestamp": True}}
+    ),
     "webhook-unknown-type": Preset("The event has an unknown type.", {"deliver": {"unknown_type": True}}),
     "webhook-unknown-enum": Preset("The event has an unknown enum value.", {"deliver": {"unknown_enum": True}}),
-}  # fmt: skip
+}
 """The presets by name. A preset applies until it is removed, unless `times` limits it."""
 
 

@@ -88,15 +88,23 @@ def _finding(world: World, kind: AdviceKind, about: str, signals: list[Signal]) 
     linked = [name for name in requests if name.startswith("req_")][-MOST_LINKS:]
     of_world = "" if world.id == DEFAULT_WORLD else f"?world={quote(world.id)}"
     return {
-        "id": "adv_" + text_of(derive(last.kind, about)), "kind": last.kind, "severity": last.severity or kind.severity,
-        "subject": last.subject, "message": kind.message.format(subject=last.subject, detail=last.detail),
-        "what_to_do": kind.what_to_do, "clause": kind.clause, "count": len(signals), "requests": requests,
+        "id": "adv_" + text_of(derive(last.kind, about)),
+        "kind": last.kind,
+        "severity": last.severity or kind.severity,
+        "subject": last.subject,
+        "message": kind.message.format(subject=last.subject, detail=last.detail),
+        "what_to_do": kind.what_to_do,
+        "clause": kind.clause,
+        "count": len(signals),
+        "requests": requests,
         "evidence": _bounded(name for signal in signals for name in signal.evidence),
         "first_at": format_timestamp(min(times)) if times else None,
-        "last_at": format_timestamp(max(times)) if times else None, "why": lesson["why"], "changes": lesson["changes"],
+        "last_at": format_timestamp(max(times)) if times else None,
+        "why": lesson["why"],
+        "changes": lesson["changes"],
         "clause_links": links_of(kind.clause) if kind.clause else [],
         "request_links": [f"{CONTROL_BASE}/dashboard{of_world}#/requests/{name}" for name in linked],
-    }  # fmt: skip
+    }
 
 
 def _bounded(names: Iterable[str]) -> list[str]:

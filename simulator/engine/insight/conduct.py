@@ -316,12 +316,24 @@ def polls_without_webhooks(world: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 SINGLE_CALLS: tuple[Callable[[World, Sequence[JournaledCall]], Iterator[Signal]], ...] = (
-    unknown_fields, posts_without_key, amounts_as_numbers, limit_aliases, late_confirmations,
-)  # fmt: skip
+    unknown_fields,
+    posts_without_key,
+    amounts_as_numbers,
+    limit_aliases,
+    late_confirmations,
+)
 """Detectors that judge each request by itself, so that they can read the requests in chunks."""
 
 DETECTORS: tuple[Detector, ...] = (
-    unchanged_retries, hasty_retries, failures_not_retried, dead_tokens, tokens_per_request, fast_polls,
-    retries_under_new_keys, reused_keys, references_paid_twice, polls_without_webhooks,
-)  # fmt: skip
+    unchanged_retries,
+    hasty_retries,
+    failures_not_retried,
+    dead_tokens,
+    tokens_per_request,
+    fast_polls,
+    retries_under_new_keys,
+    reused_keys,
+    references_paid_twice,
+    polls_without_webhooks,
+)
 """Detectors that compare requests."""

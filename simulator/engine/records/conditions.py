@@ -117,9 +117,13 @@ def find_all(rows: indexes.TableIndex[R], conditions: Sequence[Condition[R]]) ->
 
 
 def newest_of(
-    table: Table[R], conditions: Sequence[Condition[R]], limit: int | None, by: Callable[[R], Any] | None = None, *,
+    table: Table[R],
+    conditions: Sequence[Condition[R]],
+    limit: int | None,
+    by: Callable[[R], Any] | None = None,
+    *,
     defers: bool = False,
-) -> list[R]:  # fmt: skip
+) -> list[R]:
     """Return the newest `limit` records that match all conditions, oldest first. None means no limit.
 
     `by` is the sort key, if the order is not the table order. If `defers` is True, raise `Unindexed` instead of
@@ -136,9 +140,14 @@ def oldest_of(table: Table[R], conditions: Sequence[Condition[R]]) -> R | None:
 
 
 def _first(
-    table: Table[R], conditions: Sequence[Condition[R]], count: int | None, by: Callable[[R], Any] | None = None, *,
-    descending: bool = False, defers: bool = False,
-) -> list[R]:  # fmt: skip
+    table: Table[R],
+    conditions: Sequence[Condition[R]],
+    count: int | None,
+    by: Callable[[R], Any] | None = None,
+    *,
+    descending: bool = False,
+    defers: bool = False,
+) -> list[R]:
     newest_come_first = descending and by is None
     some: Iterable[R] = reversed(table.values()) if newest_come_first else table.values()
     if len(table) > FEW and (conditions or count is not None):

@@ -207,9 +207,15 @@ class ActionTable:
         return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))
 
     def perform(
-        self, world: World, name: str, target: str | None, parameters: Mapping[str, object], environment: str,
-        cause: Cause, origin: Origin = NO_ORIGIN,
-    ) -> Performed:  # fmt: skip
+        self,
+        world: World,
+        name: str,
+        target: str | None,
+        parameters: Mapping[str, object],
+        environment: str,
+        cause: Cause,
+        origin: Origin = NO_ORIGIN,
+    ) -> Performed:
         """Run an action on a target and return its effects. Raise `ControlError` if it is refused."""
         before = world.journal.event_count
         after = self.carry_out(world, name, target, parameters, environment, cause, origin)
@@ -218,9 +224,15 @@ class ActionTable:
         return Performed(name, shown, world.now_ms, resource, events_since(world, before))
 
     def carry_out(
-        self, world: World, name: str, target: str | None, parameters: Mapping[str, object], environment: str,
-        cause: Cause, origin: Origin = NO_ORIGIN,
-    ) -> Record | Shown | None:  # fmt: skip
+        self,
+        world: World,
+        name: str,
+        target: str | None,
+        parameters: Mapping[str, object],
+        environment: str,
+        cause: Cause,
+        origin: Origin = NO_ORIGIN,
+    ) -> Record | Shown | None:
         """Run an action after all checks. Raise `ControlError` if it is refused.
 
         Return the result of the row's `act` function. Scenario steps use this method because they do not need the

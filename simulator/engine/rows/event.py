@@ -62,9 +62,17 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
     event_id = world.streams.identifier(signing.event_prefix, "ids.event")
     told = wording.subject(world, event_type, subject)
     raw = dumps(wording.answer(world, signing.envelope(event_id, event_type, now_ms, environment, told)))
-    return Event(id=event_id, sequence=world.next_sequence("event"), environment=environment, type=event_type,
-                 object_id=object_id, at_ms=now_ms, text=Text(raw), cause=world.cause,
-                 trace=present_origin(world).trace)  # fmt: skip
+    return Event(
+        id=event_id,
+        sequence=world.next_sequence("event"),
+        environment=environment,
+        type=event_type,
+        object_id=object_id,
+        at_ms=now_ms,
+        text=Text(raw),
+        cause=world.cause,
+        trace=present_origin(world).trace,
+    )
 
 
 def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:

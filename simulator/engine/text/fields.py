@@ -198,12 +198,17 @@ _PATTERNS = {
 }
 """A readable description of each pattern in the API."""
 _TYPES = {
-    "bool_type": "it must be true or false", "dict_type": "it must be an object", "float_type": "it must be a number",
-    "int_from_float": "it must be a whole number", "int_type": "it must be a whole number",
-    "list_type": "it must be a list", "mapping_type": "it must be an object",
-    "model_attributes_type": "it must be an object", "model_type": "it must be an object",
+    "bool_type": "it must be true or false",
+    "dict_type": "it must be an object",
+    "float_type": "it must be a number",
+    "int_from_float": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "list_type": "it must be a list",
+    "mapping_type": "it must be an object",
+    "model_attributes_type": "it must be an object",
+    "model_type": "it must be an object",
     "string_type": "it must be a string",
-}  # fmt: skip
+}
 _WORDS = _TYPES | {
     "extra_forbidden": "there is no such field",
     "finite_number": "it must be a finite number",

@@ -172,9 +172,12 @@ def identity_of(world: World) -> Identity:
 
 
 def wiring_of(
-    vocabulary: Vocabulary, timers: Iterable[TimerRow] = (), on_event: tuple[EventListener, ...] = (),
-    on_created: tuple[CreationListener, ...] = (), on_failure: FailureHandler | None = None,
-) -> Wiring:  # fmt: skip
+    vocabulary: Vocabulary,
+    timers: Iterable[TimerRow] = (),
+    on_event: tuple[EventListener, ...] = (),
+    on_created: tuple[CreationListener, ...] = (),
+    on_failure: FailureHandler | None = None,
+) -> Wiring:
     """Return the wiring for a world. Listeners of the packages are called before the given listeners.
 
     Raise `ValueError` if two timers have the same name.

@@ -8,11 +8,15 @@ WEBHOOK = Machine(
     "webhook",
     initial=(Move("register", "enabled"),),
     rows={
-        "enabled": (Move("disable", "disabled"), Move("repeated_failures", "disabled"),
-                    Move("delete", "deleted", basis="H1")),
-        "disabled": (Move("enable", "enabled"), Move("delete", "deleted", basis="H1")), "deleted": (),
+        "enabled": (
+            Move("disable", "disabled"),
+            Move("repeated_failures", "disabled"),
+            Move("delete", "deleted", basis="H1"),
+        ),
+        "disabled": (Move("enable", "enabled"), Move("delete", "deleted", basis="H1")),
+        "deleted": (),
     },
-)  # fmt: skip
+)
 
 MEANINGS = {
     "enabled": "It receives the events that it subscribes to.",

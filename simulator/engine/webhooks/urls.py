@@ -27,9 +27,14 @@ _PLAIN_IPV4 = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})",
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 
 _EMBEDDING_IPV4 = (
-    IPv6Network("::/96"), IPv6Network("::ffff:0:0/96"), IPv6Network("::ffff:0:0:0/96"), IPv6Network("64:ff9b::/96"),
-    IPv6Network("64:ff9b:1::/48"), IPv6Network("2001::/32"), IPv6Network("2002::/16"),
-)  # fmt: skip
+    IPv6Network("::/96"),
+    IPv6Network("::ffff:0:0/96"),
+    IPv6Network("::ffff:0:0:0/96"),
+    IPv6Network("64:ff9b::/96"),
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("2001::/32"),
+    IPv6Network("2002::/16"),
+)
 """IPv6 ranges that embed an IPv4 address: mapped, compatible, translated, NAT64, Teredo, 6to4."""
 
 _ADVICE = (

@@ -299,11 +299,19 @@ class Simulator:
     @staticmethod
     def _state(world: World, blueprint: Blueprint, tables: Mapping[str, dict[str, Any]]) -> WorldState:
         return WorldState(
-            blueprint=blueprint, world_id=world.id, keys_of=world.keys_of, seed=world.seed, mode=world.clock.mode,
-            now_ms=world.now_ms, rate=world.clock.rate, started_at_ms=world.started_at_ms, tables=tables,
-            requests=tuple(requests_of(world).entries), requests_size=requests_of(world).size,
+            blueprint=blueprint,
+            world_id=world.id,
+            keys_of=world.keys_of,
+            seed=world.seed,
+            mode=world.clock.mode,
+            now_ms=world.now_ms,
+            rate=world.clock.rate,
+            started_at_ms=world.started_at_ms,
+            tables=tables,
+            requests=tuple(requests_of(world).entries),
+            requests_size=requests_of(world).size,
             requests_dropped=requests_of(world).dropped,
-        )  # fmt: skip
+        )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
         """Save a state as a snapshot. Its id depends only on the world and on a counter in that world."""
@@ -337,9 +345,15 @@ class Simulator:
         return world
 
     def fork(
-        self, state: WorldState, world_id: str, seed: int | None, *, prepare: Callable[[World], None], replace: bool,
+        self,
+        state: WorldState,
+        world_id: str,
+        seed: int | None,
+        *,
+        prepare: Callable[[World], None],
+        replace: bool,
         keys_of: str = "",
-    ) -> World:  # fmt: skip
+    ) -> World:
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or a key is in use.
 
         If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it

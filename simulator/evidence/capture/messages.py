@@ -21,9 +21,16 @@ _TOO_LONG = f"the headers exceed {MOST_HEAD_BYTES // 1024} KB"
 UNTIL_CLOSED = -1
 CHUNKED = -2
 _HOP_BY_HOP = frozenset(
-    (b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
-     b"upgrade"),
-)  # fmt: skip
+    (
+        b"connection",
+        b"keep-alive",
+        b"proxy-connection",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"te",
+        b"upgrade",
+    ),
+)
 _WITHOUT_BODY = (204, 304)
 
 

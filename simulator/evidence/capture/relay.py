@@ -123,10 +123,17 @@ class Relay:
     """The listener. `say` prints one line about a problem."""
 
     def __init__(
-        self, upstream: Place, recorder: Recorder, *, now_ms: Callable[[], int], say: Callable[[str], None],
-        inbox: bool = False, receiver: Place | None = None, webhook_key: str | None = None,
+        self,
+        upstream: Place,
+        recorder: Recorder,
+        *,
+        now_ms: Callable[[], int],
+        say: Callable[[str], None],
+        inbox: bool = False,
+        receiver: Place | None = None,
+        webhook_key: str | None = None,
         recorded: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._upstream, self._recorder = upstream, recorder
         self._now_ms, self._say = now_ms, say
         self._has_inbox, self._receiver, self._webhook_key = inbox or receiver is not None, receiver, webhook_key
@@ -184,12 +191,20 @@ class Relay:
         answered = seen.answer.texts() if seen.answer is not None else []
         body = seen.request.content
         traffic = Traffic(
-            n=seen.n, direction="call" if is_call else "webhook", at_ms=seen.at_ms, method=seen.method,
-            path=path.removeprefix(BASE) if is_call else INBOX, query=query, headers=headers,
-            body=decoded(body, headers), status=seen.status, response_headers=answered,
-            response=decoded(seen.response.content, answered), is_cut=not seen.is_complete,
+            n=seen.n,
+            direction="call" if is_call else "webhook",
+            at_ms=seen.at_ms,
+            method=seen.method,
+            path=path.removeprefix(BASE) if is_call else INBOX,
+            query=query,
+            headers=headers,
+            body=decoded(body, headers),
+            status=seen.status,
+            response_headers=answered,
+            response=decoded(seen.response.content, answered),
+            is_cut=not seen.is_complete,
             signature="absent" if is_call else self._verdict(headers, body),
-        )  # fmt: skip
+        )
         try:
             self._recorder.write(traffic)
         except OSError as error:  # forward the traffic even if the disk is full

@@ -63,18 +63,26 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
         operation = request["type"] if request.get("type") in known().events else None
     return sealed(
         {
-            "n": traffic.n, "direction": traffic.direction, "after_ms": traffic.at_ms - pseudonyms.start_ms,
-            "at": pseudonyms.moment(traffic.at_ms), "operation": operation,
+            "n": traffic.n,
+            "direction": traffic.direction,
+            "after_ms": traffic.at_ms - pseudonyms.start_ms,
+            "at": pseudonyms.moment(traffic.at_ms),
+            "operation": operation,
             "method": traffic.method if traffic.method in _HARMLESS_METHODS else "OTHER",
             "path": _path(traffic.path, template, pseudonyms) if is_call else "/inbox",
-            "query": _query(traffic.query, pseudonyms), "headers": _headers(traffic.headers, pseudonyms),
-            "authenticated": any(name.lower() in _CREDENTIALS for name, _ in traffic.headers), "request": request,
-            "request_body": request_body, "status": traffic.status,
-            "response_headers": _headers(traffic.response_headers, pseudonyms), "response": response,
-            "response_body": response_body, "signature": traffic.signature,
+            "query": _query(traffic.query, pseudonyms),
+            "headers": _headers(traffic.headers, pseudonyms),
+            "authenticated": any(name.lower() in _CREDENTIALS for name, _ in traffic.headers),
+            "request": request,
+            "request_body": request_body,
+            "status": traffic.status,
+            "response_headers": _headers(traffic.response_headers, pseudonyms),
+            "response": response,
+            "response_body": response_body,
+            "signature": traffic.signature,
             "attempt": _attempt(traffic, request, pseudonyms),
         },
-    )  # fmt: skip
+    )
 
 
 def _attempt(traffic: Traffic, request: object, pseudonyms: Pseudonyms) -> int:

@@ -132,8 +132,14 @@ def _books(evidence: Document) -> dict[str, Document] | None:
 
 
 def judge(
-    baseline: Document, run: Document, *, passed: bool, hung: bool, strikes: bool, by_reference: bool = True,
-) -> Verdict:  # fmt: skip
+    baseline: Document,
+    run: Document,
+    *,
+    passed: bool,
+    hung: bool,
+    strikes: bool,
+    by_reference: bool = True,
+) -> Verdict:
     """Return the verdict on a run. `strikes`: a call or delivery failed while third parties acted as usual.
 
     `by_reference`: orders are matched by reference, because the references are the same in every run.

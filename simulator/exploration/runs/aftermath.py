@@ -67,8 +67,13 @@ class Hooks:
 
 
 def follow(
-    armed: Sequence[ArmedWorld], hooks: Hooks, environments: Sequence[Mapping[str, str]], *, story: bool, effects: bool,
-) -> JsonObject:  # fmt: skip
+    armed: Sequence[ArmedWorld],
+    hooks: Hooks,
+    environments: Sequence[Mapping[str, str]],
+    *,
+    story: bool,
+    effects: bool,
+) -> JsonObject:
     """Run everything that happens after a test. Return the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
     `environments`: the environments for the integrator's commands, used one after another. `story`: include the

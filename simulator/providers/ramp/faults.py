@@ -250,21 +250,29 @@ FAULTS: tuple[FaultClass, ...] = (
     FaultClass("rate-moves", "call", _rate_moves, strikes=False),
     FaultClass("balance-drained", "call", before(lambda money: money.from_balance, _drained), strikes=False),
     FaultClass(
-        "limit-reached", "call",
-        before(lambda money: money.spending, happens("set_limits", daily="0.01"),
-               {"action": "set_limits", "daily": "1000000000"}),
+        "limit-reached",
+        "call",
+        before(
+            lambda money: money.spending,
+            happens("set_limits", daily="0.01"),
+            {"action": "set_limits", "daily": "1000000000"},
+        ),
         strikes=False,
     ),
     FaultClass(
-        "kyc-withdrawn", "call",
-        before(lambda money: money.spending, happens("set_kyc", status="rejected"),
-               {"action": "set_kyc", "status": "approved"}),
+        "kyc-withdrawn",
+        "call",
+        before(
+            lambda money: money.spending,
+            happens("set_kyc", status="rejected"),
+            {"action": "set_kyc", "status": "approved"},
+        ),
         strikes=False,
     ),
     FaultClass("key-revoked", "call", _key_revoked, strikes=False),
     FaultClass("runs-fail", "call", _runs_fail, strikes=False),
     FaultClass("starts-at", "start", _starts_at, strikes=False, variants=_moments),
-)  # fmt: skip
+)
 
 PAIRS = (
     ("answer-lost-after-commit", "webhook-lost"),

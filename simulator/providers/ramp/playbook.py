@@ -89,12 +89,19 @@ _ONRAMP = Flow("onramp", "onramp", _ONRAMP_CALLS, _COMPLETED)
 _FLOWS = (
     _ONRAMP,
     Flow(
-        "offramp-refunded", "offramp", _OFFRAMP_CALLS,
-        (Step("transaction.created"), Step("transaction.awaiting_deposit"),
-         Step("transaction.processing", "deposit_arrives"), Step("transaction.failed", "fail"), _REFUNDED),
+        "offramp-refunded",
+        "offramp",
+        _OFFRAMP_CALLS,
+        (
+            Step("transaction.created"),
+            Step("transaction.awaiting_deposit"),
+            Step("transaction.processing", "deposit_arrives"),
+            Step("transaction.failed", "fail"),
+            _REFUNDED,
+        ),
     ),
     Flow("completed-refunded", "onramp", _ONRAMP_CALLS, (*_COMPLETED, _REFUNDED)),
-)  # fmt: skip
+)
 
 PLAYBOOK = Playbook(
     kind="onramp",
@@ -106,9 +113,13 @@ PLAYBOOK = Playbook(
     forged={"status": "completed", "tx_hash": f"0x{'0' * 64}"},
     altered="destination_amount",
     refund=(Step("transaction.failed", "fail"), _REFUNDED),
-    standing=Standing("recurring payment", _run_twice, "recurring_payment.run_succeeded",
-                      lambda shown: str(shown["run"]["transaction_id"])),
+    standing=Standing(
+        "recurring payment",
+        _run_twice,
+        "recurring_payment.run_succeeded",
+        lambda shown: str(shown["run"]["transaction_id"]),
+    ),
     flows=_FLOWS,
     retry_delays_ms=RETRY_DELAYS_MS,
     room=("set_limits", {"daily": "1000000000", "monthly": "10000000000"}),
-)  # fmt: skip
+)

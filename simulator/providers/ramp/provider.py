@@ -32,15 +32,31 @@ from simulator.providers.ramp.triggers import factories
 from simulator.providers.ramp.wording import WORDING
 
 IDENTITY = Identity(
-    caller=auth.token_holder, check_gates=auth.check_gates, keys=auth.all_keys, tokens=auth.all_tokens,
-    credentials=auth.credentials, rekey=auth.rekey, account=profile.profile_of, other_users=profile.platform_users,
+    caller=auth.token_holder,
+    check_gates=auth.check_gates,
+    keys=auth.all_keys,
+    tokens=auth.all_tokens,
+    credentials=auth.credentials,
+    rekey=auth.rekey,
+    account=profile.profile_of,
+    other_users=profile.platform_users,
     exchange=TOKEN_EXCHANGE,
-)  # fmt: skip
+)
 
 ROOMS: tuple[Room, ...] = (
-    reference.ROOM, profile.ROOM, auth.ROOM, beneficiaries.ROOM, fees.ROOM, transactions.ROOM, ramps.ROOM,
-    deposit_wallets.ROOM, balance.ROOM, recurring.ROOM, history.ROOM, webhooks.ROOM,
-)  # fmt: skip
+    reference.ROOM,
+    profile.ROOM,
+    auth.ROOM,
+    beneficiaries.ROOM,
+    fees.ROOM,
+    transactions.ROOM,
+    ramps.ROOM,
+    deposit_wallets.ROOM,
+    balance.ROOM,
+    recurring.ROOM,
+    history.ROOM,
+    webhooks.ROOM,
+)
 """A package imports only packages that come before it in this list, and only names that they export in `__init__`."""
 
 

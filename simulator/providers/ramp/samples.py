@@ -72,17 +72,30 @@ def _disguised_number(text: str, draw: Callable[[int], bytes]) -> str:
 SAMPLES = Samples(
     amounts=_AMOUNTS,
     currency_of=_currency_of,
-    addresses={"stellar": (32, encode_stellar), "celo": (20, lambda raw: checksummed(raw.hex())),
-               "bitcoin": (20, lambda raw: encode_segwit(0, raw))},
+    addresses={
+        "stellar": (32, encode_stellar),
+        "celo": (20, lambda raw: checksummed(raw.hex())),
+        "bitcoin": (20, lambda raw: encode_segwit(0, raw)),
+    },
     address_names=("address", "wallet_address", "refund_address"),
-    phones={"KE": r"\+2547[0-2][0-9]{7}", "TZ": r"\+2557[45][0-9]{7}", "NG": r"\+234803[0-9]{7}",
-            "ZA": r"\+278[234][0-9]{7}", "ZM": r"\+26097[0-9]{7}"},
-    phone_samples={"KE": "+254712345678", "TZ": "+255742345678", "NG": "+2348031234567", "ZA": "+27821234567",
-                   "ZM": "+260971234567"},
+    phones={
+        "KE": r"\+2547[0-2][0-9]{7}",
+        "TZ": r"\+2557[45][0-9]{7}",
+        "NG": r"\+234803[0-9]{7}",
+        "ZA": r"\+278[234][0-9]{7}",
+        "ZM": r"\+26097[0-9]{7}",
+    },
+    phone_samples={
+        "KE": "+254712345678",
+        "TZ": "+255742345678",
+        "NG": "+2348031234567",
+        "ZA": "+27821234567",
+        "ZM": "+260971234567",
+    },
     is_ordinary_phone=lambda text, country: is_phone(text, country) and text[-4:] not in _CHOOSING,
     disguised=_disguised,
     zones=("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC"),
-)  # fmt: skip
+)
 
 
 COMPARED = Compared(

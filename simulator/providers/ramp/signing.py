@@ -58,6 +58,12 @@ def _envelope(event_id: str, event_type: str, at_ms: int, environment: str, show
 
 
 SIGNING = Signing(
-    signature=SIGNATURE, new_key=_new_key, retry_delays_ms=_retry_delays_ms, disables=_disables,
-    disabled_email=_disabled_email, timeout_seconds=10.0, event_prefix="evt_", envelope=_envelope,
-)  # fmt: skip
+    signature=SIGNATURE,
+    new_key=_new_key,
+    retry_delays_ms=_retry_delays_ms,
+    disables=_disables,
+    disabled_email=_disabled_email,
+    timeout_seconds=10.0,
+    event_prefix="evt_",
+    envelope=_envelope,
+)

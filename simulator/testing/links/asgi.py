@@ -15,9 +15,21 @@ def scope_of(
     method: str, path: str, query: bytes, headers: Iterable[tuple[bytes, bytes]], host: str, **more: Any
 ) -> dict[str, Any]:
     """Return the ASGI scope of a request."""
-    return {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1", "method": method,
-            "scheme": "http", "path": path, "raw_path": path.encode(), "root_path": "", "query_string": query,
-            "headers": list(headers), "client": ("127.0.0.1", 0), "server": (host, 80), **more}  # fmt: skip
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": query,
+        "headers": list(headers),
+        "client": ("127.0.0.1", 0),
+        "server": (host, 80),
+        **more,
+    }
 
 
 class Conversation:

@@ -28,10 +28,16 @@ class Link(ABC):
     url: str
 
     def control(
-        self, method: str, path: str, body: Mapping[str, object] | bytes | None = None, *, world: str | None = None,
-        query: Mapping[str, object] | None = None, headers: Mapping[str, str] | None = None,
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | bytes | None = None,
+        *,
+        world: str | None = None,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Send a control request and return the parsed response, a string for YAML, or None.
 
         `path` is relative to /_simulator, and `world` is the id for the header. A body of bytes is sent unchanged,

@@ -36,16 +36,26 @@ OPTIONS = (
         "--simulator",
         "Where a started simulator runs: in its own process, shared by all pytest-xdist workers, or in the test "
         "process, without sockets. [process]",
-        ("process", "inprocess"), default="process",
+        ("process", "inprocess"),
+        default="process",
     ),
-    Option("--simulator-keep", "Which worlds to keep for inspection: those of failed tests, all, or none. [failed]",
-           ("failed", "always", "never"), default="failed"),
-    Option("--simulator-observed",
-           "Base the worlds on this observed file of `rampsim probe` (also SIMULATOR_OBSERVED).", metavar="FILE"),
-    Option("--simulator-fail-on-advice",
-           "Fail the run if the simulator has advice of this or a higher severity about the tests' traffic.",
-           ("info", "warning", "error")),
-)  # fmt: skip
+    Option(
+        "--simulator-keep",
+        "Which worlds to keep for inspection: those of failed tests, all, or none. [failed]",
+        ("failed", "always", "never"),
+        default="failed",
+    ),
+    Option(
+        "--simulator-observed",
+        "Base the worlds on this observed file of `rampsim probe` (also SIMULATOR_OBSERVED).",
+        metavar="FILE",
+    ),
+    Option(
+        "--simulator-fail-on-advice",
+        "Fail the run if the simulator has advice of this or a higher severity about the tests' traffic.",
+        ("info", "warning", "error"),
+    ),
+)
 COVERAGE = "simulator_coverage"
 ALL, USED = "all", "used"
 COVERAGE_HELPS = {

@@ -245,9 +245,15 @@ class _Server(Server):
     """
 
     def __init__(
-        self, link: Link, begin: Callable[[World], None], stop: Callable[[], None] | None = None, *,
-        observed: Sequence[Path], outlives: bool, has_socket: bool,
-    ) -> None:  # fmt: skip
+        self,
+        link: Link,
+        begin: Callable[[World], None],
+        stop: Callable[[], None] | None = None,
+        *,
+        observed: Sequence[Path],
+        outlives: bool,
+        has_socket: bool,
+    ) -> None:
         super().__init__(link, stop, observed=observed)
         self._begin = begin
         self.outlives = outlives

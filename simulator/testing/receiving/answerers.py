@@ -205,12 +205,23 @@ class WsgiApp(Answerer):
 
     def _environ(self, request: Request) -> dict[str, Any]:
         environ: dict[str, Any] = {
-            "REQUEST_METHOD": request.method, "SCRIPT_NAME": "", "PATH_INFO": self._path,
-            "QUERY_STRING": request.target.partition("?")[2], "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "80",
-            "SERVER_PROTOCOL": "HTTP/1.1", "REMOTE_ADDR": "127.0.0.1", "CONTENT_LENGTH": str(len(request.body)),
-            "wsgi.version": (1, 0), "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(request.body),
-            "wsgi.errors": sys.stderr, "wsgi.multithread": True, "wsgi.multiprocess": False, "wsgi.run_once": False,
-        }  # fmt: skip
+            "REQUEST_METHOD": request.method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": self._path,
+            "QUERY_STRING": request.target.partition("?")[2],
+            "SERVER_NAME": "127.0.0.1",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "CONTENT_LENGTH": str(len(request.body)),
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(request.body),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+        }
         for name, value in request.headers:
             key = name.upper().replace("-", "_")
             if key not in ("CONTENT_LENGTH", "TRANSFER_ENCODING"):

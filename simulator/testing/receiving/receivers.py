@@ -64,9 +64,13 @@ class Receiver:
     """The time for which `received` and `close` wait for deliveries in flight."""
 
     def __init__(
-        self, world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox",
+        self,
+        world: World,
+        *,
+        events: Sequence[str] | None = ("*",),
+        environment: str = "sandbox",
         path: str = "/webhooks",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._received: list[Delivery] = []
         self.environment = environment
         self._world = world

@@ -57,9 +57,12 @@ class Server:
         return self.link.url + CONTROL_BASE
 
     def new_world(
-        self, *, clock: str | date | Mapping[str, object] | None = None, scenarios: Scenario | Sequence[Scenario] = (),
+        self,
+        *,
+        clock: str | date | Mapping[str, object] | None = None,
+        scenarios: Scenario | Sequence[Scenario] = (),
         **body: object,
-    ) -> World:  # fmt: skip
+    ) -> World:
         """Create a world with no active scenario, a manual clock at 2026-01-05T08:00:00Z and seed 1.
 
         The fields of `POST /_simulator/worlds` override these defaults: `id`, `seed`, `clock`, `scenarios`,

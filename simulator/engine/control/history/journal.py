@@ -231,6 +231,14 @@ def calls_dropped(world: World) -> int:
 
 def show_call(row: JournalledCall) -> ControlCallEntry:
     """Render a journal row for GET /controls."""
-    return {"at": format_timestamp(row["at_ms"]), "ended_at": format_timestamp(row["ended_ms"]), "id": row["id"],
-            "name": row["name"], "method": row["method"], "path": row["path"], "environment": row["environment"],
-            "body": row["body"], "status": row["status"]}  # fmt: skip
+    return {
+        "at": format_timestamp(row["at_ms"]),
+        "ended_at": format_timestamp(row["ended_ms"]),
+        "id": row["id"],
+        "name": row["name"],
+        "method": row["method"],
+        "path": row["path"],
+        "environment": row["environment"],
+        "body": row["body"],
+        "status": row["status"],
+    }

@@ -168,13 +168,23 @@ def _matches_path(environments: Mapping[str, str], path: str, wanted: str) -> bo
 def show_entry(row: JournalEntry) -> JournalEntryShape:
     """Render a request. A JSON body is rendered as JSON, any other body as a string."""
     return {
-        "id": row.id, "at": format_timestamp(row.at_ms), "environment": row.environment, "public_key": row.public_key,
-        "operation": row.operation or None, "method": row.method, "path": row.path.partition("?")[0],
-        "query": row.path.partition("?")[2], "headers": dict(row.headers), "body": _show_body(row.body),
-        "status": row.status, "response": _show_body(row.response), "duration_ms": row.duration_ms,
-        "advice": ["unknown_field"] if row.unknown_fields else [], "unknown_fields": list(row.unknown_fields),
+        "id": row.id,
+        "at": format_timestamp(row.at_ms),
+        "environment": row.environment,
+        "public_key": row.public_key,
+        "operation": row.operation or None,
+        "method": row.method,
+        "path": row.path.partition("?")[0],
+        "query": row.path.partition("?")[2],
+        "headers": dict(row.headers),
+        "body": _show_body(row.body),
+        "status": row.status,
+        "response": _show_body(row.response),
+        "duration_ms": row.duration_ms,
+        "advice": ["unknown_field"] if row.unknown_fields else [],
+        "unknown_fields": list(row.unknown_fields),
         "fault_id": row.fault or None,
-    }  # fmt: skip
+    }
 
 
 def _show_body(raw: bytes) -> Any:

@@ -23,9 +23,14 @@ _THROUGH = frozenset({"request", "body", "details"})
 _TAKEN_FOR_GRANTED = frozenset({"type", "method", "path"})
 """Fields that a rule tests only to select the right kind of resource or request. The explanation omits them."""
 _TESTS: Mapping[str, str] = {
-    "ends_with": "ends in {}", "starts_with": "begins with {}", "matches": "fits {}", "gt": "is above {}",
-    "gte": "is at least {}", "lt": "is below {}", "lte": "is at most {}",
-}  # fmt: skip
+    "ends_with": "ends in {}",
+    "starts_with": "begins with {}",
+    "matches": "fits {}",
+    "gt": "is above {}",
+    "gte": "is at least {}",
+    "lt": "is below {}",
+    "lte": "is at most {}",
+}
 
 
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:

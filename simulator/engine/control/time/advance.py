@@ -55,24 +55,32 @@ ADVANCE: Mapping[str, Any] = {
     "oneOf": [
         _object("by", by={**_DURATION, "description": "The duration to advance by."}),
         _object("to", to={"type": "string", "format": "date-time", "description": "The time to advance to."}),
-        _object("to_next_timer",
-                to_next_timer={"const": True, "description": "Advance to the next timer, if there is one."}),
+        _object(
+            "to_next_timer", to_next_timer={"const": True, "description": "Advance to the next timer, if there is one."}
+        ),
         _object(
             "until",
             until={
                 "description": "The event or status to wait for.",
                 "oneOf": [
-                    _object("event", event=any_text("The event type to wait for."),
-                            object_id={"type": ["string", "null"], "description": "Only events about this resource."}),
-                    _object("resource", "status", resource=any_text("The resource to watch, by id."),
-                            status=any_text("The status to wait for.")),
+                    _object(
+                        "event",
+                        event=any_text("The event type to wait for."),
+                        object_id={"type": ["string", "null"], "description": "Only events about this resource."},
+                    ),
+                    _object(
+                        "resource",
+                        "status",
+                        resource=any_text("The resource to watch, by id."),
+                        status=any_text("The status to wait for."),
+                    ),
                 ],
             },
             horizon={**_DURATION, "description": "The maximum duration of the advance. The default is 3652d."},
             partial={"type": "boolean", "description": "Return 200 with `reached` false instead of 409."},
         ),
     ],
-}  # fmt: skip
+}
 """The body of POST /_simulator/clock/advance."""
 
 

@@ -163,12 +163,20 @@ def _read(document: JsonObject, contents: Contents, simulator: Simulator) -> Wor
     dropped.enter(tables)
     pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
-        blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of,
-                            observed=observed),
-        world_id=_text(document, "world", ""), keys_of=keys_of, seed=_seed(document, ""), mode=clock[0],
-        now_ms=clock[1], rate=clock[2], started_at_ms=_moment(document, "started_at", ""), tables=tables,
-        requests=requests, requests_dropped=dropped.calls,
-    )  # fmt: skip
+        blueprint=Blueprint(
+            "", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of, observed=observed
+        ),
+        world_id=_text(document, "world", ""),
+        keys_of=keys_of,
+        seed=_seed(document, ""),
+        mode=clock[0],
+        now_ms=clock[1],
+        rate=clock[2],
+        started_at_ms=_moment(document, "started_at", ""),
+        tables=tables,
+        requests=requests,
+        requests_dropped=dropped.calls,
+    )
 
 
 def _object(parent: JsonObject, name: str, at: str) -> JsonObject:

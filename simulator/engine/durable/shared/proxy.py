@@ -28,9 +28,16 @@ _HOP_BY_HOP = frozenset(
 
 
 async def forward(
-    address: str, world: str, scope: Scope, receive: Receive, send: Send, body: bytes, *, secret: bytes,
+    address: str,
+    world: str,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    body: bytes,
+    *,
+    secret: bytes,
     is_owner: Callable[[], Awaitable[bool]],
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Send a request to another replica and stream its response to the client.
 
     `secret` proves that a replica sent the request. `is_owner` returns True while the other replica owns the world.

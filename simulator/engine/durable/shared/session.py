@@ -18,8 +18,12 @@ _BEATS = 3
 """The number of queries that an idle session sends within this time, so that it is not closed."""
 _MARK = "SELECT set_config('rampsim.session', gen_random_uuid()::text, false)"
 _EXPECTED = (
-    OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.ClientConfigurationError,
-)  # fmt: skip
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.ClientConfigurationError,
+)
 _log = logging.getLogger(__name__)
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 SESSION = "SELECT current_setting('rampsim.session', true)"

@@ -78,9 +78,13 @@ class Sharing:
     """The worlds that this replica owns. `make_default` creates the world `default` if it does not exist."""
 
     def __init__(
-        self, runtime: Runtime, store: PostgresStore, make_default: Callable[[], None], *,
+        self,
+        runtime: Runtime,
+        store: PostgresStore,
+        make_default: Callable[[], None],
+        *,
         idle_seconds: float = IDLE_SECONDS,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.machine = Ownership(store.address)
         self.store = store
         self.persistence = ReplicaPersistence(runtime, store, make_default)

@@ -202,13 +202,25 @@ def _belongs_inside(path: Path) -> str:
 
 
 _MODEL_AT: Mapping[str, type[BaseModel]] = {
-    "rules": schema.Rule, "answer": schema.AnswerInstead, "faults": schema.Fault, "match": schema.FaultMatch,
-    "respond": schema.FaultRespond, "webhook": schema.WebhookFaultMatch, "deliver": schema.Deliver,
-    "«tests»": parts.Tests, "«call»": drive.DriveCall, "«named»": drive.DriveCall, "«advance»": drive.Advance,
-    "«receiver»": drive.Receiver, "receiver": drive.ReceiverAnswers, "«event»": drive.ExpectEvent,
-    "«resource»": drive.ExpectResource, "«answer»": drive.ExpectAnswer, "«delivery»": drive.ExpectDelivery,
+    "rules": schema.Rule,
+    "answer": schema.AnswerInstead,
+    "faults": schema.Fault,
+    "match": schema.FaultMatch,
+    "respond": schema.FaultRespond,
+    "webhook": schema.WebhookFaultMatch,
+    "deliver": schema.Deliver,
+    "«tests»": parts.Tests,
+    "«call»": drive.DriveCall,
+    "«named»": drive.DriveCall,
+    "«advance»": drive.Advance,
+    "«receiver»": drive.Receiver,
+    "receiver": drive.ReceiverAnswers,
+    "«event»": drive.ExpectEvent,
+    "«resource»": drive.ExpectResource,
+    "«answer»": drive.ExpectAnswer,
+    "«delivery»": drive.ExpectDelivery,
     "«webhooks»": drive.ExpectWebhooks,
-}  # fmt: skip
+}
 
 
 def _fields_at(loc: tuple[int | str, ...], whole: type[Scenario]) -> list[str]:

@@ -53,8 +53,13 @@ class ActionChecker:
         self.check_parameters(path, name, {key: step[key] for key in step if key not in fields}, fields, kinds)
 
     def check_parameters(
-        self, path: Path, action: str, given: dict[str, object], fields: Iterable[str], kinds: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        action: str,
+        given: dict[str, object],
+        fields: Iterable[str],
+        kinds: tuple[str, ...] = (),
+    ) -> None:
         """Check parameters against every definition of the action. Report the shortest list of problems."""
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:

@@ -32,9 +32,13 @@ class DriveChecker:
     """Checks the steps of a drive in order, then the expectations."""
 
     def __init__(
-        self, document: Document, vocabulary: Vocabulary, actions: ActionChecker, wheres: WhereChecker,
+        self,
+        document: Document,
+        vocabulary: Vocabulary,
+        actions: ActionChecker,
+        wheres: WhereChecker,
         variables: set[str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._document = document
         self._vocabulary = vocabulary
         self._actions = actions

@@ -43,14 +43,18 @@ _SPAN_SCHEMA: JsonSchemaValue = {
             "type": "object",
             "properties": {
                 "between": {
-                    "type": "array", "items": DURATION_SCHEMA, "minItems": 2, "maxItems": 2,
+                    "type": "array",
+                    "items": DURATION_SCHEMA,
+                    "minItems": 2,
+                    "maxItems": 2,
                     "description": "The shortest and the longest. The duration is drawn from the world's seed.",
                 },
             },
-            "required": ["between"], "additionalProperties": False,
+            "required": ["between"],
+            "additionalProperties": False,
         },
     ],
-}  # fmt: skip
+}
 
 
 def _regex(text: str) -> str:

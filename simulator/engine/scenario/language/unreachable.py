@@ -56,9 +56,12 @@ def _strings(value: object) -> set[str]:
 
 
 def warn_of_unreachable_steps(
-    document: Document, vocabulary: Vocabulary, events: Iterable[object], kinds: Sequence[str],
+    document: Document,
+    vocabulary: Vocabulary,
+    events: Iterable[object],
+    kinds: Sequence[str],
     steps: Iterable[tuple[Path, Mapping[str, object]]],
-) -> None:  # fmt: skip
+) -> None:
     """Warn of steps whose action is illegal in every state that the rule's object can have at that time."""
     actions = vocabulary.actions
     machines = {kind: vocabulary.kinds[kind].machine for kind in kinds}

@@ -139,9 +139,18 @@ def _set_up(context: Context, world: World, name: str) -> None:
         put_in_force(world, fault, name)
     for index, step in enumerate(file.script.timeline):
         part = f"timeline[{index}]"
-        pending = PlannedStep(target=step.target or name, scenario=name, part=part, place=file.place(part), event="",
-                              environment=step.environment or world.environments[0], action=step.action,
-                              acts_on=step.target, parameters=step.parameters, of_timeline=True)  # fmt: skip
+        pending = PlannedStep(
+            target=step.target or name,
+            scenario=name,
+            part=part,
+            place=file.place(part),
+            event="",
+            environment=step.environment or world.environments[0],
+            action=step.action,
+            acts_on=step.target,
+            parameters=step.parameters,
+            of_timeline=True,
+        )
         plan(world, world.now_ms + draw(world, name, step.delay), pending)
     # All steps are checked, because `world` may have taken down a network that steps of other scenarios need.
     held_steps.hold(world, context.actions, context.outages)

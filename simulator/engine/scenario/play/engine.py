@@ -121,8 +121,13 @@ class Engine:
         return self.file(world, name).script.slowdown if self.knows(world, name) else {}
 
     def answer_for(
-        self, world: World, environment: str, method: str, path: str, body: Mapping[str, object],
-    ) -> Answer | None:  # fmt: skip
+        self,
+        world: World,
+        environment: str,
+        method: str,
+        path: str,
+        body: Mapping[str, object],
+    ) -> Answer | None:
         """Return the response of a matching `on: request` rule, or None if there is none (decision H2).
 
         Call this inside a transaction that has an origin.

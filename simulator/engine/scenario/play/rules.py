@@ -128,9 +128,14 @@ def _view_of(world: World, occurrence: Occurrence) -> View:
 
 
 def _offer(
-    context: Context, world: World, scenario: PreparedScenario, rules: Iterable[PreparedRule], occurrence: Occurrence,
-    bound_id: str, view: View,
-) -> bool:  # fmt: skip
+    context: Context,
+    world: World,
+    scenario: PreparedScenario,
+    rules: Iterable[PreparedRule],
+    occurrence: Occurrence,
+    bound_id: str,
+    view: View,
+) -> bool:
     name = scenario.file.name
     for prepared in rules:
         # Few requests contain the field that a rule tests. Searching the request's bytes for the field name takes a
@@ -147,9 +152,14 @@ def _offer(
 
 
 def answer_for(
-    context: Context, world: World, environment: str, method: str, path: str, body: Mapping[str, object],
+    context: Context,
+    world: World,
+    environment: str,
+    method: str,
+    path: str,
+    body: Mapping[str, object],
     chosen: str = "",
-) -> Answer | None:  # fmt: skip
+) -> Answer | None:
     """Return the response of a matching `on: request` rule to a call, or None if there is none (decision H2).
 
     `path` is relative to the base path. `chosen` is the scenario named in the call. If it exists, no other scenario is
@@ -201,9 +211,13 @@ def _take(
 
 
 def _plan(
-    context: Context, world: World, file: ScenarioFile, prepared: PreparedRule, occurrence: Occurrence,
+    context: Context,
+    world: World,
+    file: ScenarioFile,
+    prepared: PreparedRule,
+    occurrence: Occurrence,
     groups: Mapping[str, str],
-) -> None:  # fmt: skip
+) -> None:
     """Plan a rule's steps. Each delay starts at the previous step, and a slow network stretches it."""
     slowdown, place = file.script.slowdown, prepared.place
     slowed_by = slowing.networks_of(occurrence.subject, context.outages.spellings) if slowdown else []
@@ -220,11 +234,20 @@ def _plan(
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
         pending = PlannedStep(
-            target=occurrence.object_id, scenario=file.name, part=f"{prepared.part}.do[{number}]", place=place,
-            event=occurrence.event, environment=step.environment or occurrence.environment, at_once=delay_ms == 0,
-            slowed_by=slowed_by, factor=factor, action=step.action, acts_on=fill_groups(step.target, groups),
-            parameters=fill_groups(step.parameters, groups), hand_to=fill_groups(step.scenario, groups),
-        )  # fmt: skip
+            target=occurrence.object_id,
+            scenario=file.name,
+            part=f"{prepared.part}.do[{number}]",
+            place=place,
+            event=occurrence.event,
+            environment=step.environment or occurrence.environment,
+            at_once=delay_ms == 0,
+            slowed_by=slowed_by,
+            factor=factor,
+            action=step.action,
+            acts_on=fill_groups(step.target, groups),
+            parameters=fill_groups(step.parameters, groups),
+            hand_to=fill_groups(step.scenario, groups),
+        )
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:

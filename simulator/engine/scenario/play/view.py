@@ -45,9 +45,13 @@ class View:
     """Resolves dotted paths in one object (`object_id`) or one request (`body`)."""
 
     def __init__(
-        self, world: World, environment: str, subject: Shown, object_id: str = "",
+        self,
+        world: World,
+        environment: str,
+        subject: Shown,
+        object_id: str = "",
         body: Mapping[str, object] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._world = world
         self._vocabulary = vocabulary_of(world)
         self._environment = environment

@@ -112,9 +112,12 @@ def _named(record: Record) -> str:
 
 
 def _sequences(
-    machine: Machine, extra: Mapping[str, tuple[Move, ...]], state: str, reached: Callable[[Move], bool],
+    machine: Machine,
+    extra: Mapping[str, tuple[Move, ...]],
+    state: str,
+    reached: Callable[[Move], bool],
     visited: tuple[str, ...] = (),
-) -> Iterator[tuple[Move, ...]]:  # fmt: skip
+) -> Iterator[tuple[Move, ...]]:
     """Yield every sequence of transitions whose last transition satisfies `reached`.
 
     A sequence visits no state twice.

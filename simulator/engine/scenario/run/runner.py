@@ -37,8 +37,13 @@ _FAILURES = (RunFailed, NoValue, ConnectionError)
 
 
 async def run(
-    file: ScenarioFile, client: Client, exchange: TokenExchange | None, *, seed: int | None = None, keep: bool = False,
-) -> RunResult:  # fmt: skip
+    file: ScenarioFile,
+    client: Client,
+    exchange: TokenExchange | None,
+    *,
+    seed: int | None = None,
+    keep: bool = False,
+) -> RunResult:
     """Run a scenario in a new world. The world is deleted afterwards unless `keep` is set.
 
     `exchange` is the service's request for a token, or None if it has none.

@@ -122,9 +122,13 @@ class Courier:
     tracing: ports.Tracing | None = None
 
     def __init__(
-        self, port: ports.Port, transport: transports.Transport | None = None, *,
-        wall_clock_ms: Callable[[], int] = wall_clock_ms, timeout_seconds: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        port: ports.Port,
+        transport: transports.Transport | None = None,
+        *,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
+        timeout_seconds: float | None = None,
+    ) -> None:
         self._port = port
         self._transport = transport
         self._wall_clock_ms = wall_clock_ms
@@ -166,8 +170,12 @@ class Courier:
         return bool(self._flights[world].carriers) or webhooks.may_take(world)
 
     async def settle(
-        self, world: World, *, patience: Patience | None = None, called_off: Callable[[], bool] = lambda: False,
-    ) -> int:  # fmt: skip
+        self,
+        world: World,
+        *,
+        patience: Patience | None = None,
+        called_off: Callable[[], bool] = lambda: False,
+    ) -> int:
         """Wait until no attempt in the world is in flight or may start, or until `called_off` returns True.
 
         `wake` makes this method call `called_off`. Return the number of attempts that were reported since the last

@@ -82,15 +82,31 @@ def record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_
         error = f"the receiver answered {outcome.status} instead of 2xx"
     delivery = Delivery(
         id=attempt.id,
-        sequence=(attempt.started_at_ms, *attempt.place, attempt.event_sequence, attempt.endpoint_sequence,
-                  attempt.number),
-        created_at_ms=attempt.started_at_ms, updated_at_ms=world.now_ms, event_id=event.id, event_type=event.type,
-        environment=event.environment, endpoint_id=attempt.endpoint_id, url=attempt.url, attempt=attempt.number,
-        status="succeeded" if outcome.succeeded else "failed", response_status=outcome.status, error=error,
-        duration_ms=outcome.duration_ms, next_attempt_at_ms=next_attempt_at_ms,
-        request_headers=headers_text(outcome.request_headers), response_headers=headers_text(outcome.response_headers),
-        response_body=Text(outcome.response_body), cause=attempt.pending.cause,
-    )  # fmt: skip
+        sequence=(
+            attempt.started_at_ms,
+            *attempt.place,
+            attempt.event_sequence,
+            attempt.endpoint_sequence,
+            attempt.number,
+        ),
+        created_at_ms=attempt.started_at_ms,
+        updated_at_ms=world.now_ms,
+        event_id=event.id,
+        event_type=event.type,
+        environment=event.environment,
+        endpoint_id=attempt.endpoint_id,
+        url=attempt.url,
+        attempt=attempt.number,
+        status="succeeded" if outcome.succeeded else "failed",
+        response_status=outcome.status,
+        error=error,
+        duration_ms=outcome.duration_ms,
+        next_attempt_at_ms=next_attempt_at_ms,
+        request_headers=headers_text(outcome.request_headers),
+        response_headers=headers_text(outcome.response_headers),
+        response_body=Text(outcome.response_body),
+        cause=attempt.pending.cause,
+    )
     if attempt.pending.plan is not None:
         delivery = faults.marked(world, delivery, event, attempt.pending.plan)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)

@@ -34,9 +34,14 @@ def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
 
 
 def all_deliveries(
-    world: World, *, event_id: str | None = None, status: str | None = None, endpoint_id: str | None = None,
-    event_type: str | None = None, limit: int | None = None,
-) -> list[Delivery]:  # fmt: skip
+    world: World,
+    *,
+    event_id: str | None = None,
+    status: str | None = None,
+    endpoint_id: str | None = None,
+    event_type: str | None = None,
+    limit: int | None = None,
+) -> list[Delivery]:
     """Return the newest `limit` deliveries in a world that match, oldest first.
 
     Return all of them if `limit` is None.

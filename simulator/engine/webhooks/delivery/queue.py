@@ -208,9 +208,14 @@ def _make_ready(world: World, pending: PendingAttempt) -> str:
 
 
 def _plan_timer(
-    world: World, kind: str, due_at_ms: int, pending: PendingAttempt, event: Event, endpoint: Webhook,
+    world: World,
+    kind: str,
+    due_at_ms: int,
+    pending: PendingAttempt,
+    event: Event,
+    endpoint: Webhook,
     announced_by: str | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Plan a retry or a delayed attempt.
 
     `announced_by` is the id of the delivery whose `next_attempt_at` announces it.

@@ -245,10 +245,15 @@ def rekey(world: World) -> None:
 
 
 ACTIONS = (
-    Action("create_key", "another key pair is created in the dashboard", create_key, parameters=lambda: bodies.NewKey,
-           check=check_key),
+    Action(
+        "create_key",
+        "another key pair is created in the dashboard",
+        create_key,
+        parameters=lambda: bodies.NewKey,
+        check=check_key,
+    ),
     Action("revoke_key", "a key pair stops working at once", revoke_key, parameters=lambda: bodies.RevokedKey),
-)  # fmt: skip
+)
 
 
 def check_gates(operation: Operation, call: Call) -> None:

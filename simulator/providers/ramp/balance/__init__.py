@@ -33,14 +33,29 @@ from simulator.providers.ramp.transactions import quote_kind, transaction_kind
 
 ROOM = Room(
     "balance",
-    operations=(send.estimate_send, send.send, swap.quote_swap, swap.swap, buy.quote_buy, buy.buy,
-                withdraw.quote_withdraw, withdraw.withdraw, assets.list_assets),
+    operations=(
+        send.estimate_send,
+        send.send,
+        swap.quote_swap,
+        swap.swap,
+        buy.quote_buy,
+        buy.buy,
+        withdraw.quote_withdraw,
+        withdraw.withdraw,
+        assets.list_assets,
+    ),
     actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
         quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"),
         quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, lambda: shapes.BuyQuoteShape, "bq_"),
-        quote_kind("withdraw_quote", QUOTE_TABLES["withdraw"], render_withdraw_quote, lambda: shapes.WithdrawQuoteShape,
-                   "wq_", refers=("beneficiary_id",)),
+        quote_kind(
+            "withdraw_quote",
+            QUOTE_TABLES["withdraw"],
+            render_withdraw_quote,
+            lambda: shapes.WithdrawQuoteShape,
+            "wq_",
+            refers=("beneficiary_id",),
+        ),
         transaction_kind("send", render_send, SEND, lambda: shapes.SendTransaction),
         transaction_kind("swap", render_swap, SWAP, lambda: shapes.SwapTransaction),
         transaction_kind("buy", render_buy, BUY, lambda: shapes.BuyTransaction),
@@ -49,4 +64,4 @@ ROOM = Room(
     setup=assets.set_up,
     clauses=lambda: shapes.CLAUSES,
     errors=ERRORS,
-)  # fmt: skip
+)

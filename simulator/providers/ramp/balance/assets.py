@@ -27,10 +27,14 @@ from simulator.providers.ramp.spelling import WALLET, upper
 from simulator.providers.ramp.transactions import holder
 
 OPENING = (
-    ("USDC", "stellar", Decimal(1000)), ("XLM", "stellar", Decimal(5000)), ("CELO", "celo", Decimal(1000)),
-    ("CUSD", "celo", Decimal(1000)), ("USDC", "celo", Decimal(1000)), ("USDT", "celo", Decimal(1000)),
+    ("USDC", "stellar", Decimal(1000)),
+    ("XLM", "stellar", Decimal(5000)),
+    ("CELO", "celo", Decimal(1000)),
+    ("CUSD", "celo", Decimal(1000)),
+    ("USDC", "celo", Decimal(1000)),
+    ("USDT", "celo", Decimal(1000)),
     ("BTC", "bitcoin", Decimal("0.5")),
-)  # fmt: skip
+)
 
 ASSET_LIST = Listing(
     search=lambda row: (row.symbol, upper(row.network), row.address, row.memo),
@@ -123,6 +127,12 @@ def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.Asse
 
 
 ACTIONS = (
-    Action("set_balance", "sets the available balance", set_balance, parameters=lambda: bodies.BalanceParameters,
-           check=check_balance, initially=Initial("balances", "Balances that the account has", 2)),
-)  # fmt: skip
+    Action(
+        "set_balance",
+        "sets the available balance",
+        set_balance,
+        parameters=lambda: bodies.BalanceParameters,
+        check=check_balance,
+        initially=Initial("balances", "Balances that the account has", 2),
+    ),
+)

@@ -97,9 +97,12 @@ BodyT = TypeVar("BodyT", bound=Body)
 
 
 def by_destination(
-    base: type[BodyT], about: str, names: tuple[str, str, str], field: str = "destination",
+    base: type[BodyT],
+    about: str,
+    names: tuple[str, str, str],
+    field: str = "destination",
     models: Mapping[str, type[Body]] = DESTINATIONS,
-) -> Mapping[str, type[BodyT]]:  # fmt: skip
+) -> Mapping[str, type[BodyT]]:
     """Return one subclass of `base` for each destination type. In each subclass, `field` has the model for that type.
 
     `names` are the model names in the contract. The descriptions of the models start with `about`.

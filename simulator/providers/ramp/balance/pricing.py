@@ -67,8 +67,16 @@ def price_buy(
     world: World, environment: str, crypto: Currency, money: Currency, amount: Decimal, *, solve: bool, method: str
 ) -> Pricing:
     """Return the price of a purchase (M5). `amount` is the fiat to pay, or the crypto to receive if `solve` is set."""
-    product = match(world, environment, "buy", money, network=crypto.network, asset=crypto.code,
-                    fiat_currency=money.code, payment_method=method)  # fmt: skip
+    product = match(
+        world,
+        environment,
+        "buy",
+        money,
+        network=crypto.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        payment_method=method,
+    )
     rate = ramp_rate(world, environment, "onramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, money, crypto.network)
     return _price(world, money, crypto, amount, solve, rate, product, fee_of, divide_down)
@@ -152,9 +160,16 @@ def require_balance(world: World, environment: str, asset: Currency, paid: Decim
 
 
 def _price(
-    world: World, source: Currency, target: Currency, amount: Decimal, solve: bool, rate: Decimal, product: FeeProduct,
-    fee_of: Callable[[Decimal], Fee], convert: Callable[[Decimal, Decimal], Decimal],
-) -> Pricing:  # fmt: skip
+    world: World,
+    source: Currency,
+    target: Currency,
+    amount: Decimal,
+    solve: bool,
+    rate: Decimal,
+    product: FeeProduct,
+    fee_of: Callable[[Decimal], Fee],
+    convert: Callable[[Decimal, Decimal], Decimal],
+) -> Pricing:
     """Return a price.
 
     `amount` is on the target side if `solve` is set, otherwise on the source side. Raise `ApiError` if the amount is

@@ -33,9 +33,16 @@ def side(currency: Currency, amount: Decimal) -> Side:
 
 
 def open_wallet_quote(
-    world: World, environment: str, type: WalletQuoteType, pricing: Pricing, *, method: Method | None = None,
-    beneficiary_id: str | None = None, slippage: Decimal | None = None, minimum_received: Decimal = ZERO,
-) -> WalletQuote:  # fmt: skip
+    world: World,
+    environment: str,
+    type: WalletQuoteType,
+    pricing: Pricing,
+    *,
+    method: Method | None = None,
+    beneficiary_id: str | None = None,
+    slippage: Decimal | None = None,
+    minimum_received: Decimal = ZERO,
+) -> WalletQuote:
     """Create a wallet quote with the given price and schedule its expiry."""
     quote = WalletQuote(
         **new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
@@ -63,9 +70,18 @@ def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, Wallet
 
 def quoted(world: World, quote: WalletQuote) -> Transaction:
     """Return an unsaved transaction with the terms of a quote. The amount of the transaction is the amount paid."""
-    return Transaction(**new_order_fields(world, quote.environment), type=quote.type, quote_id=quote.id,
-                       paid=quote.paid, received=quote.received, fee=quote.fee, rate=quote.rate, method=quote.method,
-                       amount=quote.paid.amount, net_amount=subtract(quote.paid.amount, quote.fee.total))  # fmt: skip
+    return Transaction(
+        **new_order_fields(world, quote.environment),
+        type=quote.type,
+        quote_id=quote.id,
+        paid=quote.paid,
+        received=quote.received,
+        fee=quote.fee,
+        rate=quote.rate,
+        method=quote.method,
+        amount=quote.paid.amount,
+        net_amount=subtract(quote.paid.amount, quote.fee.total),
+    )
 
 
 def require_up(world: World, environment: str, *assets: Currency) -> None:

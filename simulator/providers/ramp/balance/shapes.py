@@ -321,10 +321,17 @@ AssetBalanceList = page_shape(
 
 
 CLAUSES: Clauses = {
-    "Wallet transaction": (SendTransaction, SwapTransaction, BuyTransaction, WithdrawTransaction,
-                           BuyMobileMoneyInstructions, BuyBankTransferInstructions, SwapAmountShape),
+    "Wallet transaction": (
+        SendTransaction,
+        SwapTransaction,
+        BuyTransaction,
+        WithdrawTransaction,
+        BuyMobileMoneyInstructions,
+        BuyBankTransferInstructions,
+        SwapAmountShape,
+    ),
     "Swap quote": (SwapQuoteShape,),
     "Buy quote": (BuyQuoteShape,),
     "Withdraw quote": (WithdrawQuoteShape,),
     "Send": (SendEstimate,),
-}  # fmt: skip
+}

@@ -17,17 +17,24 @@ _REFUND = Move("refund", "refunded", ("transaction.refunded",), basis="S5")
 
 SEND = Machine(
     "send transaction",
-    initial=(Move("send", "pending", when="on-chain"),
-             Move("send", "processing", _PROCESSING, when="internal", basis="S9")),
+    initial=(
+        Move("send", "pending", when="on-chain"),
+        Move("send", "processing", _PROCESSING, when="internal", basis="S9"),
+    ),
     rows={
-        "pending": (Move("broadcast", "processing", _PROCESSING, basis="S9"),
-                    Move("fail", "failed", _FAILED, basis="S11")),
-        "processing": (Move("settle", "completed", _COMPLETED, basis="S9"),
-                       Move("complete", "completed", _COMPLETED, basis="S9"),
-                       Move("fail", "failed", _FAILED, basis="S11")),
-        "completed": (), "failed": (),
+        "pending": (
+            Move("broadcast", "processing", _PROCESSING, basis="S9"),
+            Move("fail", "failed", _FAILED, basis="S11"),
+        ),
+        "processing": (
+            Move("settle", "completed", _COMPLETED, basis="S9"),
+            Move("complete", "completed", _COMPLETED, basis="S9"),
+            Move("fail", "failed", _FAILED, basis="S11"),
+        ),
+        "completed": (),
+        "failed": (),
     },
-)  # fmt: skip
+)
 """An internal transfer makes the transition `settle` immediately. For all other sends, the blockchain decides when
 `complete` happens.
 """
@@ -49,23 +56,32 @@ BUY = Machine(
         "pending": (
             Move("payment_arrives", "processing", _PROCESSING, when="in full"),
             Move("payment_arrives", "failed", _FAILED, when="short", basis="S6"),
-            Move("payment_declined", "failed", _FAILED, basis="S3"), Move("fail", "failed", _FAILED, basis="S11"),
+            Move("payment_declined", "failed", _FAILED, basis="S3"),
+            Move("fail", "failed", _FAILED, basis="S11"),
         ),
-        "processing": (Move("complete", "completed", _COMPLETED, basis="S7"),
-                       Move("fail", "failed", _FAILED, basis="S7")),
-        "completed": (), "failed": (),
+        "processing": (
+            Move("complete", "completed", _COMPLETED, basis="S7"),
+            Move("fail", "failed", _FAILED, basis="S7"),
+        ),
+        "completed": (),
+        "failed": (),
     },
-)  # fmt: skip
+)
 
 WITHDRAW = Machine(
     "withdraw transaction",
     initial=(Move("withdraw", "processing", _PROCESSING),),
     rows={
-        "processing": (Move("complete", "completed", _COMPLETED, basis="S10"),
-                       Move("fail", "failed", _FAILED, basis="S10"), _REFUND),
-        "completed": (_REFUND,), "failed": (_REFUND,), "refunded": (),
+        "processing": (
+            Move("complete", "completed", _COMPLETED, basis="S10"),
+            Move("fail", "failed", _FAILED, basis="S10"),
+            _REFUND,
+        ),
+        "completed": (_REFUND,),
+        "failed": (_REFUND,),
+        "refunded": (),
     },
-)  # fmt: skip
+)
 
 SEND_MEANINGS = {
     "pending": "Accepted, but not broadcast or routed yet. The amount is held.",

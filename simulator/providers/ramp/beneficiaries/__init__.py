@@ -11,14 +11,26 @@ from simulator.providers.ramp.beneficiaries.states import BENEFICIARY, BENEFICIA
 
 ROOM = Room(
     "beneficiaries",
-    operations=(operations.create_beneficiary, operations.list_beneficiaries, operations.get_beneficiary,
-                operations.delete_beneficiary),
+    operations=(
+        operations.create_beneficiary,
+        operations.list_beneficiaries,
+        operations.get_beneficiary,
+        operations.delete_beneficiary,
+    ),
     kinds=(
-        Kind("beneficiary", BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record), BENEFICIARY,
-             lambda: shapes.BeneficiaryShape, example_of(__package__, "beneficiary"), prefix="ben_",
-             named_by=("beneficiary_id", "recipient.beneficiary_id"), collection="/beneficiaries"),
+        Kind(
+            "beneficiary",
+            BENEFICIARIES,
+            lambda world, record: shapes.render_beneficiary(world, record),
+            BENEFICIARY,
+            lambda: shapes.BeneficiaryShape,
+            example_of(__package__, "beneficiary"),
+            prefix="ben_",
+            named_by=("beneficiary_id", "recipient.beneficiary_id"),
+            collection="/beneficiaries",
+        ),
     ),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,
-)  # fmt: skip
+)

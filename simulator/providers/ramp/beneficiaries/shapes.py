@@ -107,7 +107,13 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
 
 
 CLAUSES: Clauses = {
-    "Beneficiary": (BankAccountBeneficiary, PhoneNumberBeneficiary, WalletAddressBeneficiary, BankAccountDetails,
-                    PhoneNumberDetails, WalletAddressDetails),
+    "Beneficiary": (
+        BankAccountBeneficiary,
+        PhoneNumberBeneficiary,
+        WalletAddressBeneficiary,
+        BankAccountDetails,
+        PhoneNumberDetails,
+        WalletAddressDetails,
+    ),
     "Pagination envelope and error envelope": (BeneficiaryPage,),
-}  # fmt: skip
+}

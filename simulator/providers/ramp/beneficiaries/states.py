@@ -36,9 +36,20 @@ UNSUPPORTED_PROVIDER = ErrorCode(
 ERRORS = (BENEFICIARY_MISMATCH, UNSUPPORTED_PROVIDER)
 
 EVENTS = (
-    EventType("beneficiary.created", "a beneficiary was added", "beneficiary", "It can now be paid.", narrows=False,
-              after="quote.expired"),
-    EventType("beneficiary.deleted", "a beneficiary was removed", "beneficiary",
-              "`data.object` is its last state. It can no longer be paid.", narrows=False,
-              example={"created_at": "@-1d"}),
-)  # fmt: skip
+    EventType(
+        "beneficiary.created",
+        "a beneficiary was added",
+        "beneficiary",
+        "It can now be paid.",
+        narrows=False,
+        after="quote.expired",
+    ),
+    EventType(
+        "beneficiary.deleted",
+        "a beneficiary was removed",
+        "beneficiary",
+        "`data.object` is its last state. It can no longer be paid.",
+        narrows=False,
+        example={"created_at": "@-1d"},
+    ),
+)

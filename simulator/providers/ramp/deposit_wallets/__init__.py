@@ -50,28 +50,63 @@ from simulator.providers.ramp.deposit_wallets.states import (
 def _entry_kind(
     name: str, machine: Machine, shape: Callable[[], object], example: Callable[[], JsonObject] = dict
 ) -> Kind:
-    return Kind(name, LIGHTNING, render_entry, machine, shape, example, listed_as=("lightning_entry",), prefix="ln_",
-                refers=("wallet_id",), parent="wallet_id", receives=lightning.receive,
-                in_events=entry_in_events)  # fmt: skip
+    return Kind(
+        name,
+        LIGHTNING,
+        render_entry,
+        machine,
+        shape,
+        example,
+        listed_as=("lightning_entry",),
+        prefix="ln_",
+        refers=("wallet_id",),
+        parent="wallet_id",
+        receives=lightning.receive,
+        in_events=entry_in_events,
+    )
 
 
 ROOM = Room(
     "deposit_wallets",
-    operations=(operations.create_wallet, operations.list_wallets, operations.get_wallet, operations.update_wallet,
-                operations.list_wallet_deposits, lightning.create_lightning_entry, operations.list_lightning_entries,
-                lightning.disable_lightning_entry),
+    operations=(
+        operations.create_wallet,
+        operations.list_wallets,
+        operations.get_wallet,
+        operations.update_wallet,
+        operations.list_wallet_deposits,
+        lightning.create_lightning_entry,
+        operations.list_lightning_entries,
+        lightning.disable_lightning_entry,
+    ),
     actions=operations.ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
     tables=(ADDRESSES_BY_WALLET, ADDRESSES_BY_USERNAME),
     kinds=(
-        Kind("wallet", WALLETS, render_wallet, WALLET, lambda: shapes.WalletShape, example_of(__package__, "wallet"),
-             prefix="wal_", receives=operations.receive),
+        Kind(
+            "wallet",
+            WALLETS,
+            render_wallet,
+            WALLET,
+            lambda: shapes.WalletShape,
+            example_of(__package__, "wallet"),
+            prefix="wal_",
+            receives=operations.receive,
+        ),
         _entry_kind("lightning_address", LIGHTNING_ADDRESS, lambda: shapes.LightningAddressObject),
         _entry_kind("invoice", INVOICE, lambda: shapes.InvoiceObject, example_of(__package__, "invoice")),
-        Kind("deposit", DEPOSITS, render_deposit, DEPOSIT, lambda: shapes.DepositShape,
-             example_of(__package__, "deposit"), prefix="dep_", refers=("wallet_id",), parent="wallet_id"),
+        Kind(
+            "deposit",
+            DEPOSITS,
+            render_deposit,
+            DEPOSIT,
+            lambda: shapes.DepositShape,
+            example_of(__package__, "deposit"),
+            prefix="dep_",
+            refers=("wallet_id",),
+            parent="wallet_id",
+        ),
     ),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,
-)  # fmt: skip
+)

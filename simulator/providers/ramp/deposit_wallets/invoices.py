@@ -60,9 +60,15 @@ class DecodedInvoice:
 
 
 def encode_invoice(
-    *, amount_sats: int, timestamp: int, expires_in: int, description: str, payment_hash: bytes, payment_secret: bytes,
+    *,
+    amount_sats: int,
+    timestamp: int,
+    expires_in: int,
+    description: str,
+    payment_hash: bytes,
+    payment_secret: bytes,
     node_key: bytes,
-) -> str:  # fmt: skip
+) -> str:
     """Return a signed mainnet invoice.
 
     `timestamp` is in seconds since 1970, `expires_in` is in seconds, and `node_key` has 32 bytes. A description longer

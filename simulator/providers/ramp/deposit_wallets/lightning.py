@@ -278,5 +278,13 @@ def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
 
 def _credit(world: World, deposit: Deposit, destination: str) -> None:
     """Credit the amount and create its transaction. `destination` is the invoice or address that was paid."""
-    credit_deposit(world, deposit.environment, asset=_BTC, amount=deposit.amount, reference=deposit.reference,
-                   deposit_id=deposit.id, recipient_address=destination, lightning=destination)  # fmt: skip
+    credit_deposit(
+        world,
+        deposit.environment,
+        asset=_BTC,
+        amount=deposit.amount,
+        reference=deposit.reference,
+        deposit_id=deposit.id,
+        recipient_address=destination,
+        lightning=destination,
+    )

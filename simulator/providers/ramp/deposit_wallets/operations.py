@@ -204,9 +204,17 @@ def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: 
     A client that receives the event can already see the money in the balance.
     """
     wallet = existing(world, Wallet, deposit.wallet_id)
-    credit_deposit(world, deposit.environment, asset=ASSETS[deposit.asset, deposit.network], amount=deposit.amount,
-                   tx_hash=deposit.tx_hash, reference=deposit.reference, deposit_id=deposit.id,
-                   recipient_address=wallet.address, memo=wallet.memo)  # fmt: skip
+    credit_deposit(
+        world,
+        deposit.environment,
+        asset=ASSETS[deposit.asset, deposit.network],
+        amount=deposit.amount,
+        tx_hash=deposit.tx_hash,
+        reference=deposit.reference,
+        deposit_id=deposit.id,
+        recipient_address=wallet.address,
+        memo=wallet.memo,
+    )
     return move(world, replace(deposit, confirmations=confirmations), on, when)
 
 
@@ -288,16 +296,47 @@ def get_wallet(call: Call[None, None, Wallet]) -> shapes.WalletShape:
 
 
 ACTIONS = (
-    Action("deposit_arrives", "an incoming deposit is seen", deposit_arrives, ("wallet",),
-           lambda: bodies.DepositParameters, makes="deposit", networks=_own_network),
-    Action("deposit_confirms", "required confirmations reached, balance credited", deposit_confirms, ("deposit",),
-           networks=_own_network),
-    Action("confirmation_arrives", "the chain confirms; at the required number as deposit_confirms",
-           confirmation_arrives, ("deposit",), lambda: bodies.ConfirmationParameters, guard=not_counted_singly,
-           networks=_own_network),
+    Action(
+        "deposit_arrives",
+        "an incoming deposit is seen",
+        deposit_arrives,
+        ("wallet",),
+        lambda: bodies.DepositParameters,
+        makes="deposit",
+        networks=_own_network,
+    ),
+    Action(
+        "deposit_confirms",
+        "required confirmations reached, balance credited",
+        deposit_confirms,
+        ("deposit",),
+        networks=_own_network,
+    ),
+    Action(
+        "confirmation_arrives",
+        "the chain confirms; at the required number as deposit_confirms",
+        confirmation_arrives,
+        ("deposit",),
+        lambda: bodies.ConfirmationParameters,
+        guard=not_counted_singly,
+        networks=_own_network,
+    ),
     Action("deposit_fails", "it cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters),
-    Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), guard=lightning.unpayable,
-           networks=_bitcoin),
-    Action("lightning_payment_arrives", "paid and credited", lightning.payment_arrives, ("lightning_address",),
-           lambda: bodies.LightningPaymentParameters, guard=lightning.unpayable, networks=_bitcoin),
-)  # fmt: skip
+    Action(
+        "invoice_paid",
+        "paid and credited",
+        lightning.invoice_paid,
+        ("invoice",),
+        guard=lightning.unpayable,
+        networks=_bitcoin,
+    ),
+    Action(
+        "lightning_payment_arrives",
+        "paid and credited",
+        lightning.payment_arrives,
+        ("lightning_address",),
+        lambda: bodies.LightningPaymentParameters,
+        guard=lightning.unpayable,
+        networks=_bitcoin,
+    ),
+)

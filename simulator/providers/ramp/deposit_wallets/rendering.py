@@ -145,11 +145,19 @@ def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
         return over_lightning
     reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
     on_chain: shapes.OnChainDeposit = {
-        "id": deposit.id, "wallet_id": deposit.wallet_id, "network": deposit.network, "asset": deposit.asset,
-        "amount": format_decimal(deposit.amount), "channel": "on_chain", "tx_hash": present(deposit.tx_hash),
-        "confirmations": present(deposit.confirmations), "status": deposit.status, "reference": deposit.reference,
-        **reason, "created_at": format_timestamp(deposit.created_at_ms),
-    }  # fmt: skip
+        "id": deposit.id,
+        "wallet_id": deposit.wallet_id,
+        "network": deposit.network,
+        "asset": deposit.asset,
+        "amount": format_decimal(deposit.amount),
+        "channel": "on_chain",
+        "tx_hash": present(deposit.tx_hash),
+        "confirmations": present(deposit.confirmations),
+        "status": deposit.status,
+        "reference": deposit.reference,
+        **reason,
+        "created_at": format_timestamp(deposit.created_at_ms),
+    }
     return on_chain
 
 

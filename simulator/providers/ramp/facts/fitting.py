@@ -24,10 +24,19 @@ _NULLABLE = (*_KEY[1:], "max_fee", "network_fee")
 _START = ("fee_", "fee_live_")
 _OWN = "sandbox"
 ID_PREFIXES = {
-    "/quotes": "qt_", "/wallet/swap/quote": "sq_", "/wallet/buy/quote": "bq_", "/wallet/withdraw/quote": "wq_",
-    "/wallet/send": "txn_", "/wallet/swap": "txn_", "/wallet/buy": "txn_", "/wallet/withdraw": "txn_",
-    "/wallets": "wal_", "/beneficiaries": "ben_", "/webhooks": "wh_", "/recurring-payments": "rp_",
-}  # fmt: skip
+    "/quotes": "qt_",
+    "/wallet/swap/quote": "sq_",
+    "/wallet/buy/quote": "bq_",
+    "/wallet/withdraw/quote": "wq_",
+    "/wallet/send": "txn_",
+    "/wallet/swap": "txn_",
+    "/wallet/buy": "txn_",
+    "/wallet/withdraw": "txn_",
+    "/wallets": "wal_",
+    "/beneficiaries": "ben_",
+    "/webhooks": "wh_",
+    "/recurring-payments": "rp_",
+}
 """The shipped id prefixes. Each key is the path of the request that creates the resource."""
 
 

@@ -132,6 +132,10 @@ class SetFeeProduct(Body):
 
 
 CALCULATIONS: Mapping[str, type[CalculateFee]] = {
-    "onramp": CalculateRampFee, "offramp": CalculateRampFee, "buy": CalculatePayoutFee, "withdraw": CalculatePayoutFee,
-    "swap": CalculateSwapFee, "send": CalculateSendFee,
-}  # fmt: skip
+    "onramp": CalculateRampFee,
+    "offramp": CalculateRampFee,
+    "buy": CalculatePayoutFee,
+    "withdraw": CalculatePayoutFee,
+    "swap": CalculateSwapFee,
+    "send": CalculateSendFee,
+}

@@ -155,13 +155,18 @@ CURRENCIES = Listing[CurrencyRow](
     filters=(
         by_field("symbol", ASSET_CODES, description="Only this asset, on all its networks."),
         by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
-        Filter("status", field_values("status"), LISTED, many=True,
-               description="Only assets that can, or cannot, be used now."),
+        Filter(
+            "status",
+            field_values("status"),
+            LISTED,
+            many=True,
+            description="Only assets that can, or cannot, be used now.",
+        ),
     ),
     search=lambda row: (row.symbol, row.listing.name, row.network),
     searched="symbol, name and network",
     basis="R7",
-)  # fmt: skip
+)
 
 
 @OperationDecorator("Reference data")(

@@ -247,13 +247,18 @@ LISTING = Listing[FeeProduct](
         by_field("asset", ASSET_CODES, description="Only products for this asset."),
         by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
         by_field("payment_method", METHODS, description="Only products for this payment method."),
-        Filter("status", _statuses, {**STATUSES, "all": "Active and inactive products."}, many=True,
-               description="The status of the products to list. By default only active products."),
+        Filter(
+            "status",
+            _statuses,
+            {**STATUSES, "all": "Active and inactive products."},
+            many=True,
+            description="The status of the products to list. By default only active products.",
+        ),
     ),
     common=False,
     newest_first=False,
     defaults={"status": "active"},
-)  # fmt: skip
+)
 
 
 @operation(
@@ -279,6 +284,12 @@ def get_fee(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
 
 
 ACTIONS = (
-    Action("set_fee_product", "changes fields of a fee product", set_fee_product, kinds=("fee_product",),
-           parameters=lambda: bodies.SetFeeProduct, check=check_new_fields),
-)  # fmt: skip
+    Action(
+        "set_fee_product",
+        "changes fields of a fee product",
+        set_fee_product,
+        kinds=("fee_product",),
+        parameters=lambda: bodies.SetFeeProduct,
+        check=check_new_fields,
+    ),
+)

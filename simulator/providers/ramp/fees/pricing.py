@@ -54,10 +54,17 @@ class Breakdown:
 
 
 def match(
-    world: World, environment: str, product: str, currency: Currency, *, network: str | None = None,
-    asset: str | None = None, fiat_currency: str | None = None, payment_method: str | None = None,
+    world: World,
+    environment: str,
+    product: str,
+    currency: Currency,
+    *,
+    network: str | None = None,
+    asset: str | None = None,
+    fiat_currency: str | None = None,
+    payment_method: str | None = None,
     to_asset: str | None = None,
-) -> FeeProduct:  # fmt: skip
+) -> FeeProduct:
     """Return the active fee product with the fewest null fields. If several products tie, return the first in table
     order (decision M9).
 

@@ -171,16 +171,27 @@ def render_product(world: World, record: records.FeeProduct) -> FeeProduct:
     show = record.currency.format
     updated_at_ms = record.updated_at_ms or profile.profile_of(world).created_at_ms
     return {
-        "id": record.id, "product": record.product, "name": record.name,
-        "network": None if record.network is None else short(record.network), "asset": record.asset,
-        "fiat_currency": record.fiat_currency, "payment_method": record.payment_method,
-        "fee_currency": record.fee_currency, "percentage": format_decimal(record.percentage),
-        "fixed": show(record.fixed), "min_fee": show(record.min_fee),
-        "max_fee": None if record.max_fee is None else show(record.max_fee), "network_fee": _show_network_fee(record),
-        "limits": {"min_amount": show(record.limits.min_amount), "max_amount": show(record.limits.max_amount),
-                   "currency": record.limits.currency},
-        "status": record.status, "updated_at": format_timestamp(updated_at_ms),
-    }  # fmt: skip
+        "id": record.id,
+        "product": record.product,
+        "name": record.name,
+        "network": None if record.network is None else short(record.network),
+        "asset": record.asset,
+        "fiat_currency": record.fiat_currency,
+        "payment_method": record.payment_method,
+        "fee_currency": record.fee_currency,
+        "percentage": format_decimal(record.percentage),
+        "fixed": show(record.fixed),
+        "min_fee": show(record.min_fee),
+        "max_fee": None if record.max_fee is None else show(record.max_fee),
+        "network_fee": _show_network_fee(record),
+        "limits": {
+            "min_amount": show(record.limits.min_amount),
+            "max_amount": show(record.limits.max_amount),
+            "currency": record.limits.currency,
+        },
+        "status": record.status,
+        "updated_at": format_timestamp(updated_at_ms),
+    }
 
 
 def _show_network_fee(record: records.FeeProduct) -> NetworkFee | None:
@@ -197,12 +208,20 @@ def show_calculation(
     """Return the response of the fee calculator."""
     show = fee.currency.format
     return {
-        "fee_product_id": product.id, "product": product.product, "amount": show(amount), "currency": fee.currency.code,
-        "fee": show_processing_fee(fee), "net_amount": show(net_amount),
-        "breakdown": {"percentage": format_decimal(product.percentage), "percentage_fee": show(how.percentage_fee),
-                      "fixed": show(product.fixed), "min_fee_applied": how.min_fee_applied,
-                      "max_fee_applied": how.max_fee_applied},
-    }  # fmt: skip
+        "fee_product_id": product.id,
+        "product": product.product,
+        "amount": show(amount),
+        "currency": fee.currency.code,
+        "fee": show_processing_fee(fee),
+        "net_amount": show(net_amount),
+        "breakdown": {
+            "percentage": format_decimal(product.percentage),
+            "percentage_fee": show(how.percentage_fee),
+            "fixed": show(product.fixed),
+            "min_fee_applied": how.min_fee_applied,
+            "max_fee_applied": how.max_fee_applied,
+        },
+    }
 
 
 CLAUSES: Clauses = {

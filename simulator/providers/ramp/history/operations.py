@@ -57,41 +57,75 @@ def load_order(call: Call) -> Transaction:
 TRANSACTION_LIST = Listing[Transaction](
     filters=(
         by_field("type", TYPES, many=True, description="Only transactions of these types."),
-        Filter("recurring_payment_id", Transaction.made_by,
-               description="Only entries that the runs of this recurring payment created."),
+        Filter(
+            "recurring_payment_id",
+            Transaction.made_by,
+            description="Only entries that the runs of this recurring payment created.",
+        ),
         _NETWORK,
-        Filter("currency", Transaction.currencies, CURRENCY_CODES,
-               description="Only entries with this asset or fiat currency on either side."),
-        Bound("min_amount", field_getter("amount"), "least",
-              description="The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`."),
-        Bound("max_amount", field_getter("amount"), "most",
-              description="The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`."),
+        Filter(
+            "currency",
+            Transaction.currencies,
+            CURRENCY_CODES,
+            description="Only entries with this asset or fiat currency on either side.",
+        ),
+        Bound(
+            "min_amount",
+            field_getter("amount"),
+            "least",
+            description="The smallest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
+        ),
+        Bound(
+            "max_amount",
+            field_getter("amount"),
+            "most",
+            description="The largest amount. For a ramp this is `source_amount`, for a swap `from.amount`.",
+        ),
     ),
     search=Transaction.searched,
     searched=SEARCHED,
     sorts={**DATES, "amount": field_getter("amount")},
     statuses=STATUSES,
     assumed_statuses="L3",
-)  # fmt: skip
+)
 
 
 ORDER_LIST = Listing[Transaction](
     filters=(
-        Filter("status", lambda order: (ORDER_STATUSES[order.status],), ORDER_STATUS_MEANINGS, many=True,
-               description="Only orders with these statuses.", assumed="S18"),
-        Filter("order_type", field_values("type"), TYPES, many=True, description="Only orders of these operations.",
-               assumed="S18"),
+        Filter(
+            "status",
+            lambda order: (ORDER_STATUSES[order.status],),
+            ORDER_STATUS_MEANINGS,
+            many=True,
+            description="Only orders with these statuses.",
+            assumed="S18",
+        ),
+        Filter(
+            "order_type",
+            field_values("type"),
+            TYPES,
+            many=True,
+            description="Only orders of these operations.",
+            assumed="S18",
+        ),
         Filter("asset", Transaction.currencies, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,
-        Filter("fiat_currency", Transaction.currencies, FIAT_CODES,
-               description="Only orders that pay or deliver this currency."),
-        Filter("recurring_payment", Transaction.made_by,
-               description="Only entries that the runs of this recurring payment created."),
+        Filter(
+            "fiat_currency",
+            Transaction.currencies,
+            FIAT_CODES,
+            description="Only orders that pay or deliver this currency.",
+        ),
+        Filter(
+            "recurring_payment",
+            Transaction.made_by,
+            description="Only entries that the runs of this recurring payment created.",
+        ),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
     searched="order number, transaction id and reference",
     sorts={**DATES, "amount": order_amount},
-)  # fmt: skip
+)
 
 
 @operation("GET /orders", "Orders of every kind", answer=lambda: shapes.OrderList, query=ORDER_LIST)

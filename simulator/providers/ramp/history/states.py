@@ -8,9 +8,15 @@ from __future__ import annotations
 from simulator.engine.rows.error import ErrorCode
 
 ORDER_STATUSES = {
-    "awaiting_payment": "pending", "awaiting_deposit": "pending", "pending": "pending", "processing": "processing",
-    "completed": "successful", "failed": "failed", "expired": "expired", "refunded": "refunded",
-}  # fmt: skip
+    "awaiting_payment": "pending",
+    "awaiting_deposit": "pending",
+    "pending": "pending",
+    "processing": "processing",
+    "completed": "successful",
+    "failed": "failed",
+    "expired": "expired",
+    "refunded": "refunded",
+}
 """Maps the status of a transaction to the status of its order (decision S18)."""
 
 ORDER_STATUS_MEANINGS = {

@@ -43,9 +43,28 @@ def _lacks_an_optional_text(found: Finding) -> bool:
 
 
 _MODULES = (
-    auth, balance, exchange, beneficiaries, creating, errors, quotes, recurring, webhooks, events, every_resource, fees,
-    idempotency, lists, orders, paging, profile, ramps, rounding, texts, wallets,
-)  # fmt: skip
+    auth,
+    balance,
+    exchange,
+    beneficiaries,
+    creating,
+    errors,
+    quotes,
+    recurring,
+    webhooks,
+    events,
+    every_resource,
+    fees,
+    idempotency,
+    lists,
+    orders,
+    paging,
+    profile,
+    ramps,
+    rounding,
+    texts,
+    wallets,
+)
 
 RULEBOOK: Rulebook = Rulebook.of(
     _MODULES,

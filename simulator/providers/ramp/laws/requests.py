@@ -203,9 +203,13 @@ _REMEMBERED = {
 """Operations whose responses are saved: the attribute in `Memory`, and a field that must not be null."""
 
 _MATCHED: dict[str, Callable[[Any], None]] = {
-    "POST /auth/token": _with_real_keys, "POST /wallet/withdraw/quote": _to_a_payee,
-    "POST /recurring-payments": _recurring_to_a_payee, "POST /wallet/swap": _with_an_unused_quote("sq_"),
-    "POST /wallet/buy": _with_an_unused_quote("bq_"), "POST /wallet/withdraw": _with_an_unused_quote("wq_"),
-    "POST /quotes/{id}/confirm": _as_the_quote_says, "DELETE /wallets/{id}/lightning/{lightning_id}": _a_live_entry,
-}  # fmt: skip
+    "POST /auth/token": _with_real_keys,
+    "POST /wallet/withdraw/quote": _to_a_payee,
+    "POST /recurring-payments": _recurring_to_a_payee,
+    "POST /wallet/swap": _with_an_unused_quote("sq_"),
+    "POST /wallet/buy": _with_an_unused_quote("bq_"),
+    "POST /wallet/withdraw": _with_an_unused_quote("wq_"),
+    "POST /quotes/{id}/confirm": _as_the_quote_says,
+    "DELETE /wallets/{id}/lightning/{lightning_id}": _a_live_entry,
+}
 """Operations whose requests refer to earlier responses."""

@@ -13,18 +13,27 @@ MONEY = Money(
             "confirm_quote",
             makes=(
                 OrderKind("onramp", "payer", "destination_amount", "asset", to="wallet_address"),
-                OrderKind("offramp", "transfer", "destination_amount", "fiat_currency", to="beneficiary_id",
-                          memo="deposit.memo"),
+                OrderKind(
+                    "offramp",
+                    "transfer",
+                    "destination_amount",
+                    "fiat_currency",
+                    to="beneficiary_id",
+                    memo="deposit.memo",
+                ),
             ),
         ),
         MoneyRow("estimate_send", prices=True),
         MoneyRow("send", makes=(OrderKind("send", "balance", "net_amount", "symbol", asked="destination"),)),
         MoneyRow("quote_swap", prices=True),
         MoneyRow("swap", makes=(OrderKind("swap", "balance", "to.amount", "to.symbol"),)),
-        MoneyRow("quote_buy", prices=True), MoneyRow("buy", makes=(OrderKind("buy", "payer", "net_amount", "symbol"),)),
+        MoneyRow("quote_buy", prices=True),
+        MoneyRow("buy", makes=(OrderKind("buy", "payer", "net_amount", "symbol"),)),
         MoneyRow("quote_withdraw", prices=True),
-        MoneyRow("withdraw",
-                 makes=(OrderKind("withdraw", "balance", "destination_amount", "fiat_currency", to="beneficiary_id"),)),
+        MoneyRow(
+            "withdraw",
+            makes=(OrderKind("withdraw", "balance", "destination_amount", "fiat_currency", to="beneficiary_id"),),
+        ),
         MoneyRow("create_recurring_payment", standing="recurring_payment"),
         MoneyRow("activate_recurring_payment", standing="recurring_payment", starts=True),
     ),
@@ -38,8 +47,10 @@ MONEY = Money(
         },
     ),
     in_events=frozenset(
-        {*("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
-         *("fee", "tx_hash", "reference", "failure_code")},
+        {
+            *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
+            *("fee", "tx_hash", "reference", "failure_code"),
+        },
     ),
-)  # fmt: skip
+)
 """`in_events` contains the fields that the section "Events" lists, and the failure code of a transaction."""

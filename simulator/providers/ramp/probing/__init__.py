@@ -124,18 +124,25 @@ PROBING = Probing(
     formulas={"rounding of fiat": _rounding, "listed balances": _held_only, "limits given back": _given_back},
     surroundings=_surroundings,
     other_data=(
-        _actions(("move_rates", {"percent": 7})), _actions(("move_rates", {"percent": -9})),
-        _actions(("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "onramp", "rate": "131.77"}),
-                 ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "offramp", "rate": "127.31"})),
+        _actions(("move_rates", {"percent": 7})),
+        _actions(("move_rates", {"percent": -9})),
+        _actions(
+            ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "onramp", "rate": "131.77"}),
+            ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "type": "offramp", "rate": "127.31"}),
+        ),
         _actions(("set_limits", {"per_transaction": "600000", "daily": "1500000"})),
-        _actions(("set_balance", {"symbol": "USDC", "network": "CELO", "amount": "777.5"}),
-                 ("set_balance", {"symbol": "CUSD", "network": "CELO", "amount": "512"}),
-                 ("set_balance", {"symbol": "BTC", "network": "BITCOIN", "amount": "0"})),
+        _actions(
+            ("set_balance", {"symbol": "USDC", "network": "CELO", "amount": "777.5"}),
+            ("set_balance", {"symbol": "CUSD", "network": "CELO", "amount": "512"}),
+            ("set_balance", {"symbol": "BTC", "network": "BITCOIN", "amount": "0"}),
+        ),
         _other_fees,
     ),
     clock=("quote", "created_at"),
     read_facts=_read_facts,
     fit_facts=_fit_facts,
-    histories=(("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
-               ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled")),
-)  # fmt: skip
+    histories=(
+        ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),
+        ("payee", "withdraw_quote", "withdrawal", "transfer", "wallet", "bitcoin_wallet", "balance_filled"),
+    ),
+)

@@ -47,10 +47,28 @@ ROOM = Room(
     operations=(operations.get_profile, operations.update_profile, operations.get_kyc, operations.get_limits),
     actions=operations.ACTIONS,
     kinds=(
-        Kind("kyc", PROFILES, lambda world, record: shapes.show_kyc(profile_of(world)), KYC, lambda: shapes.KycDetail,
-             example_of(__package__, "kyc"), status_field="kyc_status", listed=False, sole=kyc, put=put_kyc),
-        Kind("profile", PROFILES, lambda world, record: shapes.show_profile(profile_of(world), "sandbox"), PROFILE,
-             lambda: shapes.Profile, listed=False, sole=profile_status, put=put_status),
+        Kind(
+            "kyc",
+            PROFILES,
+            lambda world, record: shapes.show_kyc(profile_of(world)),
+            KYC,
+            lambda: shapes.KycDetail,
+            example_of(__package__, "kyc"),
+            status_field="kyc_status",
+            listed=False,
+            sole=kyc,
+            put=put_kyc,
+        ),
+        Kind(
+            "profile",
+            PROFILES,
+            lambda world, record: shapes.show_profile(profile_of(world), "sandbox"),
+            PROFILE,
+            lambda: shapes.Profile,
+            listed=False,
+            sole=profile_status,
+            put=put_status,
+        ),
     ),
     tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
     setup=set_up,
@@ -58,4 +76,4 @@ ROOM = Room(
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,
-)  # fmt: skip
+)

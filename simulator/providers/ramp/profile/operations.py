@@ -45,11 +45,24 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 def set_up(world: World) -> None:
     """Create the account of a new world and the other users of the platform (control API, "Worlds")."""
     profile = Profile(
-        user_id=world.streams.uuid("ids.user"), account_type="individual", first_name="Wanjiku", last_name="Kamau",
-        business_name=None, email="wanjiku@example.test", phone_number="+254712345678", country="KE",
-        default_currency="KES", two_factor_enabled=True, status="", kyc_status="", kyc_level=FRESH_LEVEL,
-        submitted_at_ms=world.now_ms, reviewed_at_ms=world.now_ms, production_access=True, created_at_ms=world.now_ms,
-    )  # fmt: skip
+        user_id=world.streams.uuid("ids.user"),
+        account_type="individual",
+        first_name="Wanjiku",
+        last_name="Kamau",
+        business_name=None,
+        email="wanjiku@example.test",
+        phone_number="+254712345678",
+        country="KE",
+        default_currency="KES",
+        two_factor_enabled=True,
+        status="",
+        kyc_status="",
+        kyc_level=FRESH_LEVEL,
+        submitted_at_ms=world.now_ms,
+        reviewed_at_ms=world.now_ms,
+        production_access=True,
+        created_at_ms=world.now_ms,
+    )
     write(world, profile)
     create(world, profile_status(world), "open", announced=False)
     create(world, kyc(world), "open", announced=False)
@@ -180,13 +193,31 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
 
 
 ACTIONS = (
-    Action("set_kyc", "sets the KYC status, and with a level its limits", set_kyc, parameters=lambda: bodies.SetKyc,
-           initially=Initial("kyc", "The KYC status of the account", 5, is_list=False)),
-    Action("set_profile", "makes the profile active, suspended or closed", set_profile,
-           parameters=lambda: bodies.SetProfile),
-    Action("set_limits", "sets account limits of the environment", set_limits, parameters=lambda: bodies.SetLimits,
-           initially=Initial("limits", "The limits of the account", 4, is_list=False)),
-    Action("set_production_access", "grants or withdraws production access", set_production_access,
-           parameters=lambda: bodies.SetProductionAccess),
+    Action(
+        "set_kyc",
+        "sets the KYC status, and with a level its limits",
+        set_kyc,
+        parameters=lambda: bodies.SetKyc,
+        initially=Initial("kyc", "The KYC status of the account", 5, is_list=False),
+    ),
+    Action(
+        "set_profile",
+        "makes the profile active, suspended or closed",
+        set_profile,
+        parameters=lambda: bodies.SetProfile,
+    ),
+    Action(
+        "set_limits",
+        "sets account limits of the environment",
+        set_limits,
+        parameters=lambda: bodies.SetLimits,
+        initially=Initial("limits", "The limits of the account", 4, is_list=False),
+    ),
+    Action(
+        "set_production_access",
+        "grants or withdraws production access",
+        set_production_access,
+        parameters=lambda: bodies.SetProductionAccess,
+    ),
     Action("verify_phone", "lets a changed phone number take effect", verify_phone),
-)  # fmt: skip
+)

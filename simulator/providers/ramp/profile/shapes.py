@@ -135,12 +135,21 @@ class AccountLimits(TypedDict):
 def show_profile(profile: records.Profile, environment: str) -> Profile:
     """Return the profile as returned to a caller of the given environment."""
     return {
-        "user_id": profile.user_id, "account_type": profile.account_type, "first_name": profile.first_name,
-        "last_name": profile.last_name, "business_name": profile.business_name, "email": profile.email,
-        "phone_number": profile.phone_number, "country": profile.country, "default_currency": profile.default_currency,
-        "kyc_status": profile.kyc_status, "two_factor_enabled": profile.two_factor_enabled, "environment": environment,
-        "status": profile.status, "created_at": format_timestamp(profile.created_at_ms),
-    }  # fmt: skip
+        "user_id": profile.user_id,
+        "account_type": profile.account_type,
+        "first_name": profile.first_name,
+        "last_name": profile.last_name,
+        "business_name": profile.business_name,
+        "email": profile.email,
+        "phone_number": profile.phone_number,
+        "country": profile.country,
+        "default_currency": profile.default_currency,
+        "kyc_status": profile.kyc_status,
+        "two_factor_enabled": profile.two_factor_enabled,
+        "environment": environment,
+        "status": profile.status,
+        "created_at": format_timestamp(profile.created_at_ms),
+    }
 
 
 def show_kyc(profile: records.Profile) -> KycDetail:

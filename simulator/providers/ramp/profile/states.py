@@ -67,11 +67,17 @@ AMOUNT_TOO_HIGH = ErrorCode("amount_too_high", 422, "above the limit for the pai
 ERRORS = (KYC_REQUIRED, PRODUCTION_ACCESS_REQUIRED, AMOUNT_TOO_HIGH)
 
 EVENTS = (
-    EventType("kyc.approved", "KYC was approved", "kyc",
-              "The account can now move money. `data.object` is the response of GET /profile/kyc.",
-              after="beneficiary.deleted"),
     EventType(
-        "kyc.action_required", "compliance needs more information", "kyc",
+        "kyc.approved",
+        "KYC was approved",
+        "kyc",
+        "The account can now move money. `data.object` is the response of GET /profile/kyc.",
+        after="beneficiary.deleted",
+    ),
+    EventType(
+        "kyc.action_required",
+        "compliance needs more information",
+        "kyc",
         "`required_actions` in `data.object` has the missing information.",
         example={
             "required_actions": [
@@ -80,4 +86,4 @@ EVENTS = (
         },
     ),
     EventType("kyc.rejected", "KYC was rejected", "kyc", "Operations that move money are refused with kyc_required."),
-)  # fmt: skip
+)

@@ -35,12 +35,26 @@ ROOM = Room(
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
-        quote_kind("ramp_quote", QUOTES, render_quote, lambda: RampQuoteShape, "qt_", short="quote",
-                   example=example_of(__package__, "ramp_quote")),
-        transaction_kind("onramp", render_onramp, ONRAMP, lambda: OnrampTransaction,
-                         example=example_of(__package__, "onramp")),
-        transaction_kind("offramp", render_offramp, OFFRAMP, lambda: OfframpTransaction,
-                         example=example_of(__package__, "offramp"), receives=receive),
+        quote_kind(
+            "ramp_quote",
+            QUOTES,
+            render_quote,
+            lambda: RampQuoteShape,
+            "qt_",
+            short="quote",
+            example=example_of(__package__, "ramp_quote"),
+        ),
+        transaction_kind(
+            "onramp", render_onramp, ONRAMP, lambda: OnrampTransaction, example=example_of(__package__, "onramp")
+        ),
+        transaction_kind(
+            "offramp",
+            render_offramp,
+            OFFRAMP,
+            lambda: OfframpTransaction,
+            example=example_of(__package__, "offramp"),
+            receives=receive,
+        ),
     ),
     clauses=lambda: CLAUSES,
-)  # fmt: skip
+)

@@ -154,8 +154,16 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     amount = Decimal(body.amount)
     if amount == 0:
         raise AMOUNT_TOO_LOW.error("The amount must be more than zero.", "amount")
-    product = match(world, environment, body.type, source, network=body.network, asset=crypto.code,
-                    fiat_currency=money.code, payment_method=body.method)  # fmt: skip
+    product = match(
+        world,
+        environment,
+        body.type,
+        source,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        payment_method=body.method,
+    )
     fee_of = formula(world, environment, product, source, body.network)
 
     def delivers(amount: Decimal, fee: Fee) -> Decimal:
@@ -173,10 +181,18 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     if fee.total >= source_amount or destination_amount <= 0:
         raise AMOUNT_TOO_LOW.error("The fee leaves nothing to deliver.", "amount")
     quote = RampQuote(
-        **new_quote_fields(world, environment, "qt_"), type=body.type, network=body.network, asset=crypto.code,
-        fiat_currency=money.code, method=body.method, rate=rate, source_amount=source_amount,
-        destination_amount=destination_amount, fee=fee, product_id=product.id,
-    )  # fmt: skip
+        **new_quote_fields(world, environment, "qt_"),
+        type=body.type,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        method=body.method,
+        rate=rate,
+        source_amount=source_amount,
+        destination_amount=destination_amount,
+        fee=fee,
+        product_id=product.id,
+    )
     check_amount(world, environment, quote.fiat_amount, money.code)
     require_network(world, environment, body.network)
     return render_quote(world, open_quote(world, quote))

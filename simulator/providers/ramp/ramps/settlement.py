@@ -160,13 +160,30 @@ def has_funds(world: World, ramp: Transaction) -> str | None:
 
 
 ACTIONS = (
-    Action("payment_arrives", "the payer's fiat is received", payment_arrives, ("onramp",),
-           lambda: bodies.PaymentParameters),
+    Action(
+        "payment_arrives",
+        "the payer's fiat is received",
+        payment_arrives,
+        ("onramp",),
+        lambda: bodies.PaymentParameters,
+    ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
-    Action("deposit_arrives", "the crypto deposit is confirmed on-chain", deposit_arrives, ("offramp",),
-           lambda: bodies.RampDepositParameters, networks=Transaction.paid_on),
-    Action("complete", "conversion, payout or settlement finishes", complete, _RAMPS, lambda: bodies.TxHashParameters,
-           networks=Transaction.received_on),
+    Action(
+        "deposit_arrives",
+        "the crypto deposit is confirmed on-chain",
+        deposit_arrives,
+        ("offramp",),
+        lambda: bodies.RampDepositParameters,
+        networks=Transaction.paid_on,
+    ),
+    Action(
+        "complete",
+        "conversion, payout or settlement finishes",
+        complete,
+        _RAMPS,
+        lambda: bodies.TxHashParameters,
+        networks=Transaction.received_on,
+    ),
     Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),
     Action("refund", "funds go back", refund, _RAMPS, guard=has_funds, networks=Transaction.paid_on),
-)  # fmt: skip
+)

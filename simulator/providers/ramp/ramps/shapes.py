@@ -245,13 +245,22 @@ def _rendered(quote: RampQuote) -> RampQuoteShape:
     fiat = currency_of(quote.fiat_currency, None)
     source, destination = (fiat, asset) if quote.type == "onramp" else (asset, fiat)
     return {
-        "id": quote.id, "type": quote.type, "network": quote.network, "asset": quote.asset,
-        "fiat_currency": quote.fiat_currency, "method": quote.method, "rate": format_rate(quote.rate),
-        "source_amount": source.format(quote.source_amount), "source_currency": quote.source_currency,
-        "fee": show_processing_fee(quote.fee), "destination_amount": destination.format(quote.destination_amount),
-        "destination_currency": quote.destination_currency, "status": quote.status,
-        "created_at": format_timestamp(quote.created_at_ms), "expires_at": format_timestamp(quote.expires_at_ms),
-    }  # fmt: skip
+        "id": quote.id,
+        "type": quote.type,
+        "network": quote.network,
+        "asset": quote.asset,
+        "fiat_currency": quote.fiat_currency,
+        "method": quote.method,
+        "rate": format_rate(quote.rate),
+        "source_amount": source.format(quote.source_amount),
+        "source_currency": quote.source_currency,
+        "fee": show_processing_fee(quote.fee),
+        "destination_amount": destination.format(quote.destination_amount),
+        "destination_currency": quote.destination_currency,
+        "status": quote.status,
+        "created_at": format_timestamp(quote.created_at_ms),
+        "expires_at": format_timestamp(quote.expires_at_ms),
+    }
 
 
 class _Terms(TypedDict):
@@ -327,6 +336,12 @@ def _deposit(ramp: Transaction) -> RampDeposit:
 
 CLAUSES: Clauses = {
     "Ramp quote": (RampQuoteShape,),
-    "Ramp transaction": (OnrampTransaction, OfframpTransaction, RampMobileMoneyInstructions,
-                         RampBankTransferInstructions, StellarRampDeposit, CeloRampDeposit),
-}  # fmt: skip
+    "Ramp transaction": (
+        OnrampTransaction,
+        OfframpTransaction,
+        RampMobileMoneyInstructions,
+        RampBankTransferInstructions,
+        StellarRampDeposit,
+        CeloRampDeposit,
+    ),
+}

@@ -145,25 +145,36 @@ def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -
 
 
 def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: shapes.ReviewRecipient, next_runs: Iterable[int],
+    payment: RecurringPayment,
+    estimate: Estimate,
+    recipient: shapes.ReviewRecipient,
+    next_runs: Iterable[int],
     total_runs: int | None,
-) -> shapes.Review:  # fmt: skip
+) -> shapes.Review:
     source, schedule = payment.source, present(payment.schedule)
     return {
-        "id": payment.id, "name": payment.name, "type": payment.type, "recipient": recipient,
+        "id": payment.id,
+        "name": payment.name,
+        "type": payment.type,
+        "recipient": recipient,
         "per_run": {
-            "amount": payment.stated.format(payment.amount), "amount_currency": payment.amount_currency,
+            "amount": payment.stated.format(payment.amount),
+            "amount_currency": payment.amount_currency,
             "estimated_rate": format_rate(estimate.rate),
             "estimated_source_amount": source.format(estimate.source_amount),
-            "estimated_fee": show_processing_fee(estimate.fee), "estimated_total_debit": source.format(estimate.debit),
+            "estimated_fee": show_processing_fee(estimate.fee),
+            "estimated_total_debit": source.format(estimate.debit),
             "source_currency": payment.symbol,
         },
-        "schedule_summary": schedule.summary(), "next_runs": [format_timestamp(at_ms) for at_ms in next_runs],
+        "schedule_summary": schedule.summary(),
+        "next_runs": [format_timestamp(at_ms) for at_ms in next_runs],
         "total_runs": total_runs,
-        "balance_check": {"available": source.format(estimate.available),
-                          "covers_next_run": estimate.available >= estimate.debit},
+        "balance_check": {
+            "available": source.format(estimate.available),
+            "covers_next_run": estimate.available >= estimate.debit,
+        },
         "warnings": list(estimate.warnings),
-    }  # fmt: skip
+    }
 
 
 def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRecipient:

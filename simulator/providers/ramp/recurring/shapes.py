@@ -348,10 +348,21 @@ RecurringPaymentList = page_shape(
 
 
 CLAUSES: Clauses = {
-    "Recurring payment": (RecurringWithdrawal, RecurringSend, RecurringWithdrawalRun, RecurringSendRun, RecurringSource,
-                          RecipientBeneficiary, RecipientDestination, Run, Review, ReviewRecipient, ReviewPerRun,
-                          BalanceCheck),
+    "Recurring payment": (
+        RecurringWithdrawal,
+        RecurringSend,
+        RecurringWithdrawalRun,
+        RecurringSendRun,
+        RecurringSource,
+        RecipientBeneficiary,
+        RecipientDestination,
+        Run,
+        Review,
+        ReviewRecipient,
+        ReviewPerRun,
+        BalanceCheck,
+    ),
     "Recurring payments": (ScheduleShape, ScheduleEnd, Activation, Pause),
     "Pagination envelope and error envelope": (RecurringPaymentList, RecurringTransactionList),
     "Send": (DestinationAddress, DestinationUser, DestinationLightning),
-}  # fmt: skip
+}

@@ -88,11 +88,18 @@ ROOM = Room(
     operations.ACTIONS,
     tables=(RATES, CHANGES, BEFORE),
     kinds=(
-        Kind("network", NETWORK_ROWS, lambda world, record: shapes.render_network(world, record), NETWORK,
-             lambda: shapes.NetworkObject, example_of(__package__, "network"), standing=standing_network),
+        Kind(
+            "network",
+            NETWORK_ROWS,
+            lambda world, record: shapes.render_network(world, record),
+            NETWORK,
+            lambda: shapes.NetworkObject,
+            example_of(__package__, "network"),
+            standing=standing_network,
+        ),
     ),
     verify=lambda world: shapes.verify(world),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,
-)  # fmt: skip
+)

@@ -149,11 +149,26 @@ def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:
 
 
 ACTIONS = (
-    Action("set_network", "a network becomes operational, degraded or down", set_network,
-           parameters=lambda: bodies.NetworkStatus, initially=Initial("networks", "The status of networks", 3)),
-    Action("set_rate", "pins the rate of a pair, or of one swap direction", set_rate,
-           parameters=lambda: bodies.PinnedRate, check=check_rate,
-           initially=Initial("rates", "Rates that are pinned", 1)),
-    Action("move_rates", "multiplies every rate by 1 + percent/100", move_rates, parameters=lambda: bodies.RateMove,
-           check=check_move),
-)  # fmt: skip
+    Action(
+        "set_network",
+        "a network becomes operational, degraded or down",
+        set_network,
+        parameters=lambda: bodies.NetworkStatus,
+        initially=Initial("networks", "The status of networks", 3),
+    ),
+    Action(
+        "set_rate",
+        "pins the rate of a pair, or of one swap direction",
+        set_rate,
+        parameters=lambda: bodies.PinnedRate,
+        check=check_rate,
+        initially=Initial("rates", "Rates that are pinned", 1),
+    ),
+    Action(
+        "move_rates",
+        "multiplies every rate by 1 + percent/100",
+        move_rates,
+        parameters=lambda: bodies.RateMove,
+        check=check_move,
+    ),
+)

@@ -53,11 +53,16 @@ ROOM = Room(
     "transactions",
     tables=(ORDERS, LIGHTNING_PAYMENTS, RECEIVERS),
     kinds=(
-        transaction_kind("deposit_transaction", lambda world, record: shapes.render_deposit(world, record),
-                         DEPOSIT_TRANSACTION, lambda: shapes.DepositTransaction, listed_as=("deposit",)),
+        transaction_kind(
+            "deposit_transaction",
+            lambda world, record: shapes.render_deposit(world, record),
+            DEPOSIT_TRANSACTION,
+            lambda: shapes.DepositTransaction,
+            listed_as=("deposit",),
+        ),
     ),
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,
-)  # fmt: skip
+)

@@ -115,11 +115,21 @@ def payment_of(world: World, environment: str, invoice: str) -> Transaction | No
 
 
 def credit_deposit(
-    world: World, environment: str, *, asset: Currency, amount: Decimal, tx_hash: str | None = None,
-    reference: str | None = None, deposit_id: str | None = None, recipient_address: str | None = None,
-    memo: str | None = None, lightning: str | None = None, counterparty: str | None = None, owner: str = "",
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    tx_hash: str | None = None,
+    reference: str | None = None,
+    deposit_id: str | None = None,
+    recipient_address: str | None = None,
+    memo: str | None = None,
+    lightning: str | None = None,
+    counterparty: str | None = None,
+    owner: str = "",
     source: str = OUTSIDE,
-) -> Transaction:  # fmt: skip
+) -> Transaction:
     """Credit `amount` to a balance and create a completed transaction of type deposit (decision S12).
 
     `source` is the ledger account to debit. It is the account for third parties, or the sender's account for an
@@ -127,10 +137,22 @@ def credit_deposit(
     """
     credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(
-        **new_order_fields(world, environment, owner), owner=owner, type="deposit", paid=credited, received=credited,
-        amount=amount, net_amount=amount, fee=no_fee(asset), reference=reference, recipient_address=recipient_address,
-        memo=memo, tx_hash=tx_hash, deposit_id=deposit_id, lightning=lightning, counterparty=counterparty,
-    )  # fmt: skip
+        **new_order_fields(world, environment, owner),
+        owner=owner,
+        type="deposit",
+        paid=credited,
+        received=credited,
+        amount=amount,
+        net_amount=amount,
+        fee=no_fee(asset),
+        reference=reference,
+        recipient_address=recipient_address,
+        memo=memo,
+        tx_hash=tx_hash,
+        deposit_id=deposit_id,
+        lightning=lightning,
+        counterparty=counterparty,
+    )
     world.ledger.move(
         world.now_ms, "deposit", transaction.id, asset.key, amount, source, available(holder(environment, owner))
     )

@@ -14,20 +14,54 @@ from simulator.providers.ramp.transactions.records import TRANSACTIONS, Transact
 
 
 def transaction_kind(
-    name: str, render: Callable[[World, Transaction], Shown], machine: Machine, shape: Callable[[], object], *,
-    listed_as: tuple[str, ...] = (), example: Callable[[], Mapping[str, object]] = dict,
+    name: str,
+    render: Callable[[World, Transaction], Shown],
+    machine: Machine,
+    shape: Callable[[], object],
+    *,
+    listed_as: tuple[str, ...] = (),
+    example: Callable[[], Mapping[str, object]] = dict,
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
-) -> Kind:  # fmt: skip
+) -> Kind:
     """Return the resource kind for one type of transaction."""
-    return Kind(name, TRANSACTIONS, render, machine, shape, example, family="transaction", listed_as=listed_as,
-                prefix="txn_", refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
-                parent="recurring_payment_id", receives=receives)  # fmt: skip
+    return Kind(
+        name,
+        TRANSACTIONS,
+        render,
+        machine,
+        shape,
+        example,
+        family="transaction",
+        listed_as=listed_as,
+        prefix="txn_",
+        refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
+        parent="recurring_payment_id",
+        receives=receives,
+    )
 
 
 def quote_kind(
-    name: str, table: TableKey[Q], render: Callable[[World, Q], Shown], shape: Callable[[], object], prefix: str, *,
-    short: str = "", refers: tuple[str, ...] = (), example: Callable[[], Mapping[str, object]] = dict,
-) -> Kind:  # fmt: skip
+    name: str,
+    table: TableKey[Q],
+    render: Callable[[World, Q], Shown],
+    shape: Callable[[], object],
+    prefix: str,
+    *,
+    short: str = "",
+    refers: tuple[str, ...] = (),
+    example: Callable[[], Mapping[str, object]] = dict,
+) -> Kind:
     """Return the resource kind for one type of quote."""
-    return Kind(name, table, render, QUOTE, shape, example, family="quote", prefix=prefix, short=short, refers=refers,
-                named_by=("quote_id",))  # fmt: skip
+    return Kind(
+        name,
+        table,
+        render,
+        QUOTE,
+        shape,
+        example,
+        family="quote",
+        prefix=prefix,
+        short=short,
+        refers=refers,
+        named_by=("quote_id",),
+    )

@@ -69,13 +69,21 @@ def render_end(transaction: Transaction) -> End:
 def render_deposit(world: World, record: Transaction) -> DepositTransaction:
     currency = record.fee.currency
     return {
-        "id": record.id, "type": "deposit", "status": record.status, "order_id": record.order_id,
-        "symbol": record.received.code, "network": upper(present(record.received.network)),
-        "amount": currency.format(record.amount), "fee": show_app_fee(record.fee),
-        "net_amount": currency.format(record.net_amount), "reference": record.reference, "tx_hash": record.tx_hash,
-        "deposit_id": record.deposit_id, "created_at": format_timestamp(record.created_at_ms),
+        "id": record.id,
+        "type": "deposit",
+        "status": record.status,
+        "order_id": record.order_id,
+        "symbol": record.received.code,
+        "network": upper(present(record.received.network)),
+        "amount": currency.format(record.amount),
+        "fee": show_app_fee(record.fee),
+        "net_amount": currency.format(record.net_amount),
+        "reference": record.reference,
+        "tx_hash": record.tx_hash,
+        "deposit_id": record.deposit_id,
+        "created_at": format_timestamp(record.created_at_ms),
         "updated_at": format_timestamp(record.updated_at_ms),
-    }  # fmt: skip
+    }
 
 
 CLAUSES: Clauses = {"Wallet transaction": (DepositTransaction,)}

@@ -98,9 +98,17 @@ _STATUSES = ("processing", "completed", "failed", "refunded", "expired")
 _EVENTS = {status: f"transaction.{status}" for status in _STATUSES}
 
 FLOWS: Mapping[str, Flow] = {
-    "onramp": Flow(_onramp, (*_QUOTE, "wallet_address", "memo", "payer", "reference"), "/transactions/",
-                   {"awaiting_payment": ""} | _EVENTS),
-    "offramp": Flow(_offramp, (*_QUOTE, "beneficiary_id", "refund_address", "reference"), "/transactions/",
-                    {"awaiting_deposit": ""} | _EVENTS),
-}  # fmt: skip
+    "onramp": Flow(
+        _onramp,
+        (*_QUOTE, "wallet_address", "memo", "payer", "reference"),
+        "/transactions/",
+        {"awaiting_payment": ""} | _EVENTS,
+    ),
+    "offramp": Flow(
+        _offramp,
+        (*_QUOTE, "beneficiary_id", "refund_address", "reference"),
+        "/transactions/",
+        {"awaiting_deposit": ""} | _EVENTS,
+    ),
+}
 """The flows by name."""

@@ -153,10 +153,17 @@ def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
 
 
 def create_send(
-    world: World, environment: str, *, asset: Currency, amount: Decimal, destination: bodies.AnyDestination,
-    reference: str | None = None, description: str | None = None, recurring_payment_id: str | None = None,
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    destination: bodies.AnyDestination,
+    reference: str | None = None,
+    description: str | None = None,
+    recurring_payment_id: str | None = None,
     run_number: int | None = None,
-) -> Transaction:  # fmt: skip
+) -> Transaction:
     """Send an amount of an asset to a destination. All checks run before any change.
 
     An on-chain or Lightning transaction starts as `pending`, and its total is held. A transfer to another user
@@ -171,12 +178,22 @@ def create_send(
     if recipient.lightning is not None:
         require_payable(world, environment, recipient)
     transaction = Transaction(
-        **new_order_fields(world, environment), type="send", paid=side(asset, pricing.paid),
-        received=side(asset, pricing.net_amount), amount=amount, net_amount=pricing.net_amount, fee=pricing.fee,
-        reference=reference, description=description, recipient_address=recipient.address, memo=recipient.memo,
-        counterparty=recipient.user_id, lightning=recipient.lightning, recurring_payment_id=recurring_payment_id,
+        **new_order_fields(world, environment),
+        type="send",
+        paid=side(asset, pricing.paid),
+        received=side(asset, pricing.net_amount),
+        amount=amount,
+        net_amount=pricing.net_amount,
+        fee=pricing.fee,
+        reference=reference,
+        description=description,
+        recipient_address=recipient.address,
+        memo=recipient.memo,
+        counterparty=recipient.user_id,
+        lightning=recipient.lightning,
+        recurring_payment_id=recurring_payment_id,
         run_number=run_number,
-    )  # fmt: skip
+    )
     if recipient.user_id is not None:
         return _transfer(world, transaction, asset, recipient.user_id)
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)

@@ -80,9 +80,15 @@ def quote_withdraw(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.W
 
 
 def make_withdraw_quote(
-    world: World, environment: str, asset: Currency, money: Currency, amount: Decimal, *, in_fiat: bool,
+    world: World,
+    environment: str,
+    asset: Currency,
+    money: Currency,
+    amount: Decimal,
+    *,
+    in_fiat: bool,
     recipient: Beneficiary,
-) -> WalletQuote:  # fmt: skip
+) -> WalletQuote:
     """Create a quote for a payout to a beneficiary.
 
     `amount` is the amount of the asset to debit, or the fiat amount to pay out if `in_fiat` is set. Raise `ApiError`
@@ -97,9 +103,15 @@ def make_withdraw_quote(
 
 
 def estimate_withdraw(
-    world: World, environment: str, asset: Currency, money: Currency, amount: Decimal, *, in_fiat: bool,
+    world: World,
+    environment: str,
+    asset: Currency,
+    money: Currency,
+    amount: Decimal,
+    *,
+    in_fiat: bool,
     recipient: Beneficiary,
-) -> Pricing:  # fmt: skip
+) -> Pricing:
     """Return the current price of a withdrawal.
 
     Raise the same errors as `make_withdraw_quote`. The account limits and the network status are not checked.
@@ -137,9 +149,14 @@ def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawT
 
 
 def execute_withdraw(
-    world: World, quote: WalletQuote, *, reference: str | None = None, description: str | None = None,
-    recurring_payment_id: str | None = None, run_number: int | None = None,
-) -> Transaction:  # fmt: skip
+    world: World,
+    quote: WalletQuote,
+    *,
+    reference: str | None = None,
+    description: str | None = None,
+    recurring_payment_id: str | None = None,
+    run_number: int | None = None,
+) -> Transaction:
     """Execute a withdraw quote: charge the account limits, hold the amount and start the payout.
 
     The quote must be usable. Raise `ApiError` 404 not_found if the beneficiary was deleted, 422 insufficient_balance

@@ -59,31 +59,37 @@ invalid_phone_number = refusals(
     ),
 )  # fmt: skip
 address = refusals(
-    "beneficiary.address", "Beneficiaries: 422 invalid_wallet_address, unsupported_asset",
+    "beneficiary.address",
+    "Beneficiaries: 422 invalid_wallet_address, unsupported_asset",
     "An address of another network, and an asset that is not on the network, are refused with 422.",
-    Refusal("422 invalid_wallet_address", CREATE, stock.ADDRESS_BENEFICIARY,
-            {"wallet_address.wallet_address": "0x123"}),
+    Refusal(
+        "422 invalid_wallet_address", CREATE, stock.ADDRESS_BENEFICIARY, {"wallet_address.wallet_address": "0x123"}
+    ),
     Refusal("422 unsupported_asset", CREATE, stock.ADDRESS_BENEFICIARY, {"wallet_address.asset": "XLM"}),
-)  # fmt: skip
+)
 pair = refusals(
-    "beneficiary.pair", "Beneficiaries: 422 unsupported_pair",
+    "beneficiary.pair",
+    "Beneficiaries: 422 unsupported_pair",
     "A currency or provider that the country does not have is refused with 422 unsupported_pair.",
     Refusal("422 unsupported_pair", CREATE, stock.BENEFICIARY, {"fiat_currency": "NGN"}),
     Refusal("422 unsupported_pair", CREATE, stock.BENEFICIARY, {"phone_number.provider": "mtn"}),
-)  # fmt: skip
+)
 unsupported_provider = refusals(
-    "errors.unsupported_provider", "Errors: unsupported_provider",
+    "errors.unsupported_provider",
+    "Errors: unsupported_provider",
     "An unknown provider is refused with 422 unsupported_provider.",
     Refusal("422 unsupported_provider", CREATE, stock.BENEFICIARY, {"phone_number.provider": "pigeon_post"}),
-)  # fmt: skip
+)
 invalid_bank_account = refusals(
-    "errors.invalid_bank_account", "Errors: invalid_bank_account",
+    "errors.invalid_bank_account",
+    "Errors: invalid_bank_account",
     "An unknown bank code is refused with 422 invalid_bank_account.",
     Refusal("422 invalid_bank_account", CREATE, stock.BANK_BENEFICIARY, {"bank_account.bank_code": "zz999"}),
-)  # fmt: skip
+)
 unknown_type = refusals(
-    "beneficiary.type", "Beneficiaries: 400 missing_parameter, 400 invalid_parameter",
+    "beneficiary.type",
+    "Beneficiaries: 400 missing_parameter, 400 invalid_parameter",
     "An unknown type is refused with 400 invalid_parameter, a type without its details with 400 missing_parameter.",
     Refusal("400 invalid_parameter", CREATE, stock.BENEFICIARY, {"type": "cheque"}, param="type"),
     Refusal("400 missing_parameter", CREATE, stock.BANK_BENEFICIARY, {"bank_account": None}, param="bank_account"),
-)  # fmt: skip
+)

@@ -318,8 +318,8 @@ invalid_webhook_url = refusals(
     ),
 )  # fmt: skip
 unsupported_event = refusals(
-    "errors.unsupported_event", "Errors: unsupported_event",
+    "errors.unsupported_event",
+    "Errors: unsupported_event",
     "An unknown event is refused with 422 unsupported_event.",
-    Refusal("422 unsupported_event", CREATE,
-            {"url": "https://example.com/hook", "events": ["transaction.imagined"]}),
-)  # fmt: skip
+    Refusal("422 unsupported_event", CREATE, {"url": "https://example.com/hook", "events": ["transaction.imagined"]}),
+)

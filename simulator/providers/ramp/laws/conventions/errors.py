@@ -186,18 +186,20 @@ not_found = refusals(
     needs=(),
 )  # fmt: skip
 amount_type = refusals(
-    "errors.amount_type", "H7",
+    "errors.amount_type",
+    "H7",
     "A JSON number, an exponent or too many decimals as amount is refused with 400 invalid_parameter.",
     *(
         Refusal("400 invalid_parameter", "POST /quotes", stock.ONRAMP, {"amount": amount})
         for amount in (5000, "5e3", "5000.001")
     ),
     promise=False,
-)  # fmt: skip
+)
 rates_query = refusals(
-    "errors.rates_query", "GET /rates: 400 invalid_request",
+    "errors.rates_query",
+    "GET /rates: 400 invalid_request",
     "GET /rates without one of its parameters is refused with 400 invalid_request.",
     *(Refusal("400 invalid_request", "GET /rates", query=changed(RATES, name, None)) for name in RATES),
     Refusal("422 unsupported_pair", "GET /rates", query={**RATES, "network": "stellar", "asset": "CUSD"}),
     needs=(),
-)  # fmt: skip
+)

@@ -235,27 +235,33 @@ sort_by = refusals(
     needs=(),
 )  # fmt: skip
 filter_value = refusals(
-    "errors.filter_value", "Errors: invalid_parameter",
+    "errors.filter_value",
+    "Errors: invalid_parameter",
     "An unknown value of a filter is refused with 400 invalid_parameter that names the filter.",
     *(_invalid(one.operation, name, "nonsense") for one in LISTS for name in one.filters if name in CLOSED_FILTERS),
     needs=(),
-)  # fmt: skip
+)
 date_range = refusals(
-    "errors.date_range", COMMON, "An end_date before the start_date is refused with 400 invalid_date_range.",
+    "errors.date_range",
+    COMMON,
+    "An end_date before the start_date is refused with 400 invalid_date_range.",
     *(
         Refusal("400 invalid_date_range", operation, query={"start_date": "2026-02-01", "end_date": "2026-01-01"})
         for operation in DATED
     ),
     needs=(),
-)  # fmt: skip
+)
 malformed_date = refusals(
-    "errors.malformed_date", COMMON,
+    "errors.malformed_date",
+    COMMON,
     "A malformed date is refused with 400 invalid_parameter that names the parameter.",
     *(_invalid(operation, name, "yesterday") for operation in DATED for name in ("start_date", "end_date")),
     needs=(),
-)  # fmt: skip
+)
 too_short = refusals(
-    "search.too_short", COMMON, "A search for a single character is refused with 400.",
+    "search.too_short",
+    COMMON,
+    "A search for a single character is refused with 400.",
     *(_invalid(operation, "search", "a") for operation in ("GET /transactions", "GET /beneficiaries")),
     needs=(),
-)  # fmt: skip
+)

@@ -201,22 +201,25 @@ destination = refusals(
     promise=False,
 )  # fmt: skip
 address = refusals(
-    "send.address", "S9", "A send to an address of another network is refused with 422 invalid_wallet_address.",
+    "send.address",
+    "S9",
+    "A send to an address of another network is refused with 422 invalid_wallet_address.",
     *(
-        Refusal("422 invalid_wallet_address", operation, stock.SEND,
-                {"destination.address": stock.ADDRESSES["stellar"]})
+        Refusal(
+            "422 invalid_wallet_address", operation, stock.SEND, {"destination.address": stock.ADDRESSES["stellar"]}
+        )
         for operation in (SEND, ESTIMATE)
     ),
     promise=False,
-)  # fmt: skip
+)
 unsupported_asset = refusals(
-    "errors.unsupported_asset", "Errors: unsupported_asset, unsupported_network",
+    "errors.unsupported_asset",
+    "Errors: unsupported_asset, unsupported_network",
     "Wallet operations refuse an unknown network, and an asset that is not on the network.",
     *(
         Refusal(f"422 {code}", operation, body, change)
-        for operation, body in ((SEND, stock.SEND), (ESTIMATE, stock.SEND),
-                                ("POST /wallet/buy/quote", stock.BUY_QUOTE))
+        for operation, body in ((SEND, stock.SEND), (ESTIMATE, stock.SEND), ("POST /wallet/buy/quote", stock.BUY_QUOTE))
         for code, change in (("unsupported_asset", {"symbol": "XLM"}), ("unsupported_network", {"network": "TRON"}))
     ),
     Refusal("422 unsupported_asset", QUOTE, stock.SWAP_QUOTE, {"to.symbol": "XLM"}),
-)  # fmt: skip
+)

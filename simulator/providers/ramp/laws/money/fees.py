@@ -186,9 +186,13 @@ unknown_product = refusals(
     Refusal("422 unsupported_pair", CALCULATE, ASKED[0], {"network": "btc"}),
 )  # fmt: skip
 unsupported_pair = refusals(
-    "rate.unsupported_pair", "GET /rates: 422 unsupported_pair",
+    "rate.unsupported_pair",
+    "GET /rates: 422 unsupported_pair",
     "The rate of an asset that is not on the network is refused with 422 unsupported_pair.",
-    Refusal("422 unsupported_pair", "GET /rates",
-            query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"}),
+    Refusal(
+        "422 unsupported_pair",
+        "GET /rates",
+        query={"type": "onramp", "network": "stellar", "asset": "CELO", "fiat_currency": "KES"},
+    ),
     needs=(),
-)  # fmt: skip
+)

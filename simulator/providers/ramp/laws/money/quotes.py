@@ -145,23 +145,27 @@ unsupported_pair = refusals(
     Refusal("422 unsupported_pair", "POST /quotes", stock.ONRAMP, {"network": "celo", "asset": "XLM"}),
 )  # fmt: skip
 amount_too_low = refusals(
-    "errors.amount_too_low", "Errors: amount_too_low",
+    "errors.amount_too_low",
+    "Errors: amount_too_low",
     "An amount below the minimum is refused with 422 amount_too_low.",
     *(
         Refusal("422 amount_too_low", "POST /quotes", body, {"amount": "0.01"})
         for body in (stock.ONRAMP, stock.OFFRAMP)
     ),
-)  # fmt: skip
+)
 amount_too_high = refusals(
-    "errors.amount_too_high", "Errors: amount_too_high",
+    "errors.amount_too_high",
+    "Errors: amount_too_high",
     "An amount above all limits is refused with 422 amount_too_high.",
     *(
         Refusal("422 amount_too_high", "POST /quotes", body, {"amount": "900000000000"})
         for body in (stock.ONRAMP, stock.OFFRAMP)
     ),
-)  # fmt: skip
+)
 not_found = refusals(
-    "quote.not_found", "GET /quotes/{id}", "An unknown quote returns 404 quote_not_found.",
+    "quote.not_found",
+    "GET /quotes/{id}",
+    "An unknown quote returns 404 quote_not_found.",
     Refusal("404 quote_not_found", "GET /quotes/{id}", path={"id": "qt_0000000000000000"}),
     needs=(),
-)  # fmt: skip
+)
