@@ -13,6 +13,7 @@ import ssl as tls
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import ip_address
 from itertools import chain, zip_longest
 
@@ -29,8 +30,9 @@ async def addresses_of(host: str, port: int) -> list[Address]:
 
     If the host is an address, return only this address. Raise `OSError` if the name does not resolve.
     """
-    with suppress(ValueError):  # Looking up a literal address would need a thread, too.
-        return [(host, int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6))]
+    family = _family_of(host)
+    if family is not None:  # Looking up a literal address would need a thread, too.
+        return [(host, family)]
     if host == "localhost" or host.endswith(".localhost"):
         return [(LOOPBACK, socket.AF_INET), ("::1", socket.AF_INET6)]
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -38,6 +40,14 @@ async def addresses_of(host: str, port: int) -> list[Address]:
     if not found:
         raise socket.gaierror(f"the host name {host} has no address")
     return list(found)
+
+
+@lru_cache(maxsize=1024)
+def _family_of(host: str) -> int | None:
+    """Return the family of a literal address, or None for a name. Cached, because every delivery needs it."""
+    with suppress(ValueError):
+        return int(socket.AF_INET if ip_address(host).version == 4 else socket.AF_INET6)
+    return None
 
 
 async def connect(
