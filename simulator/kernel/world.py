@@ -195,24 +195,26 @@ class _CausedChange:
     When it ends, the previous cause and origin are restored.
     """
 
-    __slots__ = ("_after", "_inner", "_world")
+    __slots__ = ("_cause", "_origin", "_store", "_world")
 
     def __init__(self, world: World, cause: Cause, origin: Origin) -> None:
         self._world = world
-        self._inner = world.store.change()
-        self._after = cause, origin
+        store = world.store
+        self._store = None if store.in_change else store  # a nested transaction joins the outer one
+        self._cause, self._origin = cause, origin
 
     def __enter__(self) -> None:
         world = self._world
-        before = world.cause, world.origin
-        world.cause, world.origin = self._after
-        self._after = before
-        self._inner.__enter__()
+        self._cause, world.cause = world.cause, self._cause
+        self._origin, world.origin = world.origin, self._origin
+        if self._store is not None:
+            self._store.begin()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._inner.__exit__(kind, error, trace)
+            if self._store is not None:
+                self._store.end(keep=kind is None)
         finally:
-            self._world.cause, self._world.origin = self._after
+            self._world.cause, self._world.origin = self._cause, self._origin

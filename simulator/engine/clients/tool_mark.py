@@ -20,6 +20,14 @@ def marked(tool: str) -> Mapping[str, str]:
     return {HEADER: tool}
 
 
+def marks(headers: Mapping[str, str]) -> bool:
+    """Return True if a request with these headers was sent by one of the simulator's own tools.
+
+    Header names are in lower case.
+    """
+    return headers.get(_NAME) in TOOLS
+
+
 def is_marked(headers: Iterable[tuple[str, str]]) -> bool:
     """Return True if a request with these headers was sent by one of the simulator's own tools.
 

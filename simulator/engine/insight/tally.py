@@ -11,7 +11,6 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from simulator.engine.clients.tool_mark import is_marked
 from simulator.engine.records.listing import Listing
 from simulator.engine.records.requests import JournalEntry
 from simulator.engine.rows.operation import Operation
@@ -58,12 +57,7 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
-    """Count one request to an operation, unless a tool of the simulator sent it.
-
-    The caller must be inside a transaction.
-    """
-    if is_marked(exchange.headers):
-        return
+    """Count one request to an operation. The caller must be inside a transaction."""
     _count(world, ANSWER, operation, outcome_of(exchange, vocabulary_of(world).errors), exchange)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
         _count(world, REPLAY, operation, SUCCESS, exchange)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import field
-from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, TypeAlias
 
@@ -53,10 +52,24 @@ class JournalEntry:
         return _ROW_BYTES + len(self.path) + _length_of(self.headers) + len(self.body) + len(self.response)
 
 
-# Headers recur, and every request is measured twice: when it is added and when it is dropped.
-@lru_cache(maxsize=256)
+_LENGTHS: dict[int, tuple[Headers, int]] = {}
+"""The lengths of recent headers, by the identity of their tuple. Requests with the same headers share one tuple.
+
+Every request is measured twice, when it is added and when it is dropped, and hashing all headers takes longer than the
+rest of it.
+"""
+_LENGTHS_KEPT = 256
+
+
 def _length_of(headers: Headers) -> int:
-    return sum(map(len, chain.from_iterable(headers)))
+    known = _LENGTHS.get(id(headers))
+    if known is not None and known[0] is headers:
+        return known[1]
+    if len(_LENGTHS) >= _LENGTHS_KEPT:
+        _LENGTHS.clear()
+    length = sum(map(len, chain.from_iterable(headers)))
+    _LENGTHS[id(headers)] = headers, length
+    return length
 
 
 RequestLog: TypeAlias = BoundedLog[JournalEntry]

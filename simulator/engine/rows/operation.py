@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from functools import cache
+from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Any, Generic, Protocol, TypeAlias, get_args, get_type_hints
 
@@ -160,14 +160,19 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     shows: str = ""
     """The event object that the response contains in its current state."""
 
-    @property
+    @cached_property
     def takes_key(self) -> bool:
         """True if requests may have an Idempotency-Key."""
         return self.method == "POST" and self.idempotent
 
-    @property
+    @cached_property
     def takes_body(self) -> bool:
         return self.method in ("POST", "PUT", "PATCH")
+
+    @cached_property
+    def takes_nothing(self) -> bool:
+        """True if requests have neither a body nor a query that could be validated."""
+        return not self.takes_body and self.query is None and self.check is None
 
     def __call__(self, call: Call[BodyT, QueryT, ResourceT]) -> Answer:
         return self.action(call)

@@ -6,10 +6,9 @@ throughput by a third. Each API has its own router instead.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -22,7 +21,9 @@ from simulator.engine.server.endpoint import Endpoint
 from simulator.engine.server.http.boundary import CallsUnderWay, ErrorBoundary
 from simulator.engine.server.http.fast_path import FastPath, Handler, Handlers, InlineCall, serve
 from simulator.engine.server.http.hosts import Hosts
-from simulator.engine.server.http.messages import Outgoing, head_of
+from simulator.engine.server.http.known_heads import Whole
+from simulator.engine.server.http.messages import Incoming, Outgoing, head_of
+from simulator.engine.server.performer import Answering
 from simulator.engine.server.runtime import Runtime
 from simulator.engine.text.json import MAX_BYTES
 from simulator.kernel.dataclass import dataclass
@@ -104,7 +105,7 @@ class Interface:
 
     def refusal(self, scope: Scope) -> str | None:
         """Return the reason why a call is refused before its body is read, or None if it is accepted."""
-        return self._hosts.refusal(scope) or self._hosts.page_refusal(scope)
+        return self._hosts.api_refusal(scope)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -118,13 +119,20 @@ class Interface:
             raise ApiError("forbidden", refusal)
         return InlineCall(partial(self._answer, scope), MAX_BYTES)
 
+    def admit_known(self, whole: Whole) -> InlineCall | None:
+        return (
+            InlineCall(partial(self._answer_known, whole), MAX_BYTES) if self._hosts.know(whole.head.headers) else None
+        )
+
     async def refuse(self, error: ApiError) -> Outgoing:
         return self._endpoint.refuse(error)
 
-    def _answer(self, scope: Scope, body: bytes, is_whole: bool) -> Coroutine[Any, Any, Outgoing]:
-        incoming = head_of(scope)
-        incoming.body = body if is_whole else None
-        return self._endpoint.answer(incoming)
+    def _answer_known(self, whole: Whole, body: bytes, is_whole: bool) -> Answering:
+        method, path, query, head, _ = whole
+        return self._endpoint.begin(Incoming(method, path, query, head.headers, body if is_whole else None))
+
+    def _answer(self, scope: Scope, body: bytes, is_whole: bool) -> Answering:
+        return self._endpoint.begin(head_of(scope, body if is_whole else None))
 
 
 class _ApisFirst:

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from simulator.engine import webhooks
+from simulator.engine.clients.tool_mark import marks
 from simulator.engine.faults import models as written
 from simulator.engine.insight.tally import count_entry
 from simulator.engine.records.requests import requests_of
@@ -54,29 +55,72 @@ class Endpoint:
         self._refused = 0
         self.bases = tuple(f"{base}/" for base in runtime.simulator.provider.environments.values())
         """The prefixes of API paths."""
+        environments = runtime.simulator.provider.environments
+        self._bases = tuple((f"{base}/", len(base), name) for name, base in environments.items())
         self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call. This never raises an exception."""
+        answering = self.begin(incoming)
+        return answering if isinstance(answering, Outgoing) else await answering
+
+    def begin(self, incoming: Incoming) -> Answering:
+        """Start `answer`. Return the response, or an awaitable for it if the call has to wait, as few calls do."""
         request = self._begin(incoming)
         found = self._router.find(request.path)
         if self._simulator.away:  # Otherwise, every world is in memory.
-            absent = await presence.refusal(self._runtime, request, is_known=found is not None)
-            if absent is not None:
-                return absent
+            return self._awakened(request, found)
+        return self._entered(request, found)
+
+    async def _awakened(self, request: Request, found: _Found) -> Outgoing:
+        """Answer a call to a server on which some worlds are not in memory."""
+        absent = await presence.refusal(self._runtime, request, is_known=found is not None)
+        if absent is not None:
+            return absent
+        answering = self._entered(request, found)
+        return answering if isinstance(answering, Outgoing) else await answering
+
+    def _entered(self, request: Request, found: _Found) -> Answering:
+        """Find the world of a call, bring the world up to date, and carry out the call."""
         try:
-            request.world = presence.world_of(self._simulator, request, is_known=found is not None)
-            beyond = self.quota.refusal(request.world)
+            request.world = world = presence.world_of(self._simulator, request, is_known=found is not None)
+            beyond = self.quota.refusal(world)
             if beyond is not None:
                 self._meter.over_quota += 1
                 return Outgoing(beyond.status, dumps(beyond.envelope()), beyond.headers)
-            if not self._runtime.driver.catch_up(request.world):
-                await self._catch_up(request, is_known=found is not None)
-            answer = self._perform(request, found)
-            outgoing = answer if isinstance(answer, Outgoing) else await self._or_refused(request, answer)
+            if not self._runtime.driver.catch_up(world):
+                return self._caught_up(request, found)
+            answering = self._perform(request, found)
+        except Exception:
+            answering = self._fail(request)
+        if not isinstance(answering, Outgoing):
+            return self._awaited(request, answering)
+        is_finished = self._finish(request, answering)
+        if request.may_wait or not is_finished:
+            return self._followed_up(request, answering, is_finished)
+        self._meter.measure(request, answering)
+        return answering
+
+    async def _caught_up(self, request: Request, found: _Found) -> Outgoing:
+        """Carry out a call once the clock of its world is up to date."""
+        try:
+            await self._catch_up(request, is_known=found is not None)
+            answering = self._perform(request, found)
+        except Exception:
+            answering = self._fail(request)
+        return await self._awaited(request, answering)
+
+    async def _awaited(self, request: Request, answering: Answering) -> Outgoing:
+        """Return the response of a call that waits."""
+        try:
+            outgoing = answering if isinstance(answering, Outgoing) else await self._or_refused(request, answering)
         except Exception:
             outgoing = self._fail(request)
-        if not self._finish(request, outgoing):
+        return await self._followed_up(request, outgoing, self._finish(request, outgoing))
+
+    async def _followed_up(self, request: Request, outgoing: Outgoing, is_finished: bool) -> Outgoing:
+        """Return a response once the timers that are due have fired and the deliveries before it are made."""
+        if not is_finished:
             await self._follow_up(request.world)
         if request.may_wait:
             await self._delivered_first(request)
@@ -95,8 +139,15 @@ class Endpoint:
         return Outgoing(error.status, dumps(error.envelope(request_id)), {"X-Request-Id": request_id})
 
     def _begin(self, incoming: Incoming) -> Request:
-        environment, path = split_base(self._simulator.provider.environments, incoming.path)
-        return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
+        started, (environment, path) = perf_counter(), self._place_of(incoming.path)
+        return Request(incoming, environment, path, self._simulator.default, started, token_of(incoming))
+
+    def _place_of(self, path: str) -> tuple[str, str]:
+        """Return what `split_base` returns, in half the time for the paths of the API."""
+        for base, length, environment in self._bases:
+            if path.startswith(base):
+                return environment, path[length:]
+        return split_base(self._simulator.provider.environments, path)
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
         """Fire the timers that are due now. Return False if they have not all fired in the time allowed.
@@ -248,7 +299,7 @@ class Endpoint:
         try:
             row = entry_of(request, outgoing, self._masker)
             requests_of(request.world).enter(row)
-            if request.operation is not None:
+            if request.operation is not None and not marks(request.incoming.headers):
                 count_entry(request.world, request.operation, row)
         except Exception:
             self._runtime.log_defect()

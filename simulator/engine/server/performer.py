@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from simulator.engine.records import indexes, traces
 from simulator.engine.records.listing import ListRequest
-from simulator.engine.records.origins import RequestOrigin
+from simulator.engine.records.origins import NOTHING_CARRIED, RequestOrigin
 from simulator.engine.rows.error import ApiError
 from simulator.engine.rows.operation import Answer, Call, Operation, Probe
 from simulator.engine.server import pipeline
@@ -24,9 +24,10 @@ from simulator.engine.server.http.messages import Outgoing
 from simulator.engine.server.http.request import BOOKKEEPING, Request
 from simulator.engine.server.running.chunks import let_others_through
 from simulator.engine.server.runtime import Runtime
+from simulator.engine.text.json import JsonObject
 from simulator.engine.text.texts import json_text
 from simulator.engine.worlds import quotas
-from simulator.engine.worlds.settings import assumes, settings_of
+from simulator.engine.worlds.settings import assumes, assumes_anything, settings_of
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.texts import Text
@@ -53,6 +54,24 @@ class Performer:
         world, incoming = request.world, request.incoming
         gates_last = assumes(world, "H2", "body_before_permission")
         pipeline.admit(operation, call, pipeline.no_gates if gates_last else self._check_gates)
+        raw: JsonObject = {}
+        if incoming.query or not operation.takes_nothing or assumes_anything(world):
+            raw = self._validated(request, operation, call)
+        if gates_last:
+            self._check_gates(operation, call)
+        scenario, trace = self._scenario_of(request, call), traces.parent_of(incoming.headers)
+        origin = RequestOrigin(json_text(raw), scenario, trace) if raw or scenario or trace else NOTHING_CARRIED
+        key = idempotency.key_of(operation, incoming)
+        if key is None:
+            return self._act(request, call, operation, origin)
+        return self._act_once(request, call, operation, origin, key)
+
+    def _validated(self, request: Request, operation: Operation, call: Call) -> JsonObject:
+        """Validate the body and the query of a call. Return the JSON object in its body.
+
+        Raise `ApiError` 400 if one of them is invalid.
+        """
+        world, incoming = request.world, request.incoming
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         raw = answers.body_sent(request) if operation.takes_body else {}
         strict = settings_of(world)["strict"] or assumes(world, "H6", "unknown_is_refused")
@@ -62,16 +81,10 @@ class Performer:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
                 raise ApiError("invalid_request", "The body is empty. Send a JSON object.", error.param) from None
             raise
-        if gates_last:
-            self._check_gates(operation, call)
         if isinstance(call.query, ListRequest):
             call.query = replace(call.query, defers=True)
         request.unknown_fields = tuple(unknown)
-        origin = RequestOrigin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
-        key = idempotency.key_of(operation, incoming)
-        if key is None:
-            return self._act(request, call, operation, origin)
-        return self._act_once(request, call, operation, origin, key)
+        return raw
 
     def _scenario_of(self, request: Request, call: Call) -> str:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")

@@ -95,8 +95,10 @@ class Runtime(Observer):
 
         This has no effect if the world has ended. A call may still have been in progress when its world was reset.
         """
-        if not self.simulator.lives(world):
-            return
+        if self.simulator.lives(world):
+            self._changed(world)
+
+    def _changed(self, world: World) -> None:
         self.courier.pump(world)
         self.driver.follow(world)
         if self.persistence is not None:
@@ -119,7 +121,7 @@ class Runtime(Observer):
         if self.simulator.lives(world):
             if not self.driver.fire_at_once(world):
                 return False
-            self.changed(world)
+            self._changed(world)
         return True
 
     # World lifecycle, as reported by the simulator
@@ -184,8 +186,9 @@ class Runtime(Observer):
             watcher.scenarios_read(names, problems)
 
     def _tell_changed(self, world: World) -> None:
-        for watcher in self.watchers:
-            watcher.changed(world)
+        if self._watchers:  # a copy of the list, because a watcher may remove itself
+            for watcher in self.watchers:
+                watcher.changed(world)
 
     # Server lifecycle
 

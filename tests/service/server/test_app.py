@@ -162,10 +162,10 @@ def test_any_failure_in_the_application_has_an_envelope(
 ) -> None:
     with running(EMPTY) as (origin, application):
 
-        async def broken(*_: Any) -> Any:
+        def broken(*_: Any) -> Any:
             raise RuntimeError("nobody expects it")
 
-        monkeypatch.setattr(application.endpoint, "answer", broken)
+        monkeypatch.setattr(application.endpoint, "begin", broken)
         with caplog.at_level(logging.ERROR):
             assert refusal(ask(origin, request("GET", "/v1/networks"))) == (500, "internal_error")
     assert "nobody expects it" in caplog.text

@@ -13,7 +13,7 @@ import pytest
 
 from simulator.engine.server.process import serving
 from simulator.host import create_app
-from tests.raw import ask, connected, ends, request
+from tests.raw import ask, connected, ends, read_answer, request
 from tests.remote import EMPTY, running
 from tests.support import eventually
 
@@ -98,6 +98,70 @@ def test_a_call_is_answered_as_by_asgi(parts: tuple[bytes, ...]) -> None:
                 found.append(everything(connection))
         assert found[0] == found[1]
         assert found[0].startswith(b"HTTP/1.1 ")
+
+
+REPEATED = (
+    TOKEN,
+    READ,
+    PROBE,
+    CLOCK,
+    EMIT,
+    INBOX,
+    request("GET", "/v1/networks", "Connection: keep-alive"),
+    request("GET", "/v1/networks", "Connection: close"),
+    request("GET", "/v1/networks", host="example.com"),
+    request("GET", "/v1/networks", "X-Forwarded-Proto: https"),
+    request("GET", "/v1/networks", "Origin: http://127.0.0.1"),
+    request("GET", "/_worlds/default/v1/networks?a=1&b=%20"),
+    request("GET", "/v1/no/such/path"),
+    request("GET", "/_simulator/dashboard"),
+    request("GET", "/_simulator/inbox/till/wait?timeout=0.01"),
+    request("POST", "/_simulator/faults", JSON, body=b" " * 100_000),
+)
+
+
+@pytest.mark.parametrize("raw", REPEATED)
+def test_a_repeated_call_is_answered_as_by_asgi(raw: bytes) -> None:
+    with both_ways() as origins:
+        found = []
+        for origin in origins:
+            answers = []
+            for _ in range(5):
+                with connected(origin) as connection:
+                    connection.sendall(raw)
+                    answers.append(read_answer(connection))
+                    if answers[-1][1].get("connection") != "close":
+                        connection.sendall(raw)
+                        answers.append(read_answer(connection))
+            found.append(answers)
+        assert found[0] == found[1]
+
+
+def test_a_known_call_that_waits_is_answered_before_those_behind_it() -> None:
+    with running(EMPTY) as (origin, _), connected(origin) as connection:
+        for _ in range(3):
+            connection.sendall(TOKEN)
+            assert read_answer(connection)[0] == 200
+        fault = json.dumps({"match": {"path": "/auth/token"}, "delay": "200ms", "times": 1}).encode()
+        assert ask(origin, request("POST", "/_simulator/faults", JSON, body=fault))[0] == 201
+        connection.sendall(TOKEN)
+        eventually(lambda: b'"hits":1' in ask(origin, request("GET", "/_simulator/faults"))[2])
+        connection.sendall(READ + request("GET", "/v1/x", "Connection: close"))
+        statuses = [part.split(b" ", 1)[0] for part in everything(connection).split(b"HTTP/1.1 ")[1:]]
+        assert statuses == [b"200", b"401", b"404"]
+
+
+def test_a_known_call_that_a_fault_cuts_ends_without_a_byte() -> None:
+    with running(EMPTY) as (origin, application):
+        for _ in range(3):
+            assert ask(origin, TOKEN)[0] == 200
+        fault = json.dumps({"match": {"path": "/auth/token"}, "drop": True, "times": 1}).encode()
+        assert ask(origin, request("POST", "/_simulator/faults", JSON, body=fault))[0] == 201
+        with connected(origin) as connection:
+            connection.sendall(TOKEN)
+            assert everything(connection) == b""
+        eventually(lambda: not application.calls.tasks)
+        assert ask(origin, TOKEN)[0] == 200
 
 
 def test_a_call_that_waits_is_answered_before_those_behind_it() -> None:

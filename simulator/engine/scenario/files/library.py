@@ -80,6 +80,8 @@ class Library(MutableMapping[str, ScenarioFile]):
         shipped: Mapping[str, Callable[[], ScenarioFile]] | None = None,
     ) -> None:
         self._files: dict[str, ScenarioFile | Callable[[], ScenarioFile]] = {**(shipped or {}), **(files or {})}
+        self.version = 0
+        """A number that grows when a scenario is added, replaced or deleted."""
 
     def __getitem__(self, name: str) -> ScenarioFile:
         found = self._files[name]
@@ -96,12 +98,15 @@ class Library(MutableMapping[str, ScenarioFile]):
 
     def put_back(self, name: str, unread: ScenarioFile | Callable[[], ScenarioFile]) -> None:
         self._files[name] = unread
+        self.version += 1
 
     def __setitem__(self, name: str, file: ScenarioFile) -> None:
         self._files[name] = file
+        self.version += 1
 
     def __delitem__(self, name: str) -> None:
         del self._files[name]
+        self.version += 1
 
     def __contains__(self, name: object) -> bool:
         return name in self._files

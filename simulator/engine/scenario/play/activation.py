@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from simulator.engine import webhooks
@@ -34,7 +34,12 @@ The key is `scenario|index of the rule|id of the bound object`.
 
 def active(world: World) -> list[str]:
     """Return the names of the active scenarios. Later scenarios take precedence."""
-    return list(world.store[ACTIVE].get("names") or [])
+    return list(active_names(world))
+
+
+def active_names(world: World) -> Sequence[str]:
+    """Return the same names as `active` without a copy of their list."""
+    return world.store[ACTIVE].get("names") or ()
 
 
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import translate
 from functools import cached_property
+from typing import TypeAlias
 
 from pydantic import with_config
 from typing_extensions import TypedDict
@@ -37,6 +38,7 @@ class Uploaded(TypedDict):
     lines: dict[str, SavedCount]
 
 
+_LISTENING_KEPT = 1_000
 _PATH = frozenset({"path"})
 """The request fields that are compared as globs."""
 
@@ -139,10 +141,9 @@ class PreparedScenario:
             return ()
         return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
 
-    def rules_on_request(self, method: str, path: str) -> list[PreparedRule]:
-        """Return the rules that may match a request."""
-        rules = self.rules_about(REQUEST, method)
-        return [rule for rule in rules if rule.path is None or rule.path.match(path) is not None]
+
+Listening: TypeAlias = Iterable[tuple[PreparedScenario, tuple[PreparedRule, ...]]]
+"""Scenarios, each with the rules that may match an event or a request."""
 
 
 class Catalogue:
@@ -152,6 +153,8 @@ class Catalogue:
         self._library = library
         self._shipped: dict[str, PreparedScenario] = {}
         self._uploaded: PerWorld[dict[str, PreparedScenario]] = PerWorld(dict)
+        self._listening: dict[tuple[object, ...], Listening] = {}
+        self._version = library.version
 
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]
@@ -197,6 +200,30 @@ class Catalogue:
             }
             ready = cache[name] = PreparedScenario(row, file, indexes)
         return ready
+
+    def listening(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
+        """Return the scenarios that have rules about an event or request, starting with the last name.
+
+        `value` is the one that `PreparedScenario.rules_about` takes. The result is cached for shipped scenarios,
+        because every event and every call asks for it. Raise `UnknownScenario` if there is no scenario with a name.
+        """
+        if world.store[UPLOADED].rows or not isinstance(value, str):
+            return self._with_rules(world, names, event, value)
+        if self._version != self._library.version or len(self._listening) >= _LISTENING_KEPT:
+            self._listening.clear()
+            self._version = self._library.version
+        asked = (*names, event, value)
+        found = self._listening.get(asked)
+        if found is None:
+            found = self._listening[asked] = tuple(self._with_rules(world, names, event, value))
+        return found
+
+    def _with_rules(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
+        for name in reversed(names):
+            scenario = self.get(world, name)
+            rules = scenario.rules_about(event, value)
+            if rules:
+                yield scenario, rules
 
     @staticmethod
     def save(world: World, file: ScenarioFile) -> None:

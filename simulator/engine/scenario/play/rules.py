@@ -15,7 +15,7 @@ from simulator.engine.records.origins import ORIGINS, RequestOrigin, origin_of
 from simulator.engine.records.records import find, render
 from simulator.engine.scenario.files.library import ScenarioFile
 from simulator.engine.scenario.play import held_steps, slowing, stops
-from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active, draw, stop
+from simulator.engine.scenario.play.activation import BINDINGS, COUNTS, active_names, draw, stop
 from simulator.engine.scenario.play.catalogue import Context, PreparedRule, PreparedScenario
 from simulator.engine.scenario.play.filling import fill_groups
 from simulator.engine.scenario.play.logbook import note
@@ -69,15 +69,13 @@ def dispatch(context: Context, world: World, occurrence: Occurrence) -> None:
             offer(context, world, name, occurrence, bound_id)
         return
     view: View | None = None
-    for name in reversed(active(world)):
-        scenario = context.catalogue.get(world, name)
-        rules = scenario.rules_about(occurrence.event, occurrence.subject.get("type"))
-        if rules:
-            # The view is created here and shared by all scenarios, because most events have no rule and a view costs
-            # more than all the steps above.
-            view = view or _view_of(world, occurrence)
-            if _offer(context, world, scenario, rules, occurrence, "", view):
-                return
+    about = occurrence.subject.get("type")
+    for scenario, rules in context.catalogue.listening(world, active_names(world), occurrence.event, about):
+        # The view is created here and shared by all scenarios, because most events have no rule and a view costs more
+        # than all the steps above.
+        view = view or _view_of(world, occurrence)
+        if _offer(context, world, scenario, rules, occurrence, "", view):
+            return
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
@@ -166,13 +164,14 @@ def answer_for(
     tried. Call this inside a transaction. The caller must commit the transaction even if the call fails, because the
     transaction contains the counts and random draws of the rules.
     """
-    names = [chosen] if chosen and context.catalogue.knows(world, chosen) else active(world)
+    names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active_names(world)
     method = method.upper()
-    for name in reversed(names):
+    for scenario, about_method in context.catalogue.listening(world, names, REQUEST, method):
         # This runs for every call, and few calls have a rule, so method and path are compared first.
-        rules = context.catalogue.get(world, name).rules_on_request(method, path)
-        if not rules or stops.why_stopped(world, name) is not None:
+        rules = [rule for rule in about_method if rule.path is None or rule.path.match(path) is not None]
+        if not rules or stops.why_stopped(world, scenario.file.name) is not None:
             continue
+        name = scenario.file.name
         view = View(world, environment, {"method": method, "path": path}, body=body)
         for prepared in rules:
             if _take(context, world, name, prepared, view, "") is None:

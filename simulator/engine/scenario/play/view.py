@@ -34,6 +34,9 @@ def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
 
     If there is none, return the origin of the nearest ancestor that has one.
     """
+    own = origin_of(world, object_id)  # nearly always the answer, in a third of the time
+    if own.body is not NO_MEMBERS:
+        return own
     for ancestor in with_ancestors(world, object_id):
         origin = origin_of(world, ancestor)
         if origin.body is not NO_MEMBERS:

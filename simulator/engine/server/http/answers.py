@@ -36,14 +36,14 @@ def body_sent(request: Request) -> JsonObject:
 
 def answered(request: Request, operation: Operation, answer: Mapping[str, object] | None) -> Outgoing:
     """Return the response to a successful call, with the status of its operation (decision H1)."""
-    status = operation.status
-    if status == 201 and assumes(request.world, "H1", "creating_answers_200"):
+    status, world = operation.status, request.world
+    if status == 201 and assumes(world, "H1", "creating_answers_200"):
         status = 200
     if answer is None:
         return outgoing(request, status, b"")
-    said = service_of(request.world).wording.answer(request.world, answer)
-    is_bare = operation.name in _NOT_SHOWN and assumes(request.world, "L6", "bare_lists")
-    return outgoing(request, status, dumps(said["data"] if is_bare else said))
+    said = service_of(world).wording.answer(world, answer)
+    is_bare = operation.name in _NOT_SHOWN and assumes(world, "L6", "bare_lists")
+    return Outgoing(status, dumps(said["data"] if is_bare else said), {"X-Request-Id": request.request_id})
 
 
 def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:

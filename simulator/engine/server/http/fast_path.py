@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,6 +22,7 @@ from simulator.engine.clients.address import CONTROL_BASE
 from simulator.engine.rows.error import ApiError
 from simulator.engine.server import storage
 from simulator.engine.server.http.boundary import CallsUnderWay, ErrorBoundary
+from simulator.engine.server.http.known_heads import KnownHeads, Whole
 from simulator.engine.server.http.messages import Outgoing, enter_world, headers_of, read_body, write
 from simulator.engine.server.running.chunks import Content
 
@@ -70,8 +71,11 @@ class EagerCoroutine(Generic[T]):
         return self.result
 
 
-Answer: TypeAlias = "Callable[[bytes, bool], Coroutine[Any, Any, Outgoing[Content] | Response]]"
-"""A function that answers an accepted call. Its arguments are the body, and True if the body was not truncated."""
+Answer: TypeAlias = "Callable[[bytes, bool], Outgoing[Content] | Coroutine[Any, Any, Outgoing[Content] | Response]]"
+"""A function that answers an accepted call. Its arguments are the body, and True if the body was not truncated.
+
+It returns the response if it does not have to wait for anything. Otherwise it returns a coroutine.
+"""
 
 
 class InlineCall:
@@ -80,10 +84,11 @@ class InlineCall:
     `begin` runs the call up to its first wait, and `finish` completes it as an ASGI application.
     """
 
-    __slots__ = ("_answer", "_gone", "_running", "max_bytes")
+    __slots__ = ("_answer", "_gone", "_outgoing", "_running", "max_bytes")
 
     def __init__(self, answer: Answer, max_bytes: int, gone: asyncio.Future[None] | None = None) -> None:
         self._answer = answer
+        self._outgoing: Outgoing[Content] | None = None
         self._gone = gone
         """Set if the client disconnects while the call is waiting. None for a call that always ends on its own."""
         self.max_bytes = max_bytes
@@ -91,12 +96,23 @@ class InlineCall:
 
     def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
         """Run the call. Return its response, or None if the call has to wait or its response is not in memory."""
-        is_whole = is_whole and len(body) <= self.max_bytes
-        running = self._running = EagerCoroutine(self._answer(body[: self.max_bytes], is_whole))
+        if len(body) > self.max_bytes:
+            body, is_whole = body[: self.max_bytes], False
+        try:
+            answer = self._answer(body, is_whole)
+        except Exception as error:  # `finish` raises it, where it is handled
+            answer = _raising(error)
+        if isinstance(answer, Outgoing):
+            self._outgoing = answer
+            return answer
+        running = self._running = EagerCoroutine(answer)
         return running.result if running.is_done and isinstance(running.result, Outgoing) else None
 
     async def finish(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait for the response and send it."""
+        if self._outgoing is not None:
+            await write(scope, receive, send, self._outgoing)
+            return
         if self._running.is_done or self._gone is None:
             answer = await self._running
         else:
@@ -111,6 +127,10 @@ class InlineCall:
             await write(scope, receive, send, answer)
         else:
             await answer(scope, receive, send)
+
+
+async def _raising(error: Exception) -> NoReturn:
+    raise error
 
 
 async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
@@ -145,10 +165,17 @@ async def serve(handler: Handler, scope: Scope, receive: Receive, send: Send) ->
     await call.finish(scope, receive, send)
 
 
+class KnowingHandler(Handler, Protocol):
+    """A handler that remembers which headers it has accepted."""
+
+    def admit_known(self, whole: Whole) -> InlineCall | None:
+        """Accept a call whose headers were accepted before. Return None if only `admit` can tell."""
+
+
 class Handlers:
     """Selects the API that a path belongs to."""
 
-    def __init__(self, api: Handler, bases: tuple[str, ...], control: Handler | None) -> None:
+    def __init__(self, api: KnowingHandler, bases: tuple[str, ...], control: Handler | None) -> None:
         self._api = api
         self._bases = bases
         self._control = control
@@ -163,6 +190,10 @@ class Handlers:
             return self._api
         return self._control if path.startswith(_BELOW_CONTROL) or path == CONTROL_BASE else None
 
+    def admit_known(self, whole: Whole) -> InlineCall | None:
+        """Accept a call to the API whose headers were accepted before. Return None for any other call."""
+        return self._api.admit_known(whole) if whole.path.startswith(self._bases) else None
+
 
 _BELOW_CONTROL = f"{CONTROL_BASE}/"
 
@@ -173,6 +204,7 @@ class FastPath:
     def __init__(self, handlers: Handlers, calls: CallsUnderWay) -> None:
         self._handlers = handlers
         self._calls = calls
+        self.known_heads = KnownHeads()
 
     def accept(self, scope: Scope) -> InlineCall | None:
         """Return the call to run inline once its body is complete, or None if the call must go through ASGI.
@@ -181,8 +213,7 @@ class FastPath:
         `X-Forwarded-Proto` also goes through ASGI, because only uvicorn's ASGI layer knows which proxies to trust. It
         sets the scheme, which decides whether a page has the same origin as this server.
         """
-        persistence = self._calls.runtime.persistence
-        if self._calls.are_ending or (persistence is not None and persistence.refusal is not None):
+        if not self._is_open():
             return None
         handler = self._handlers.find(scope)
         if handler is None or "x-forwarded-proto" in headers_of(scope):
@@ -192,14 +223,18 @@ class FastPath:
         except ApiError:
             return None
 
-    def must_wait(self, scope: Scope) -> bool:
+    def accept_known(self, whole: Whole) -> InlineCall | None:
+        """Return the call to run inline, like `accept`, if its headers were accepted before. This needs no scope."""
+        return self._handlers.admit_known(whole) if self._is_open() else None
+
+    def _is_open(self) -> bool:
+        persistence = self._calls.runtime.persistence
+        return not self._calls.are_ending and (persistence is None or persistence.refusal is None)
+
+    def must_wait(self, path: str) -> bool:
         """Return True if a response must not be sent yet, because the changes that it reports are not saved."""
         persistence = self._calls.runtime.persistence
-        return (
-            persistence is not None
-            and not storage.is_of_the_server(scope["path"])
-            and persistence.unsettled() is not None
-        )
+        return persistence is not None and not storage.is_of_the_server(path) and persistence.unsettled() is not None
 
     def finisher(self, call: InlineCall) -> ASGIApp:
         """Return the ASGI application that completes a call that started inline."""

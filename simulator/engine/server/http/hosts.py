@@ -11,7 +11,7 @@ import re
 
 from starlette.types import Scope
 
-from simulator.engine.server.http.messages import headers_of
+from simulator.engine.server.http.messages import Headers, headers_of
 
 _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
@@ -119,6 +119,29 @@ class Hosts:
             f"This server listens on a loopback address and accepts loopback names only, not {name!r}. "
             "--allowed-host adds a name."
         )
+
+    def api_refusal(self, scope: Scope) -> str | None:
+        """Return why a call to the API is refused because of its headers, or None if it is accepted.
+
+        A client sends the same headers with every call, so the result is cached with them if it depends on nothing
+        else.
+        """
+        headers = headers_of(scope)
+        if self.know(headers):
+            return None
+        refusal = self.refusal(scope) or self.page_refusal(scope)
+        if (
+            refusal is None
+            and len(headers.hosts) == 1
+            and headers.hosts[0] in self._accepted
+            and not is_of_a_page(scope)
+        ):
+            headers.accepted_by = self
+        return refusal
+
+    def know(self, headers: Headers) -> bool:
+        """Return True if every API call with these headers is accepted."""
+        return headers.accepted_by is self
 
     def page_refusal(self, scope: Scope) -> str | None:
         """Return the reason why a web page's request is refused, or None if the request is accepted.

@@ -65,34 +65,38 @@ class Outgoing(Generic[ContentT]):
 class Headers(dict[str, str]):
     """Header values by lower-case name. If a header is repeated, the last value counts."""
 
-    __slots__ = ("hosts",)
+    __slots__ = ("accepted_by", "hosts")
 
     hosts: list[bytes]
     """The value of every `Host` header, as sent."""
+    accepted_by: object
+    """The `Hosts` that accept every API call with these headers, or None if they have to look at the call."""
 
 
-_PARSED = "simulator.headers"
+PARSED = "simulator.headers"
 """The scope key of the parsed headers. They are cached because every call needs them three times."""
 
 
 def headers_of(scope: Scope) -> Headers:
     """Return the headers of a request. Requests share this object, so do not modify it."""
-    found: Headers | None = scope.get(_PARSED)
+    found: Headers | None = scope.get(PARSED)
     if found is None:
-        found = scope[_PARSED] = _parsed(tuple(scope["headers"]))
+        found = scope[PARSED] = parsed_headers(tuple(scope["headers"]))
     return found
 
 
 @lru_cache(maxsize=256)  # Clients send the same headers with every call.
-def _parsed(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
+def parsed_headers(raw: tuple[tuple[bytes, bytes], ...]) -> Headers:
+    """Return the headers of a request as strings."""
     headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
+    headers.accepted_by = None
     headers.hosts = [value for name, value in raw if name.lower() == b"host"]
     return headers
 
 
-def head_of(scope: Scope) -> Incoming:
-    """Return a request without its body."""
-    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers_of(scope))
+def head_of(scope: Scope, body: bytes | None = b"") -> Incoming:
+    """Return a request with this body."""
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers_of(scope), body)
 
 
 def token_of(incoming: Incoming) -> str | None:
@@ -175,7 +179,7 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
     scope[BELOW] = f"{WORLD_BASE}{world}"
     if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
         scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
-        scope.pop(_PARSED, None)
+        scope.pop(PARSED, None)
     return below
 
 
@@ -226,10 +230,11 @@ def header_lines(outgoing: Outgoing[Content]) -> str | None:
 
     Return None if a value contains characters that would have to be escaped.
     """
-    values = "".join(outgoing.headers.values())
-    if not (values.isascii() and values.isprintable()):
-        return None
-    lines = "".join([f"{name.lower()}: {value}\r\n" for name, value in outgoing.headers.items()])
+    lines = ""
+    for name, value in outgoing.headers.items():
+        if not (value.isascii() and value.isprintable()):
+            return None
+        lines += f"{_lower(name)}: {value}\r\n"
     if outgoing.status in WITHOUT_BODY:
         return f"{lines}content-length: 0\r\n" if outgoing.status == 205 else lines
     return f"{lines}content-type: {outgoing.media_type}\r\ncontent-length: {len(outgoing.body)}\r\n"
@@ -238,6 +243,9 @@ def header_lines(outgoing: Outgoing[Content]) -> str | None:
 @cache  # The argument takes only seven values.
 def _raw_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
+
+
+_lower = cache(str.lower)
 
 
 def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[bytes, bytes]]:

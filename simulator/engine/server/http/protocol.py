@@ -1,7 +1,8 @@
 """Uvicorn's HTTP protocol, extended with size limits, time limits and the fast path.
 
-A call that has arrived completely runs inline (see `fast_path`), and its response is sent in one write. Calls that
-wait, pipelined calls, long bodies and streamed responses run in ASGI tasks, as in uvicorn.
+A call that has arrived completely runs inline (see `fast_path`), and its response is sent in one write. If its headers
+are known (see `known_heads`), the parser is not needed either. Calls that wait, pipelined calls, long bodies and
+streamed responses run in ASGI tasks, as in uvicorn.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from simulator.engine.rows.error import ApiError
-from simulator.engine.server.http.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
+from simulator.engine.server.http.known_heads import Whole
+from simulator.engine.server.http.messages import CUT, OPENED_AT, PARSED, WITHOUT_BODY, Outgoing, header_lines
 from simulator.engine.server.running.chunks import PIECE, Content
 from simulator.engine.text.json import dumps
 
@@ -58,6 +60,8 @@ class BoundedProtocol(HttpToolsProtocol):
     """The request that is currently arriving, if it will run inline once it is complete."""
     _call: InlineCall | None = None
     """The same request, as accepted by the fast path."""
+    _unknown: bytes | None = None
+    """The data that begins with the header block of the next request, if the fast path may learn the block."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)
@@ -66,6 +70,16 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refusal = (400, "This is not a valid HTTP request.")
         self._opened_at = self.loop.time()
         self._unanswered: list[RequestResponseCycle] = []
+        self._scope: dict[str, Any] = {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "root_path": self.root_path,
+            "extensions": {CUT: transport.abort, OPENED_AT: self._opened_at},
+        }
         self._wait(self._limits.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -91,6 +105,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refusal = _TOO_LARGE
             self.send_400_response("")
             return
+        fast_path, self._unknown = self._fast_path, None
+        if fast_path is not None and not self._incomplete and (self.cycle is None or self.cycle.response_complete):
+            whole = fast_path.known_heads.split(data)
+            if whole is not None and len(whole.body) <= HIGH_WATER_LIMIT and self._answered(whole):
+                return
+            self._unknown = data
         self._chunk_bytes, self._has_answered, self._begins = len(data), False, False
         super().data_received(data if self._incomplete else _without_upgrade(data))
         if self._begins and self._incomplete:  # A request that arrived in one piece needs no timer.
@@ -109,6 +129,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refusal = _TOO_LARGE
             raise _HeadTooLarge
         self._reading_head, self._head_bytes = False, 0
+        if self._unknown is not None and self._fast_path is not None:
+            self._fast_path.known_heads.learn(self._unknown, self.headers)
+            self._unknown = None
         super().on_headers_complete()
         # Responses are sent in the order of the requests.
         if self._unanswered and self._unanswered[-1].response_complete:
@@ -148,6 +171,58 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._stop_waiting()
 
+    def _answered(self, whole: Whole) -> bool:
+        """Answer a request that was split without the parser. Return False if the fast path does not accept it."""
+        fast_path = self._fast_path
+        assert fast_path is not None
+        call, scope = None if self.root_path else fast_path.accept_known(whole), None
+        if call is None:
+            scope = self._scope_of(whole)
+            call = fast_path.accept(scope)
+        if call is None:
+            return False
+        outgoing = call.begin(whole.body)
+        waits = outgoing is None or fast_path.must_wait(whole.path)
+        raw = None if outgoing is None or waits else _in_one_piece(whole.method, outgoing)
+        if raw is not None and not self.flow.write_paused:
+            self.transport.write(raw)
+            self.server_state.total_requests += 1
+            if not self.transport.is_closing():
+                self._wait(self._limits.idle_seconds)
+            return True
+        self.scope = self._scope_of(whole) if scope is None else scope
+        self.headers = whole.head.raw
+        cycle = self.cycle = RequestResponseCycle(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=True,
+            on_response=self.on_response_complete,
+        )
+        cycle.body, cycle.more_body = bytearray(whole.body), False
+        self._unanswered[:] = [cycle]
+        self._to_asgi(cycle, fast_path.finisher(call))
+        return True
+
+    def _scope_of(self, whole: Whole) -> Any:
+        """Return the ASGI scope of a request that was split without the parser."""
+        path = self.root_path + whole.path
+        return self._scope | {
+            "method": whole.method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": whole.query,
+            "headers": whole.head.raw,
+            "state": self.app_state.copy(),
+            PARSED: whole.head.headers,
+        }
+
     def _answer(self, cycle: RequestResponseCycle) -> None:
         """Answer a complete request. It runs inline if it is the first request in its chunk of data.
 
@@ -161,7 +236,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._cycle_arriving, self._call, self._has_answered = None, None, True
         scope: Any = cycle.scope
         outgoing = call.begin(bytes(cycle.body))
-        raw = None if outgoing is None or fast_path.must_wait(scope) else _written(cycle, outgoing)
+        waits = outgoing is None or fast_path.must_wait(scope["path"])
+        raw = (
+            None if outgoing is None or waits else _in_one_piece(scope["method"], outgoing, closes=not cycle.keep_alive)
+        )
         if raw is None or self.flow.write_paused:
             self._to_asgi(cycle, fast_path.finisher(call))
             return
@@ -248,16 +326,19 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes | None:
-    """Return a whole response as bytes. Return None if the response drops the connection or needs several writes."""
+def _in_one_piece(method: str, outgoing: Outgoing[Content], *, closes: bool = False) -> bytes | None:
+    """Return a whole response as bytes. Return None if the response drops the connection or needs several writes.
+
+    If `closes` is True, the response announces the end of the connection.
+    """
     body = outgoing.body
     if outgoing.cut or not isinstance(body, bytes) or len(body) > PIECE:
         return None
     lines = header_lines(outgoing)
     if lines is None:
         return None
-    close = "" if cycle.keep_alive else "connection: close\r\n"
-    content = b"" if cycle.scope["method"] == "HEAD" or outgoing.status in WITHOUT_BODY else body
+    close = "connection: close\r\n" if closes else ""
+    content = b"" if method == "HEAD" or outgoing.status in WITHOUT_BODY else body
     return b"%b%b\r\n%b" % (STATUS_LINE[outgoing.status], f"{lines}{close}".encode(), content)
 
 

@@ -82,7 +82,7 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
         status=outgoing.status,
         response=masker.raw(outgoing.body),
         duration_ms=round((perf_counter() - request.started) * 1000, 3),
-        unknown_fields=tuple(map(masker.text, request.unknown_fields)),
+        unknown_fields=tuple(map(masker.text, request.unknown_fields)) if request.unknown_fields else (),
         operation=request.operation.name if request.operation else "",
         answer_headers=tuple(outgoing.headers.items()),
         wall_ms=round(request.started * 1000, 3),
