@@ -26,7 +26,7 @@ RANKED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """A timer: its due time, creation number, kind, resource and further arguments."""
+    """A timer: its due time, creation number, kind, resource and other arguments."""
 
     key: str
     due_at_ms: Milliseconds
@@ -53,7 +53,7 @@ class Agenda:
         self._heap: list[tuple[int, int, str]] = []
 
     def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:
-        """Plan the only timer of this kind for a resource. It replaces an earlier one."""
+        """Plan the only timer of this kind for a resource. An earlier timer is replaced."""
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
@@ -111,7 +111,7 @@ class Agenda:
         return self._rows.values()
 
     def in_firing_order(self, keys: Iterable[str] | None = None) -> list[Timer]:
-        """Return timers in firing order: all of them, or those with the given keys."""
+        """Return timers in firing order: all timers, or only the timers with the given keys."""
         rows = self._rows.values() if keys is None else [self._rows[key] for key in keys]
         return sorted(rows, key=_firing_order)
 

@@ -57,7 +57,7 @@ Milliseconds: TypeAlias = Annotated[int, Between(0, LAST_TIMESTAMP_MS)]
 """A simulated time in milliseconds since 1970, or a duration in milliseconds."""
 
 WallMilliseconds: TypeAlias = Annotated[float, Between(0, LAST_TIMESTAMP_MS)]
-"""A duration in milliseconds, measured with a machine clock."""
+"""A duration in milliseconds of real time."""
 
 Id: TypeAlias = Annotated[str, OneLine()]
 

@@ -42,7 +42,7 @@ def _ten(number: int) -> str:
 class Streams:
     """The seeded streams of one world.
 
-    The counters are in the world's store, so undoing a transaction also resets its draws.
+    The counters are in the world's store, so undoing a transaction also resets them.
     """
 
     __slots__ = ("_counts", "_keyed", "seed")

@@ -103,7 +103,7 @@ class Ledger:
         return self._holds.values()
 
     def totals(self) -> dict[str, Decimal]:
-        """Return the sum over all accounts for each currency. It is always zero."""
+        """Return the sum over all accounts for each currency. The sum is always zero."""
         sums: dict[str, Decimal] = {}
         for key, amount in self._balances.items():
             currency = key.rpartition("|")[2]

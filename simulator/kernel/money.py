@@ -51,7 +51,10 @@ class Currency:
         return value.quantize(self.unit, context=_UP)
 
     def accepts(self, text: str) -> bool:
-        """Return True if the amount string has no more decimals than this currency. Trailing zeros count."""
+        """Return True if the amount string has no more decimals than this currency.
+
+        Trailing zeros count as decimals.
+        """
         _, _, fraction = text.partition(".")
         return len(fraction) <= self.decimals
 
@@ -85,7 +88,7 @@ def format_decimal(value: Decimal) -> str:
 
 
 def format_rate(rate: Decimal) -> str:
-    """Return a rate without an exponent. Its digits are unchanged, so a pinned rate keeps its trailing zeros."""
+    """Return a rate without an exponent. The digits are unchanged, so a pinned rate keeps its trailing zeros."""
     return f"{rate:f}"
 
 

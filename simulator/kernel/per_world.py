@@ -1,4 +1,4 @@
-"""State that other modules keep for each world. It is freed with the world."""
+"""State that other modules attach to a world. The state is freed with the world."""
 
 from __future__ import annotations
 

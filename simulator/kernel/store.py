@@ -41,12 +41,12 @@ class TableKey(Generic[Row]):
     check: Callable[[str, Any], None] | None = None
     """A function that validates a row read from a document, given its key and the row.
 
-    It raises an error if the row is invalid. The document is then rejected.
+    The function raises an error if the row is invalid. The document is then rejected.
     """
     around: bool = False
     """True if the table belongs to the server, not to a package of the service."""
     shape: object = None
-    """The type of the JSON object in documents. It is used if the rows are JSON strings."""
+    """The type of the JSON object in documents. Needed only if the rows are JSON strings."""
     journal: bool = False
     """True if the table only records the past.
 
@@ -184,7 +184,10 @@ class Store(dict[Any, Any]):
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """Return the table at an address string from an index or a snapshot. Its key may not have been used yet."""
+        """Return the table at an address string from an index or a snapshot.
+
+        The key of the table may not have been used yet.
+        """
         table = self._tables.get(text)
         if table is None:
             table = self._tables[text] = Table(self._log, text)
@@ -287,7 +290,7 @@ class Store(dict[Any, Any]):
 class _Change:
     """One transaction in a store.
 
-    It is a class, because every request makes several transactions and a generator would take four times as long.
+    This is a class, because every request makes several transactions and a generator would take four times as long.
     """
 
     __slots__ = ("_store",)

@@ -79,9 +79,9 @@ class Table(Generic[Row]):
         self._log = log
         self.name = name
         self._hold(NO_ROWS, shared=True)
-        # The number of each row in creation order. A row whose deletion is undone returns to its position with this
-        # number; a dict alone would append it. A number takes 100 bytes and most tables never lose a row, so a table
-        # has no numbers before its first deletion.
+        # The number of each row in creation order. With this number, a row returns to its position when its deletion is
+        # undone. A dict alone would append the row. A number takes 100 bytes and most tables never lose a row, so a
+        # table has no numbers before its first deletion.
         self._positions: dict[str, int] | None = None
         self._next_position = 0
         self._indexes: dict[object, Index] | None = None

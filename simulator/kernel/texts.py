@@ -21,7 +21,7 @@ TOGETHER = 32
 _BYTES_TOGETHER = 64 * 1024
 """The maximum number of bytes in a pack, unless a single string is larger.
 
-Reading one string decompresses all of them.
+Reading one string decompresses the whole pack.
 """
 _IN_NO_PACKING = -1
 _IN_NONE_EVER = -2

@@ -43,7 +43,7 @@ class TimerRow:
     does: str
     """A description of the effect of the timer."""
     moves: tuple[str, ...] = ()
-    """The `Move.on` of the transitions that the timer triggers. It is used to find paths to a state."""
+    """The `Move.on` of the transitions that the timer triggers. They are used to find paths to a state."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Wiring:
     kinds: Mapping[str, Any] = field(default_factory=dict)
     """The descriptor of every kind of resource, by name."""
     on_failure: FailureHandler | None = None
-    """Called with a timer whose handler raised an exception, after its transaction was undone.
+    """Called with a timer after its handler raised an exception and its transaction was undone.
 
     The callback must not raise exceptions. Without a callback, the exception propagates to the caller of `fire`.
     """
@@ -98,7 +98,7 @@ class World:
         self.keys_of = keys_of or world_id
         """The id from which keys are derived.
 
-        It is the world's own id, unless the world was imported under another id.
+        This is the world's own id, unless the world was imported under another id.
         """
         self.seed = seed
         self.clock = clock
@@ -146,7 +146,7 @@ class World:
     def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
         """Return a context manager for one transaction with its cause.
 
-        Its writes are undone if the block raises an exception.
+        The writes of the transaction are undone if the block raises an exception.
         """
         return _CausedChange(self, cause, origin)
 
