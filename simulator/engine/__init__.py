@@ -1,1 +1,1 @@
-"""The engine: what simulating any HTTP service takes. It never imports a provider."""
+"""The engine, which can simulate any HTTP service. It never imports a provider."""

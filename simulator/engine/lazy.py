@@ -1,9 +1,9 @@
 """Lazy imports: a module runs at its first use, not when it is imported.
 
-`from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used.
-`from simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. So code that the first
-request does not need is imported as a module, and table rows refer to it in a function: `lambda: bodies.SendBody`.
-Python 3.15 has this as `lazy import` (PEP 810).
+`from simulator.providers.ramp.balance import bodies` costs almost nothing until `bodies.SendBody` is used. `from
+simulator.providers.ramp.balance.bodies import SendBody` loads the module immediately. Code that the first request does
+not need is therefore imported as a module, and table rows refer to it in a function: `lambda: bodies.SendBody`. Python
+3.15 has this as `lazy import` (PEP 810).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def names_in(module: ModuleType) -> dict[str, object]:
 
 
 def run_all() -> None:
-    """Run every module that was imported and has not run yet, and the modules that these import.
+    """Run every module that was imported and has not run yet, and the modules that they import.
 
     A module that needs a package of a missing extra stays lazy. Its first use raises the error.
     """

@@ -1,7 +1,7 @@
-"""A client for the control API of a running server. It needs the standard library only.
+"""A client for the control API of a running server.
 
-The command line uses this client, and scripts may use it, too. It uses one world:
-`ControlClient("http://127.0.0.1:8642", "default")`.
+It needs only the standard library. The command line uses this client, and scripts may use it, too. A client is bound to
+one world: `ControlClient("http://127.0.0.1:8642", "default")`.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ControlClient:
         self.call("DELETE", path)
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a request and return the parsed response, or None if it has no body.
+        """Send a request and return the parsed response, or None if the response has no body.
 
         `path` is relative to /_simulator.
         """

@@ -65,7 +65,7 @@ class Exchange(asyncio.Protocol):
         *,
         most_bytes: int | None = MAX_BODY_BYTES,
     ) -> None:
-        """The exchange ends once it has `most_bytes` bytes of the body. None means the whole body."""
+        """Create an exchange. It ends once it has `most_bytes` bytes of the body. None means the whole body."""
         self.ended = ended
         """Done when no more data of the response will arrive.
 

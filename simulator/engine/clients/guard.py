@@ -1,8 +1,8 @@
-"""The check before a client sends anything. It refuses untrusted hosts and live keys.
+"""The check before a client sends anything. The check refuses untrusted hosts and live keys.
 
-A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator
-calls this module, and none has another check. The command line checks its inputs here, too, so this module needs the
-standard library only.
+A mistyped address or a key from the wrong shell must never reach the real service. Every client of the simulator calls
+this module, and no client has a check of its own. The command line checks its inputs here, too, so this module needs
+only the standard library.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Access:
     def require_all(self, what: str) -> None:
         """Raise `ControlError` 403 unless the token can access all worlds.
 
-        `what` is the first sentence of the message. It explains why access to all worlds is needed.
+        `what` is the first sentence of the message, which explains why access to all worlds is needed.
         """
         if not self.reaches_all:
             raise ControlError(403, "forbidden", f"{what} {self._reach}")
@@ -64,7 +64,10 @@ class Access:
             raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
-        """Return a 404 error. It does not reveal whether the world is missing or merely inaccessible to the token."""
+        """Return a 404 error.
+
+        The error does not reveal whether the world is missing or merely inaccessible to the token.
+        """
         reach = "" if self.reaches_all else f" {self._reach}"
         return ControlError(
             404, "not_found", f"There is no world {world_id!r}. List the worlds with GET {CONTROL_BASE}/worlds.{reach}"

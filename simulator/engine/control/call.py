@@ -1,6 +1,6 @@
 """`ControlCall`, the argument of control call handlers.
 
-It waits for receivers, advances clocks and reads query parameters.
+The object waits for receivers, advances clocks and reads query parameters.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ControlCall:
     gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     """A future that is done if the client disconnects before the response is sent."""
     shows_keys: bool = False
-    """Whether keys in the response are left unmasked."""
+    """Whether the response shows keys instead of masking them."""
     connection_opened_at: float = inf
     """When the client connected, in seconds on the event loop's clock."""
     cut: Callable[[], None] = lambda: None
@@ -160,7 +160,7 @@ class ControlCall:
 
     @property
     def world_id(self) -> str:
-        """The world id in the header, or `default`. There may be no such world."""
+        """The world id in the header, or `default`. The world may not exist."""
         return self.headers.get(WORLD_HEADER, DEFAULT_WORLD)
 
     @property
@@ -273,7 +273,7 @@ class ControlCall:
     def whole(self, name: str) -> int | None:
         """Return a query parameter that must be a non-negative integer, or None if it is absent.
 
-        Raise `ControlError` 400 otherwise.
+        Raise `ControlError` 400 for any other value.
         """
         value = self.given(name)
         if value is not None and not is_whole(value):

@@ -78,8 +78,8 @@ def _rests_on(identifier: str, chosen: Mapping[str, str], files: Iterable[Observ
 async def _worlds(call: ControlCall) -> list[World]:
     """Return the worlds to evaluate, after firing their due timers.
 
-    For `world=*`, these are all existing worlds. Otherwise it is the world in the query parameter `world` or in the
-    header.
+    For `world=*`, all existing worlds are returned. Otherwise, only the world in the query parameter `world` or in the
+    header is returned.
     """
     runtime, name = call.runtime, call.given("world")
     if name is None:
@@ -114,7 +114,7 @@ async def _report(call: ControlCall) -> JsonObject:
 
 
 async def _counts(world: World) -> Counts:
-    """Return the counts of a world. Other requests are handled while it is counted."""
+    """Return the counts of a world. Other requests are handled in the meantime."""
     while count_some(world):
         await asyncio.sleep(0)
     return count_world(world)

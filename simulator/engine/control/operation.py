@@ -136,7 +136,7 @@ class ControlOperation:
     media_type: str = "application/json"
     """The media type of the response."""
     scope: Scope = "world"
-    """`world` if the call applies to the world in the header, otherwise `server`."""
+    """The scope of the call: `world` if it applies to the world in the header, otherwise `server`."""
     by_environment: bool = False
     """Whether the call depends on the environment header."""
     open: bool = False
@@ -153,7 +153,7 @@ class ControlOperation:
     """The maximum body size. A longer body is refused, or truncated if `cuts` is set."""
     cuts: bool = False
     shows_keys: bool = False
-    """Whether keys in the response are left unmasked."""
+    """Whether the response shows keys instead of masking them."""
     takes_webhooks: bool = False
     """Whether a webhook endpoint can use this path as its URL."""
     recorded_as: RecordedAs | None = None
@@ -199,7 +199,7 @@ RowFactory: TypeAlias = Callable[Concatenate[str, str, str, str, str, Handler, R
 
 
 class ControlDecorator(Generic[RowArguments]):
-    r"""A decorator that declares the operations of one module. It gives them all the same tag.
+    r"""A decorator that declares the operations of one module. All of them get the same tag.
 
         operation = calls_under("Faults")
 
@@ -246,7 +246,7 @@ def _decorators_of(make: RowFactory[RowArguments]) -> Callable[[str], ControlDec
 calls_under = _decorators_of(ControlOperation)
 """Return a decorator that declares operations under a tag.
 
-Its arguments are type-checked against `ControlOperation`.
+mypy checks the arguments of the decorator against `ControlOperation`.
 """
 
 

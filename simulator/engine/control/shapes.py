@@ -50,7 +50,7 @@ class Dropped(TypedDict):
     """Fields of a list whose oldest items may have been dropped."""
 
     dropped: NotRequired[Count]
-    """The number of items that were dropped; left out if there are none."""
+    """The number of items that were dropped; omitted if there are none."""
     truncated: NotRequired[Literal[True]]
     """Present if items were dropped."""
 
@@ -62,7 +62,7 @@ def describe_dropped(count: int) -> Dropped:
 
 class StoppedScenarios(TypedDict):
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that failed and were stopped during the call; left out if there are none."""
+    """The scenarios that failed and were stopped during the call; omitted if there are none."""
 
 
 class TriggerStep(TypedDict):
@@ -86,7 +86,7 @@ class TriggerAnswer(TypedDict):
     advanced_to: Timestamp | None
     """The simulated time that the clock was advanced to; null if it was not advanced."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that failed and were stopped during the call; left out if there are none."""
+    """The scenarios that failed and were stopped during the call; omitted if there are none."""
 
 
 AdvanceReceipt = TypedDict(

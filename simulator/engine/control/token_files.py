@@ -21,7 +21,7 @@ LEAST_TOKEN = 16
 
 
 class BadTokens(Exception):
-    """Raised for an invalid token file. It contains the problems, one per line."""
+    """Raised for an invalid token file. The message lists the problems, one per line."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -41,7 +41,7 @@ class _TokenFile(Body, extra="forbid"):
 
 
 def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list[str]]:
-    """Return the server's tokens, or None if it has none, and a list of the tokens that are given in plain text.
+    """Return the server's tokens (or None if it has none), and a list of the tokens that are given in plain text.
 
     `token` grants access to all worlds. Raise `BadTokens` if a file cannot be read or is not valid.
     """

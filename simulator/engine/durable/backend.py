@@ -50,7 +50,7 @@ class WorldChanged:
 
     world: str
     number: int
-    """The entry number. It is the previous entry number plus one."""
+    """The entry number. Each number is the previous entry number plus one."""
     entry: Callable[[], bytes]
 
 
@@ -119,8 +119,8 @@ class StoredWorld:
 class Backend(Protocol):
     """A database that saves worlds.
 
-    All methods except `compact` are called from one event loop, one at a time. Each method raises `StoreError` if it
-    fails. In that case, it has written nothing.
+    All methods except `compact` are called from one event loop, one at a time. A method that fails raises `StoreError`
+    and has written nothing.
     """
 
     name: str
@@ -135,8 +135,8 @@ class Backend(Protocol):
     async def open(self) -> None:
         """Open the database, and create missing tables.
 
-        It can be called again after a failure. Raise `StoreLocked`, `StoreDamaged` or `StoreNewer` if the database
-        cannot be used.
+        This method can be called again after a failure. Raise `StoreLocked`, `StoreDamaged` or `StoreNewer` if the
+        database cannot be used.
         """
 
     async def heads(self) -> Sequence[str]:

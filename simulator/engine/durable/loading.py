@@ -99,7 +99,7 @@ class WorldLoader:
     async def set_aside(self, world_id: str, error: StoreDamaged) -> None:
         """Leave an unreadable world in the store, and continue without it.
 
-        Its keys and tokens still belong to it if they can be found, so that no other world gets its requests.
+        Keys and tokens that can be found in the world still belong to it, so that no other world gets its requests.
         """
         _log.error("the world %s is quarantined: %s", world_id, error)
         self.unreadable[world_id] = str(error)

@@ -1,6 +1,6 @@
 """The lock that reserves a SQLite file for one server at a time.
 
-It also excludes servers that use another path or link to the file.
+The lock also excludes servers that use another path or link to the file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BY_OPEN_FILE: int | None = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 class FileLock:
-    """Two locks, which end with this process.
+    """Two locks on a database. They end with this process.
 
-    Raise `StoreLocked` if another server holds one of them, `StoreFailed` if a file cannot be opened, and `OSError`
-    if the disk is full.
+    Raise `StoreLocked` if another server holds one of them, `StoreFailed` if a file cannot be opened, and `OSError` if
+    the disk is full.
 
-    The first lock is on a file next to the database. This file contains the process id, and symbolic links in its
-    path are resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite
-    must not open a file under two names at once, because each name would have its own write-ahead log.
+    The first lock is on a file next to the database. This file contains the process id, and symbolic links in its path
+    are resolved. The second lock is on the database file itself, because a hard link bypasses the first. SQLite must
+    not open a file under two names at once, because each name would have its own write-ahead log.
     """
 
     def __init__(self, path: Path) -> None:

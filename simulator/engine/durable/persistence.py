@@ -99,7 +99,7 @@ class PersistenceLayer(Observer):
     def changed(self, world: World) -> None:
         """Save a world whose clock was set or advanced.
 
-        The world's store reports all other writes to this object.
+        All other writes are reported by the world's store.
         """
         tracked = self._tracked.get(world.id)
         if tracked is not None and tracked.world is world and world.id not in self._batches.dirty:

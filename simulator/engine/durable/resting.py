@@ -1,8 +1,7 @@
-"""Suspended worlds: unused worlds in a SQLite store. Only a summary ("card") of each is kept in memory.
+"""Suspended worlds: unused worlds in a SQLite store. Only a summary ("card") of each world is in memory.
 
 A world is read when a request needs it, or when a timer on its running clock is due. At startup, a server reads the
-cards and the world `default`. It also reads the worlds whose cards are stale because they were in use when the server
-crashed.
+cards and the world `default`. It also reads worlds with stale cards. These worlds were in use when the server crashed.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Card:
     """The data about a suspended world that the server needs without reading the world."""
 
     shown: JsonObject
-    """The world object of the control API. Its URLs do not include an origin."""
+    """The world object of the control API. The URLs in this object do not include an origin."""
     credentials: Sequence[str]
     """The public keys and tokens of the world."""
     snapshots: Sequence[str]
@@ -59,7 +58,7 @@ class Card:
     """The simulated time at `wall_ms`."""
     wall_ms: int
     wakes_at_ms: int | None
-    """The machine time at which the next timer is due, or None if only a request can change the world."""
+    """The wall-clock time at which the next timer is due, or None if only a request can change the world."""
 
     def show(self, origin: str, wall_ms: int) -> JsonObject:
         """Return the world object with its current clock."""

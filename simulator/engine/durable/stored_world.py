@@ -77,7 +77,7 @@ class TrackedWorld:
 
 @dataclass(frozen=True)
 class Folding:
-    """A world whose entries up to `number` are to be merged into `base`, which is its state at that number."""
+    """A merge of the entries of a world up to `number`. `base` is the state of the world at that number."""
 
     tracked: TrackedWorld
     number: int

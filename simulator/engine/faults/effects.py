@@ -37,7 +37,7 @@ class Effects:
     corrupt_signature: bool = False
     """Whether to send a wrong X-Signature."""
     stale_timestamp: bool = False
-    """Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for it."""
+    """Whether to send an X-Timestamp that is 10 minutes old, with a valid signature for this time."""
     alter_body: bool = False
     """Whether to send a body that differs from the signed body."""
 

@@ -29,7 +29,7 @@ from simulator.kernel.world import World
 
 
 class FaultEntry(TypedDict):
-    """An active fault: its state, and its fields as given.
+    """An active fault: its state, and the fields with which it was created.
 
     Only the container types of these fields are declared here.
     """
@@ -43,11 +43,11 @@ class FaultEntry(TypedDict):
     scenario: str | None
     """The scenario that contains the fault. null for a fault created by a control call."""
     match: NotRequired[JsonObject]
-    """For a request fault: the calls that match, as given."""
+    """The calls that match, as given. Only in request faults."""
     webhook: NotRequired[JsonObject]
-    """For a webhook fault: the deliveries that match, as given."""
+    """The deliveries that match, as given. Only in webhook faults."""
     deliver: NotRequired[JsonObject]
-    """For a webhook fault: its effects, as given."""
+    """The effects on a delivery, as given. Only in webhook faults."""
 
 
 @with_config(strict=True)

@@ -85,7 +85,7 @@ class Happening(Body):
 
 
 class Latency(Body):
-    """A random delay with a log-normal distribution. It is drawn from the world's seed."""
+    """A random delay with a log-normal distribution. The delay is generated from the world's seed."""
 
     median: Text | float
     """The delay that half of the calls exceed, such as `200ms`."""
@@ -101,7 +101,7 @@ class CallMembers(BodyMutations):
     delay: Text | float | None = None
     """The delay before the call is handled, in wall-clock time, at most 10 minutes.
 
-    It is a duration such as `2s`, or a number of seconds.
+    Write a duration such as `2s`, or a number of seconds.
     """
     answer_delay: Text | float | None = None
     """The delay between handling the call and sending the response, in wall-clock time as for `delay`."""
@@ -110,7 +110,7 @@ class CallMembers(BodyMutations):
     act: Happening | None = None
     """An outside event that happens just before the call is handled.
 
-    If the event is refused, the call does not count as a hit.
+    If the event is refused, the fault does not count as applied.
     """
     drop: bool = False
     """Whether to cut the connection instead of handling the call."""
@@ -135,10 +135,13 @@ class CallMembers(BodyMutations):
     lasts: Text | float | None = None
     """The period during which the fault applies, in simulated time from its first match.
 
-    It is a duration such as `1h`, or a number of seconds.
+    Write a duration such as `1h`, or a number of seconds.
     """
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The probability that the fault applies to a matching call, from 0 to 1. It is drawn from the world's seed."""
+    """The probability that the fault applies to a matching call, from 0 to 1.
+
+    The decision is generated from the world's seed.
+    """
 
 
 class InterfaceFault(CallMembers):
@@ -150,7 +153,7 @@ class InterfaceFault(CallMembers):
 
 _MODIFIERS = ("after_commit", "first_per_key", "skip", "times", "lasts", "probability")
 EFFECTS = (*(name for name in CallMembers.__annotations__ if name not in _MODIFIERS), *BodyMutations.model_fields)
-"""The fields that describe the effect of a request fault. It needs at least one of them."""
+"""The fields that describe the effect of a request fault. A request fault needs at least one of them."""
 
 
 class WebhookMatch(Body):
@@ -175,7 +178,7 @@ class Deliver(BodyMutations, Effects):
     have no final event. When the fault ends, held deliveries are sent.
     """
     unknown_type: Chosen | None = None
-    """The event type to send instead. It must not be in the catalogue. `true` selects a new type.
+    """The event type to send instead. The type must not be in the catalogue. `true` selects a new type.
 
     The changed body is signed. The event itself does not change.
     """
@@ -201,7 +204,10 @@ class WebhookFault(Body):
     times: Annotated[int, Field(ge=1)] | None = None
     """The number of attempts to which the fault applies. There is no limit by default."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The probability that the fault applies to a matching attempt, from 0 to 1. It is drawn from the world's seed."""
+    """The probability that the fault applies to a matching attempt, from 0 to 1.
+
+    The decision is generated from the world's seed.
+    """
 
 
 Fault: TypeAlias = InterfaceFault | WebhookFault

@@ -80,11 +80,11 @@ class PresetFault(CallMembers):
     preset: Annotated[Text, Known({name: row.means for name, row in PRESETS.items()})]
     """The name of the preset, such as `webhook-forged`. `GET /_simulator/faults/presets` lists the names."""
     match: Match | None = None
-    """For a preset for calls: the calls to which it applies. The default is every call."""
+    """The calls to which a preset for calls applies. The default is every call."""
     webhook: WebhookMatch | None = None
-    """For a preset for webhooks: the deliveries to which it applies. The default is every delivery."""
+    """The deliveries to which a preset for webhooks applies. The default is every delivery."""
     deliver: Deliver | None = None
-    """For a preset for webhooks: further effects on these deliveries."""
+    """Additional effects on these deliveries, in a preset for webhooks."""
 
 
 def spelled_out(raw: JsonObject) -> JsonObject:

@@ -22,7 +22,7 @@ from simulator.kernel.world import World
 Detector: TypeAlias = Callable[[World, Traffic], Iterator[Signal]]
 
 RETRY_WINDOW_MS = MINUTE_MS
-"""The time limit for retries. A repetition after a longer wait does not count as a retry."""
+"""The time limit for retries. A repeated request after a longer wait is not a retry."""
 SHORTEST_WAIT_MS = 250
 """The minimum wait before a retry. A shorter wait is not backoff, even with jitter."""
 WAIT_TOLERANCE_MS = 50
@@ -156,7 +156,7 @@ def hasty_retries(_: World, traffic: Traffic) -> Iterator[Signal]:
 def failures_not_retried(_: World, traffic: Traffic) -> Iterator[Signal]:
     """Yield signals for server failures that the caller did not retry before it sent other requests.
 
-    An unavailable network does not count, because it may stay unavailable. A caller whose retry also failed may give
+    An unavailable network does not count, because it may stay unavailable. After a failed retry, the caller may give
     up.
     """
     failures: dict[tuple[object, ...], int] = {}

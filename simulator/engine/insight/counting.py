@@ -114,8 +114,8 @@ class _Moves:
 def moves_of(world: World, row: str, counted: int = 0) -> Iterator[tuple[str, Cell]]:
     """Yield the transitions in a history row after the first `counted`, each with the id of its resource.
 
-    Transitions of other platform users' resources and at the start of a world are left out, because no traffic causes
-    them.
+    Transitions of other platform users' resources, and transitions at the start of a world, are omitted, because no
+    traffic causes them.
     """
     steps = world.store[HISTORIES].get(row) or ()
     resource_id = resource_of(row)

@@ -97,7 +97,7 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     """Return the coverage report, a `CoverageReport`.
 
     `undeclared` lists error codes that a fault or a scenario returned although the operation does not declare them.
-    They are not part of any total.
+    These codes are not part of any total.
     """
     dimensions: JsonObject = {}
     known: set[tuple[str, Key]] = set()
@@ -131,7 +131,7 @@ def _totals(covered: int, total: int) -> JsonObject:
 
 
 OF_THE_START = ("start", "publish", "open")
-"""Triggers that create the resources of every new world. No traffic causes these transitions."""
+"""Triggers that create the resources of every new world. No traffic causes such transitions."""
 
 
 def cells(world: World) -> Iterator[Cell]:

@@ -35,11 +35,11 @@ class EndedWorlds:
         return not self._waiting
 
     def keep(self, world: World) -> None:
-        """Add a world that was deleted or reset. It must not change afterwards."""
+        """Add a world that was deleted or reset. The world must not change afterwards."""
         self._waiting.append(world)
 
     def take_in(self) -> None:
-        """Process the world that was queued first. It is removed from the queue even if this fails."""
+        """Process the world that was queued first. The world is removed from the queue even if processing fails."""
         try:
             counts = counting.merged((self.counts, counting.count_world(self._waiting[0])))
             found = advice.findings(self._waiting[0], self._operations)

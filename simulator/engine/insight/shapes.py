@@ -18,7 +18,7 @@ STANDINGS = {
     "assumed": "The specification is silent and the simulator made a choice.",
     "observed": "A running service was observed to behave this way.",
 }
-"""Whether a choice is assumed or observed."""
+"""The state of knowledge about an assumption: assumed or observed."""
 Standing: TypeAlias = Annotated[Literal["assumed", "observed"], Meanings(STANDINGS)]
 
 
@@ -57,7 +57,10 @@ class Finding(TypedDict):
     clause_links: list[str]
     """Paths of pages on this server that document the clause."""
     rests_on: NotRequired[list[RestsOn]]
-    """The assumptions that the clause cites. Absent if there are none, or no observed file is used."""
+    """The assumptions that the clause cites.
+
+    Absent if the clause cites no assumptions, or if no observed file is used.
+    """
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""
     count: Count

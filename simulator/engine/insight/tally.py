@@ -1,8 +1,8 @@
 """The tally of API requests.
 
-It counts responses by operation and result, and saves the id of the first request of each. Unlike the journal of
-requests, the tally does not drop old requests. It is a table of the store, so snapshots include it and a reset clears
-it.
+The tally counts responses by operation and result, and saves the id of the first request for each combination. Unlike
+the journal of requests, the tally does not drop old requests. The tally is a table of the store, so snapshots include
+it and a reset clears it.
 """
 
 from __future__ import annotations

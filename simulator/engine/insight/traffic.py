@@ -49,7 +49,7 @@ PAUSE: Final = _Pause.PAUSE
 Pause: TypeAlias = Literal[_Pause.PAUSE]
 
 SLICE = 1_000
-"""The number of requests or deliveries read between two pauses. It takes a few milliseconds."""
+"""The number of requests or deliveries read between two pauses. Reading them takes a few milliseconds."""
 
 
 class JournaledCall:

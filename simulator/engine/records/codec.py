@@ -1,8 +1,8 @@
 """Lossless conversion of rows to JSON and back. This is the format of worlds in documents.
 
-A value that JSON cannot express becomes an object whose field `$` names its type: a record class, `decimal`, `text` or
-`base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field is checked against
-its annotation. Reading an untrusted document therefore returns valid rows or raises `StateError`.
+A value that JSON cannot express becomes an object. The field `$` of this object names the type: a record class,
+`decimal`, `text` or `base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field
+is checked against its annotation. Reading an untrusted document therefore returns valid rows or raises `StateError`.
 
 A `Text` is written as its bytes. A `JsonText` or `HeadersText` is written as the object or tuple that it represents.
 

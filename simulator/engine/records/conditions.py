@@ -94,12 +94,15 @@ def field_getter(name: str) -> Callable[[Any], Any]:
 
 @cache
 def field_values(name: str) -> Callable[[Any], tuple[Any]]:
-    """Return a function that reads a field as a tuple with one value. It is cached like `field_getter`."""
+    """Return a function that reads a field as a tuple with one value.
+
+    The function is cached, like in `field_getter`.
+    """
     return lambda record: (getattr(record, name),)
 
 
 def field_in(name: str, *values: str) -> HasValue:
-    """Return a condition that a field has one of these values."""
+    """Return a condition that is true if a field has one of these values."""
     return HasValue(field_values(name), frozenset(values))
 
 

@@ -40,7 +40,7 @@ class DroppedRows:
             self._rows[table].pop(key, None)
 
     def enter(self, tables: MutableMapping[str, dict[str, Any]]) -> None:
-        """Add these counts to the journal counts in the state."""
+        """Add the counts in this object to the journal counts in the state."""
         for rows in self._rows.values():
             for journal in rows.values():
                 counts = tables.setdefault(SEQUENCES.name, {})

@@ -38,7 +38,7 @@ _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""The number of rows in a block of a sorted part. A block has at most twice as many.
+"""The number of rows in a block of a sorted part. A block has at most twice as many rows.
 
 Inserting into such a block is cheap, and the number of blocks stays small enough to iterate over.
 """
@@ -57,7 +57,10 @@ _RESULTS = 8
 
 
 class Unindexed(Exception):  # This is not an error: the caller builds the part, then repeats the lookup.
-    """A lookup needs a part of an index that takes long to build. Exhaust `build`, then repeat the lookup."""
+    """A lookup needs a part of an index that takes long to build.
+
+    Iterate `build` to its end, then repeat the lookup.
+    """
 
     def __init__(self, build: Iterator[None]) -> None:
         super().__init__("a part of an index is not built")
@@ -365,7 +368,7 @@ class Texts(Part[R]):
         self._stale = set[int]()
         """The blocks to rebuild in the next search.
 
-        They are not rebuilt earlier because most writes are not followed by a search.
+        Blocks are not rebuilt earlier, because most writes are not followed by a search.
         """
         self._results: dict[str, BitMap] = {}
         """The latest results, until the next write. A client that reads several pages repeats its search."""

@@ -209,9 +209,9 @@ class ListRequest(Generic[R]):
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
-    """Validate a query. Its values must not be empty.
+    """Validate a query.
 
-    Raise `ApiError` invalid_parameter or invalid_date_range if it is invalid.
+    Its values must not be empty. Raise `ApiError` invalid_parameter or invalid_date_range if the query is invalid.
     """
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)

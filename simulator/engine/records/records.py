@@ -1,7 +1,7 @@
 """The lifecycle of resources. This is the only module that writes a status.
 
-A record is an immutable row in the store. Its kind describes the rest (`rows/kind`). Creating a resource, or changing
-its status, writes the row, its history and its events together.
+A record is an immutable row in the store. The kind of a record describes how it behaves (`rows/kind`). Creating a
+resource, or changing its status, writes the row, its history and its events together.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def find_moved(world: World, record_id: str) -> Record | None:
 
 
 def existing(world: World, cls: type[R], record_id: str) -> R:
-    """Return a record that must exist. It may be deleted.
+    """Return a record that must exist, even if it is deleted.
 
     Raise `LookupError` if it does not exist or has another class.
     """

@@ -1,4 +1,4 @@
-"""The journal of API requests in a world. Its size is limited."""
+"""The journal of API requests in a world. The size of the journal is limited."""
 
 from __future__ import annotations
 

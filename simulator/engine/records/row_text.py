@@ -49,7 +49,7 @@ class RowTexts:
     def ready(self, row: Any) -> object:
         """Return a row in the form that `dumps` accepts.
 
-        It is prepared if orjson would write it differently from the codec.
+        The row is prepared if orjson would write it differently from the codec.
         """
         kind = type(row)
         if kind is tuple:

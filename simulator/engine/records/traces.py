@@ -48,8 +48,8 @@ def read(given: str) -> str:
 def trace_of(world: World, event: Event) -> str:
     """Return the trace context for an event.
 
-    It is taken from the request that caused the event, otherwise from the request that created its object. Return ""
-    if neither has one.
+    The context comes from the request that caused the event, otherwise from the request that created the object. Return
+    "" if neither request has one.
     """
     found = event.trace or origin_of(world, event.object_id).trace
     return read(found) if found else ""  # The trace may come from a handwritten document.

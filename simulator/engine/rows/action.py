@@ -33,10 +33,10 @@ ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
 
 @dataclass(frozen=True)
 class ActionCall(Generic[TargetT, ParametersT]):
-    """A validated action call, as passed to the function that executes it. The target was found.
+    """A validated action call, as passed to the function that executes it. The target exists.
 
-    The function declares the types that it reads, such as `ActionCall[Deposit, Failure]`. It uses `Nothing` if an
-    action has no parameters.
+    The function declares the types that it reads, such as `ActionCall[Deposit, Failure]`. If an action has no
+    parameters, the function declares `Nothing`.
     """
 
     world: World
@@ -93,7 +93,7 @@ class Action(Generic[TargetT, ParametersT]):
     """Returns the networks that the action needs. None stands for a side of the transfer without a network.
 
     A scenario step waits while one of the networks is down (decision S22). Only transfers on a chain depend on a
-    network. Banks and payers do not.
+    network. Payments by banks and payers do not.
     """
     initially: Initial | None = None
     """Set if scenarios can run the action in their `world`."""

@@ -108,7 +108,7 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 
 
 class ControlError(Exception):
-    """A refusal by the control interface. It can have any status, any code, and further fields in `error`."""
+    """A refusal by the control interface. The error can have any status, any code, and additional fields in `error`."""
 
     def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")

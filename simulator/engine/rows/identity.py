@@ -41,8 +41,9 @@ class Identity:
     caller: Callable[[World, str, str, int], Caller]
     """Returns the key pair that a token was issued for.
 
-    The arguments are world, environment, token and machine time in milliseconds. The machine time is 0 unless the world
-    has a scaled clock. Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other environment.
+    The arguments are world, environment, token and wall-clock time in milliseconds. The wall-clock time is 0 unless the
+    world has a scaled clock. Raises `ApiError` 401 if the token is unknown, expired, revoked or from the other
+    environment.
     """
     check_gates: Callable[[Operation, Call], None]
     """Raises `ApiError` 403 if the caller's account or key may not make a request."""
@@ -53,7 +54,7 @@ class Identity:
     credentials: Callable[[World], Mapping[str, Mapping[str, str]]]
     """Returns the `public_key` and `secret_key` to use in each environment."""
     rekey: Callable[[World], None]
-    """Replaces the keys of a forked world with new ones and deletes its tokens. It is called inside a transaction."""
+    """Replaces the keys of a forked world with new ones and deletes its tokens. Called inside a transaction."""
     account: Callable[[World], User]
     """Returns the user whose account the world simulates."""
     other_users: Callable[[World], Sequence[User]]

@@ -40,7 +40,10 @@ class Record:
 
     @property
     def object_id(self) -> str:
-        """The id used in events: the record's own id, or another value if the API has no id for the record."""
+        """The id used in events.
+
+        This is the record's own id, unless the API has no id for the record.
+        """
         return self.id
 
 
@@ -67,7 +70,7 @@ class Kind(Generic[KindT]):
     render: Callable[[World, KindT], Shown]
     """Renders a resource for responses."""
     machine: Machine
-    """The state table of such resources."""
+    """The state table of resources of this kind."""
     shape: Callable[[], object] = lambda: None
     """Returns the response shape of the resource in events."""
     example: Callable[[], Mapping[str, object]] = dict
@@ -91,12 +94,12 @@ class Kind(Generic[KindT]):
     parent: str = ""
     """The field in `refers` that contains the id of the parent resource."""
     named_by: tuple[str, ...] = ()
-    """The paths in objects and requests that contain the id of such a resource.
+    """The paths in objects and requests that contain the id of a resource of this kind.
 
     If a scenario rule matches on one of these paths, its `where` can check the resource as `root`.
     """
     collection: str = ""
-    """The API path of such resources, if there are operations on them."""
+    """The API path of resources of this kind, if there are operations on them."""
     standing: Callable[[World, str], KindT | None] | None = None
     """Returns a resource by id if it exists in every world and is stored only after its first change."""
     receives: Callable[[World, KindT, Arrival], bool] | None = None
@@ -113,7 +116,7 @@ class Kind(Generic[KindT]):
 
     @property
     def root(self) -> str:
-        """The first part of a `where` path that refers to such a resource."""
+        """The first part of a `where` path that refers to a resource of this kind."""
         return self.family or self.name
 
     @property

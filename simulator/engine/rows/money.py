@@ -73,7 +73,7 @@ class Money:
 
     @property
     def from_balance(self) -> tuple[str, ...]:
-        """The operations whose orders are all paid from the balance."""
+        """The operations that create only orders that are paid from the balance."""
         rows = (row for row in self.rows if row.makes)
         return tuple(row.operation for row in rows if all(order.source == "balance" for order in row.makes))
 

@@ -68,9 +68,10 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     trace: bool = True
     """False for HEAD requests, which are not recorded (decision S20)."""
     wall_ms: int = 0
-    """The machine time in milliseconds if the world has a scaled clock, otherwise 0.
+    """The wall-clock time in milliseconds if the world has a scaled clock, otherwise 0.
 
-    Periods that a client measures with its own clock depend on it, because a scaled clock must not shorten them (H17).
+    It is needed for periods that a client measures with its own clock. A scaled clock must not shorten these periods
+    (H17).
     """
 
 
@@ -104,8 +105,8 @@ def _nothing() -> type[Nothing]:
 class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row of the operation table.
 
-    An `OperationDecorator` creates these rows. Several fields are functions that return models and shapes, so that
-    these are created on first use (`engine/lazy.py`).
+    An `OperationDecorator` creates these rows. Several fields are functions that return models and shapes. Models and
+    shapes are therefore created on first use (`engine/lazy.py`).
     """
 
     method: str
@@ -128,7 +129,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     """Finds the quote that the request uses.
 
-    It refuses a used or expired quote before any business rule (decision H2).
+    A used or expired quote is refused before any business rule is checked (decision H2).
     """
     load: Callable[[Call], ResourceT] | None = None
     """Finds the resource that the path identifies."""

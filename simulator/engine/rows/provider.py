@@ -34,7 +34,7 @@ class OrderNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Provider:
-    """One simulated service. Fields whose value needs slow modules are functions."""
+    """One simulated service. Fields that need slow modules are functions, so that these modules are loaded later."""
 
     name: str
     """The display name of the service."""

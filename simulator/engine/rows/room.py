@@ -32,7 +32,7 @@ class Room:
     setup: Callable[[World], None] | None = None
     """Creates the part of a new account that this room manages (profile, keys, opening balances).
 
-    It is called inside a transaction.
+    Called inside a transaction.
     """
     verify: Callable[[World], None] | None = None
     """Raises an exception if the rows of the room in a saved world are inconsistent."""

@@ -1,6 +1,6 @@
 """The part of the vocabulary that the modules in `rows` need.
 
-They cannot import the vocabulary itself, because the vocabulary imports them.
+These modules cannot import the vocabulary itself, because the vocabulary imports them.
 """
 
 from __future__ import annotations

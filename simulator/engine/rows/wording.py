@@ -21,4 +21,4 @@ class Wording:
     answer: Callable[[World, Shown], Shown] = lambda world, shown: shown
     """Returns a response, or the envelope of an event."""
     subject: Callable[[World, str, Shown], Shown] = lambda world, event_type, subject: subject
-    """Returns the part of a resource that an event type contains."""
+    """Returns the parts of a resource that an event of a given type contains."""

@@ -97,7 +97,7 @@ async def _lifespan(application: Application) -> AsyncIterator[None]:
 
 
 class Interface:
-    """The simulated API. It also responds to every path that no other handler matches."""
+    """The simulated API. This handler also responds to every path that no other handler matches."""
 
     def __init__(self, endpoint: Endpoint, hosts: Hosts) -> None:
         self._endpoint = endpoint

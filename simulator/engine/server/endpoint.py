@@ -1,7 +1,7 @@
-"""One generic endpoint for all operations of the API. It runs the checks in the order of decision H2.
+"""One generic endpoint for all operations of the API.
 
-The endpoint knows nothing about specific resources. It takes an HTTP request that has already been read and returns
-status, headers and body.
+It runs the checks in the order of decision H2. The endpoint does not depend on specific resources. Its input is an HTTP
+request that has already been read, and it returns status, headers and body.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class Endpoint:
     def refuse(self, error: ApiError) -> Outgoing:
         """Refuse a call before all other checks, without changing any world.
 
-        Web pages send such calls without their user's knowledge. A request id drawn from a world would shift the ids of
-        all later calls, so the id is derived from a counter.
+        Web pages send such calls without their user's knowledge. A request id from a world's random stream would change
+        the ids of all later calls, so the id is derived from a counter.
         """
         self._refused += 1
         request_id = f"req_{text_of(derive('refused before a world', self._refused))}"
@@ -178,7 +178,7 @@ class Endpoint:
             self._runtime.log_defect()
 
     def _fail(self, request: Request) -> Outgoing:
-        """Return a 500 response for the exception that is being handled. Its traceback is only logged."""
+        """Return a 500 response for the exception that is being handled. The traceback is only logged."""
         self._runtime.log_defect()
         with suppress(Exception):
             identify(request)

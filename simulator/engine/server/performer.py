@@ -36,7 +36,10 @@ from simulator.kernel.world import World
 SCENARIO_HEADER = "x-simulator-scenario"
 
 Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
-"""A response, or an awaitable for the rest of a call that has to wait. It is awaited outside any transaction."""
+"""A response, or an awaitable for the rest of a call that has to wait.
+
+The awaitable is awaited outside any transaction.
+"""
 
 
 class Performer:
@@ -132,7 +135,10 @@ class Performer:
         return await self.changed(world, act)
 
     def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> Answering:
-        """Return an awaitable for the rest of a call that has an idempotency key. From now on, retries wait for it."""
+        """Return an awaitable for the rest of a call that has an idempotency key.
+
+        From now on, retries wait for this awaitable.
+        """
         done = self._pending[place] = asyncio.get_running_loop().create_future()
 
         async def answered() -> Outgoing:
@@ -225,7 +231,7 @@ class Performer:
             return missing
 
     def require_living(self, world: World) -> None:
-        """Raise `ApiError` 503 if the world ended while the call was waiting. Its changes would be lost."""
+        """Raise `ApiError` 503 if the world ended while the call was waiting. The call's changes would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",

@@ -20,7 +20,7 @@ from simulator.engine.worlds import quotas
 from simulator.kernel.journal import Cause
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
-"""Raises `ApiError` 403 if the caller may not make the request. It is called before all other checks."""
+"""Raises `ApiError` 403 if the caller may not make the request. This check precedes all other checks."""
 
 
 def no_gates(operation: Operation, call: Call) -> None:

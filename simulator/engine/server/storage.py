@@ -92,7 +92,7 @@ class Persistence(WriteBarrier, Protocol):
         """
 
     def delete_unreadable(self, world_id: str) -> None:
-        """Delete from the store a world that is quarantined. The world `default` is then created again immediately."""
+        """Delete a quarantined world from the store. The world `default` is then created again immediately."""
 
     @property
     def is_leaving(self) -> bool:
@@ -134,7 +134,8 @@ def is_of_the_server(path: str) -> bool:
 def unavailable(path: str, why: str) -> ApiError | ControlError:
     """Return the error for requests while worlds cannot be saved.
 
-    Requests to the API get an error code from the specification, and control requests get a code of the simulator.
+    Requests to the API get an error code from the specification, and control requests get one of the simulator's own
+    codes.
     """
     message = f"The simulator cannot save changes, so it refuses all calls: {why}"
     if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:

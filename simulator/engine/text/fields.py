@@ -102,7 +102,10 @@ def _in_list(path: tuple[int | str, ...]) -> bool:
 
 
 def dotted(path: tuple[int | str, ...]) -> str:
-    """Return a dotted path such as `payer.phone_number`. An array item gets the name of the array (decision H5)."""
+    """Return a dotted path such as `payer.phone_number`.
+
+    The path of an array item is the path of the array (decision H5).
+    """
     return ".".join(part for part in path if isinstance(part, str))
 
 

@@ -31,7 +31,7 @@ _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
 """A pattern for escaped characters that could be part of a secret or of another escape.
 
-Ordinary strings need none of these escapes.
+Ordinary strings do not need such escapes.
 """
 _SHORT = 200
 _REMEMBERED = 1_000

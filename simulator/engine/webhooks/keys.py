@@ -55,7 +55,7 @@ def sending_time_ms(world: World, wall_ms: int) -> int:
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
-    """Return the signed request for an attempt. `wall_ms` is the machine time.
+    """Return the signed request for an attempt. `wall_ms` is the wall-clock time.
 
     Every attempt sends the event's exact bytes (W7), unless a fault adds data. If the request that caused the event
     had a trace context, the attempt is a span in that trace.

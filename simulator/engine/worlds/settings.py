@@ -50,7 +50,7 @@ ASSUMED = TableKey("assumptions", str)
 
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
-    """Return True if an alternative is active. Both names are spelled as in the provider."""
+    """Return True if an alternative is active. The assumption and the alternative are named as in the provider."""
     if (record := world.wiring.on_assumption) is not None:
         record(assumption)
     return world.store[ASSUMED].get(assumption) == alternative

@@ -33,7 +33,7 @@ class Blueprint:
     keys_of: str = ""
     """The id from which keys are derived, or "" for the world's own id."""
     at_wall_time: bool = False
-    """True if a reset sets the clock to the current machine time, as for a real clock without a given start time."""
+    """True if a reset sets the clock to the current wall-clock time, as for a real clock without a given start time."""
     observed: tuple[Observed, ...] = ()
     """The observed files that the world is based on."""
 

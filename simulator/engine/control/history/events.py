@@ -58,7 +58,7 @@ class EmailList(TypedDict):
     data: list[EmailEntry]
     """The e-mails, oldest first."""
     dropped: NotRequired[Count]
-    """The number of e-mails that could not be read and were dropped; left out if there are none."""
+    """The number of e-mails that could not be read and were dropped; omitted if there are none."""
     truncated: NotRequired[Literal[True]]
     """Present if e-mails were dropped."""
 

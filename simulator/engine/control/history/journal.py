@@ -1,7 +1,7 @@
 """The journal of control calls that changed something in a world.
 
 Rows are JSON strings in the world's store, so snapshots include them. The journal has the same size limits as the
-journal of API requests. It does not contain secrets, or calls that create, freeze or replace whole worlds.
+journal of API requests. The journal does not contain secrets, or calls that create, freeze or replace whole worlds.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class ControlJournal:
 
 
 def number_of(call_id: str) -> int:
-    """Return the number that is part of a control call's id."""
+    """Return the number in a control call's id."""
     return int(call_id.removeprefix("ctl_"))
 
 
@@ -164,9 +164,9 @@ def calls_of(world: World) -> list[JournalledCall]:
 def merged_journals(world: World) -> Iterator[JournalEntry | JournalledCall]:
     """Merge the journals of API requests and control calls.
 
-    A control call follows the last request made before it ended. Times and ids do not define this order: many calls
-    can arrive while a manual clock is paused, and the two journals number their rows separately. The field `after` of
-    a control call therefore identifies the request. It also contains the number of requests with that id so far,
+    A control call follows the last request made before it ended. Times and ids do not define this order: many calls can
+    arrive while a manual clock is paused, and the two journals number their rows separately. The field `after` of a
+    control call therefore identifies the request. The field also contains the number of requests with that id so far,
     because a replay is journalled under the id of the original request.
     """
     waiting = calls_of(world)

@@ -108,7 +108,10 @@ class CallStory(TypedDict):
     answer_headers: dict[str, str]
     """The response headers."""
     calls: Count
-    """The number of requests with this id. It exceeds 1 if the request was replayed with its idempotency key."""
+    """The number of requests with this id.
+
+    The number exceeds 1 if the request was replayed with its idempotency key.
+    """
     moves: list[CallMove]
     """The transitions that the request caused, oldest first."""
     events: list[CallEvent]
@@ -148,7 +151,7 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
 def _moment(call: ControlCall, name: str) -> int | None:
     """Return a query parameter that must be a timestamp, in milliseconds, or None if it is absent.
 
-    Raise `ControlError` 400 otherwise.
+    Raise `ControlError` 400 for any other value.
     """
     value = call.given(name)
     try:

@@ -69,7 +69,7 @@ class Found(TypedDict):
     id: str
     """The id of the item, or the name of the scenario."""
     title: str
-    """The reference or name of the item, or its id if it has neither."""
+    """The reference or name of the item, or the id of the item if it has neither."""
     status: str | None
     """The status of a resource or delivery, or the HTTP status of a request; null for other items."""
     at: Timestamp | None
@@ -134,7 +134,7 @@ class _Candidate:
 class _Query:
     """A search string in lower case, and alternative notations of the numbers in it.
 
-    Candidates are graded only by their lines, because a short query may match nearly all of them.
+    Only the lines of a candidate determine its grade, because a short query may match nearly all candidates.
     """
 
     def __init__(self, given: str) -> None:

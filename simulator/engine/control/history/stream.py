@@ -57,7 +57,7 @@ class Feed:
         self.attach(world)
 
     def attach(self, world: World) -> None:
-        """Start to follow a world. It is the first world of the feed, or a world that replaced the previous one."""
+        """Start to follow a world: the first world of the feed, or the replacement of the previous world."""
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
@@ -132,7 +132,7 @@ def _show_progress(progress: Progress) -> JsonObject:
 
 
 def show_call(call: JournalEntry) -> JsonObject:
-    """Render an API request without headers and bodies. A client can read those from the journal."""
+    """Render an API request without headers and bodies. Clients can read headers and bodies from the journal."""
     return {
         "id": call.id,
         "at": format_timestamp(call.at_ms),
@@ -181,8 +181,8 @@ class EventStreams(Watcher):
     async def stream(self, call: ControlCall) -> Response:
         """Stream the changes in a world as server-sent events.
 
-        A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`,
-        `event`, `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. It
+        A browser can name the world in `?world=` instead of the header. Message names are `request`, `state`, `event`,
+        `delivery` and `clock`. During an advance, a `progress` message is sent four times a second. The message
         contains the times `from`, `now` and `to` (null with `until`) and the numbers of timers fired, events emitted
         and delivery attempts made. When files in a directory of scenarios change, a `scenarios` message lists the
         changed names and the problems in all files.

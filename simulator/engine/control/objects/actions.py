@@ -46,7 +46,7 @@ class ActionAnswer(TypedDict):
     events: list[Envelope]
     """The envelopes of the events that the action emitted, in order."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that failed and were stopped during the call; left out if there are none."""
+    """The scenarios that failed and were stopped during the call; omitted if there are none."""
 
 
 class ActionEntry(TypedDict):
@@ -130,7 +130,7 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
 async def perform(call: ControlCall) -> ActionAnswer:
     """Perform an action, such as the arrival of a payment, on the target named in the body.
 
-    The other fields of the body are the parameters of the action. If the action is not legal in the present state,
+    The other fields of the body are the parameters of the action. If the action is not legal in the current state,
     the response is 409 invalid_transition, and `error.allowed` lists the legal actions.
     """
     world = call.world

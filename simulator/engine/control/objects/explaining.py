@@ -16,7 +16,10 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.kernel.world import World
 
 Files = Callable[[World, str], ScenarioFile]
-"""A function that returns a world's scenario by name. It raises `ControlError` if there is none."""
+"""A function that returns a world's scenario by name.
+
+The function raises `ControlError` if there is no such scenario.
+"""
 
 _THROUGH = frozenset({"request", "body", "details"})
 """Parts of a field path that are omitted when the field is described."""

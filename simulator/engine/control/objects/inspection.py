@@ -141,7 +141,7 @@ class _Inspection:
         return shown
 
     def refused(self) -> Iterator[RefusedAction]:
-        """Yield the actions for this kind that are not legal in the present state."""
+        """Yield the actions for this kind that are not legal in the current state."""
         record = self._record
         machine = kind_of(self._world, record).machine
         for name, rows in self._call.simulator.actions.rows.items():

@@ -58,7 +58,7 @@ class Cause(TypedDict):
     line: NotRequired[Count | None]
     """The line of the rule in the file, from 1; null if it is unknown."""
     condition: NotRequired[str]
-    """The conditions of the rule as text; left out if there are none or the scenario no longer exists."""
+    """The conditions of the rule as text; omitted if there are none or the scenario no longer exists."""
     request: NotRequired[CauseRequest]
     """The API request, if the journal still contains it."""
     control: NotRequired[CauseControl]
@@ -91,14 +91,14 @@ class HistoryStep(TypedDict):
 
 class RefusedAction(TypedDict):
     action: str
-    """An action for this kind that is not legal in the present state."""
+    """An action for this kind that is not legal in the current state."""
     reason: str
     """Why the action is not legal."""
 
 
 class Traced(TypedDict):
     traceparent: NotRequired[str]
-    """The `traceparent` of the request, which the webhooks continue; left out without one."""
+    """The `traceparent` of the request, which the webhooks continue; omitted if the request has none."""
 
 
 class StoryEvent(Traced):
@@ -138,7 +138,7 @@ class StoryTimer(TypedDict):
     due_at: Timestamp | None
     """When the timer fires; null for a step that waits for a network."""
     waiting_for: NotRequired[list[str]]
-    """The networks that a step waits for; left out if there are none."""
+    """The networks that a step waits for; omitted if there are none."""
     kind: str
     """The kind of timer."""
     text: NotRequired[str]
@@ -192,9 +192,9 @@ class ResourceStory(TypedDict):
     history: list[HistoryStep]
     """The states that the resource has been in, oldest first."""
     allowed: list[str]
-    """The actions that are legal in the present state."""
+    """The actions that are legal in the current state."""
     refused: list[RefusedAction]
-    """The actions for its kind that are not legal in the present state."""
+    """The actions for its kind that are not legal in the current state."""
     events: list[StoryEvent]
     """The events about the resource, oldest first."""
     deliveries: list[webhooks.RecordedDelivery]

@@ -35,7 +35,10 @@ class LedgerSum(TypedDict):
     account: str
     """The ledger account."""
     amount: str
-    """The sum of the account's postings. It is negative for money that came from outside."""
+    """The sum of the account's postings.
+
+    The sum of an account for third parties is negative if more money came from it than went to it.
+    """
 
 
 class BookEntry(LedgerEntry):

@@ -1,8 +1,8 @@
 """POST /trigger: produce an event with ordinary API requests, actions and timers.
 
-Without a target, the trigger creates a new resource that is not affected by scenarios. It follows the shortest legal
-path from the present state of the resource. Steps without a wait between them are atomic. The clock advances only if
-a timer must fire.
+Without a target, the trigger creates a new resource that is not affected by scenarios. The trigger follows the shortest
+legal path from the current state of the resource. Steps without a wait between them are atomic. The clock advances only
+if a timer must fire.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ class _Route:
     def _reached(self) -> Event | None:
         """Return the event if it was emitted about the subject, otherwise None.
 
-        If there is no subject, an event about any resource counts.
+        Without a subject, the event may be about any resource.
         """
         try:
             subject = self._fill(self._subject)

@@ -32,7 +32,10 @@ operation = calls_under("Faults")
 
 
 def _as_given(hint: Any) -> Any:
-    """Return the type that a fault field has in responses. It has no bounds and allows objects with any fields."""
+    """Return the type that a fault field has in responses.
+
+    The type has no bounds and allows objects with any fields.
+    """
     if get_origin(hint) in (Union, UnionType):
         return reduce(or_, map(_as_given, get_args(hint)))
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
@@ -60,7 +63,7 @@ else:  # The types are derived, so that each fault field is declared only once.
 
 class MadeFault(FaultEntry):
     warnings: list[str]
-    """Reasons why the fault may never apply in the present state of the world."""
+    """Reasons why the fault may never apply in the current state of the world."""
 
 
 class FaultList(TypedDict):

@@ -80,7 +80,7 @@ def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name:
 
 
 def _can_be_uploaded(text: bytes) -> bool:
-    """Return True if `POST /scenarios` accepts a recording. The number of its bytes and values is limited.
+    """Return True if `POST /scenarios` accepts a recording. The number of bytes and values in an upload is limited.
 
     A value takes at least two bytes, so a short recording does not need to be parsed.
     """
@@ -281,7 +281,7 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """Yield the upload of a scenario without its `drive` and `expect`, because these did not affect the world."""
+        """Yield the upload of a scenario without its `drive` and `expect`, because they did not affect the world."""
         rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
         if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
             self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
@@ -320,7 +320,7 @@ def _depth(value: Any) -> int:
 def _known_at_first(world: World) -> dict[str, str]:
     """Return the ids that the world object of a scenario run contains, with their paths in it.
 
-    These are the public keys and the ids of other users.
+    They are public keys and the ids of other users.
     """
     identity = identity_of(world)
     known = {

@@ -27,7 +27,7 @@ _CAUSE = Cause("action", "scenarios", "control")
 
 class Warned(TypedDict):
     warnings: NotRequired[list[ScenarioWarning]]
-    """Probable mistakes in the scenario; left out if there are none."""
+    """Probable mistakes in the scenario; omitted if there are none."""
 
 
 class ScenarioUploaded(ScenarioEntry, Warned): ...
@@ -37,7 +37,7 @@ class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
     """The scenarios available in the world."""
     problems: NotRequired[list[FolderProblem]]
-    """Problems in the server's directories of scenario files; left out if there are none.
+    """Problems in the server's directories of scenario files; omitted if there are none.
 
     The previously loaded version of such a file stays active.
     """
@@ -47,7 +47,7 @@ class ActiveNames(TypedDict):
     names: list[str]
     """The active scenarios. Later ones take precedence."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
-    """The scenarios that failed and were stopped during the call; left out if there are none."""
+    """The scenarios that failed and were stopped during the call; omitted if there are none."""
 
 
 class ActiveScenarios(Body):
@@ -75,11 +75,11 @@ async def list_scenarios(call: ControlCall) -> ScenarioList:
     cuts=True,
 )
 async def upload_scenario(call: ControlCall) -> ScenarioUploaded:
-    """Upload a scenario to the world as YAML or JSON. It replaces an uploaded scenario with the same name.
+    """Upload a scenario to the world as YAML or JSON. An uploaded scenario with the same name is replaced.
 
-    Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the
-    scenario with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded
-    scenarios or bytes than its quotas allow.
+    Activate the scenario with PUT /scenarios/active. The error 400 invalid_scenario lists every problem in the scenario
+    with its line and column. Fails with 507 simulator_quota_exceeded if the world would have more uploaded scenarios or
+    bytes than its quotas allow.
     """
     engine = call.simulator.engine
     await holdings.require_room(call.simulator, call.world, "quota_scenarios", size=len(call.raw))

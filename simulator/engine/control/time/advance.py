@@ -32,7 +32,7 @@ operation = calls_under("Clock")
 BodyT = TypeVar("BodyT", bound=Body)
 
 WAYS = ("by", "to", "to_next_timer", "until")
-"""The fields that set how far the clock advances. A request contains exactly one of them."""
+"""The fields that set how far the clock advances. A request must contain exactly one of these fields."""
 
 DEFAULT_HORIZON_MS = 3652 * DAY_MS
 """The default limit of an advance with `until`: ten simulated years."""
@@ -258,7 +258,7 @@ class TimerEntry(TypedDict):
     text: str
     """A description of the timer."""
     waiting_for: NotRequired[list[str]]
-    """The networks that a step waits for; left out if there are none."""
+    """The networks that a step waits for; omitted if there are none."""
 
 
 class TimerList(TypedDict):

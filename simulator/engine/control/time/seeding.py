@@ -153,7 +153,7 @@ class _Seeding:
             await self._call.advance(world, end_ms)
 
     def _do(self, stepper: Stepper, drive: Drive) -> bool:
-        """Perform steps atomically. Return True if they were accepted. A refusal is counted by its code."""
+        """Perform steps atomically. Return True if they were accepted. Otherwise, count the refusal by its code."""
         world = self._world
         try:
             with world.change(self._cause), world.store.attempt():

@@ -62,7 +62,7 @@ class DeliveryList(TypedDict):
     data: list[webhooks.RecordedDelivery]
     """The attempts, oldest first."""
     dropped: NotRequired[Count]
-    """The number of attempts that could not be read and were dropped; left out if there are none."""
+    """The number of attempts that could not be read and were dropped; omitted if there are none."""
     truncated: NotRequired[Literal[True]]
     """Present if attempts were dropped."""
 
@@ -93,9 +93,9 @@ class ResendBody(Body):
     """Options of a resend. Without a body, the event is sent to all subscribed endpoints without a fault."""
 
     endpoint_id: Text | None = None
-    """The only endpoint to send the event to. It must be enabled and subscribed."""
+    """The only endpoint to send the event to. The endpoint must be enabled and subscribed to the event."""
     deliver: faults.Deliver | None = None
-    """A fault that applies only to these attempts. Other faults do not apply to them."""
+    """A fault that applies only to the attempts of this resend. No other faults apply to these attempts."""
 
 
 @operation("POST /events/{id}/resend", "Send an event again", body=ResendBody, query=WAIT, recorded_as="nothing")

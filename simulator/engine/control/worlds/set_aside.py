@@ -40,7 +40,7 @@ class RawPiece(TypedDict):
     encoding: Annotated[Literal["utf-8", "base64"], Meanings(_ENCODINGS)]
     """The encoding of `content`."""
     content: str
-    """The content of the piece. It is a JSON document unless it is damaged."""
+    """The content of the piece. The content is a JSON document unless it is damaged."""
 
 
 class RawWorld(TypedDict):
@@ -59,7 +59,7 @@ def unreadable_worlds(call: ControlCall) -> list[UnreadableWorld]:
 
 
 def delete_unreadable(call: ControlCall, world_id: str) -> bool:
-    """Delete an unreadable world. Return False if there is none that the caller's token can access."""
+    """Delete an unreadable world. Return False if the caller's token can access no such world."""
     persistence = call.runtime.persistence
     if persistence is None or world_id not in persistence.unreadable or not call.access.reaches(world_id):
         return False

@@ -74,8 +74,8 @@ async def patch_settings(call: ControlCall) -> AllSettings:
 async def list_assumptions(call: ControlCall) -> SwitchList:
     """List the assumptions about the service that have alternatives.
 
-    Choose an alternative with the setting `assumptions`. Use it to test your code against each way in which the real
-    service may behave.
+    Choose an alternative with the setting `assumptions`. Use alternatives to test your code against each possible
+    behaviour of the real service.
     """
     chosen = all_settings(call.world)["assumptions"]
     switches = call.simulator.provider.alternatives().values()

@@ -105,8 +105,8 @@ async def usage(call: ControlCall) -> UsageList:
 async def prune_worlds(call: ControlCall) -> PruneAnswer:
     """Delete the worlds that have not been used for a given duration, and their snapshots.
 
-    The world `default` is never deleted. Any call that concerns a world counts as use. Timers and scenarios do not.
-    Only worlds that the token can access are deleted.
+    The world `default` is never deleted. Any call that concerns a world counts as a use. Timers and scenarios do not
+    count. Only worlds that the token can access are deleted.
     """
     idle, only = call.body.idle, call.body.world
     if idle is None:

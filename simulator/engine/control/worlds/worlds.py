@@ -179,7 +179,7 @@ def _keys_of(call: ControlCall, world_id: str) -> str:
 
 @contextmanager
 def _as_control_error(call: ControlCall) -> Iterator[None]:
-    """Convert errors of the block to `ControlError`.
+    """A context manager that converts errors to `ControlError`.
 
     The status is 409 for a world with the same id or keys, and 400 for a scenario whose initial state cannot be set.
     """
@@ -339,6 +339,6 @@ async def reset(call: ControlCall) -> WorldObject:
 
 
 def body_of(alternatives: Alternatives) -> type[WorldBody]:
-    """Return the body type of POST /worlds. Its settings can choose among `alternatives`."""
+    """Return the body type of POST /worlds. The settings in the body can select `alternatives`."""
     settings: Any = model_of(alternatives) | None, WorldBody.model_fields["settings"]
     return create_model("WorldBody", __base__=WorldBody, __doc__=WorldBody.__doc__, settings=settings)

@@ -1,7 +1,8 @@
-"""The middleware of a replica. It admits a request, finds the world for it, and serves or forwards it.
+"""The middleware of a replica.
 
-The order is important. A request is admitted before its body is read or a world is looked up. Otherwise an
-unauthenticated caller could make a replica take a world, lock a key or wait for the database.
+The middleware admits a request, finds the request's world, and serves or forwards the request. The order is important.
+A request is admitted before its body is read or a world is looked up. Otherwise an unauthenticated caller could make a
+replica take a world, lock a key or wait for the database.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ Admits: TypeAlias = Callable[[Scope], Admission | None]
 
 @dataclass(frozen=True)
 class _Call:
-    """An accepted request. Its body was read."""
+    """An accepted request, after its body was read."""
 
     scope: Scope
     receive: _ReplayedBody
@@ -330,9 +331,9 @@ class FallbackApp:
 
 
 class _ReplayedBody:
-    """The `receive` callable of a request whose body was read already.
+    """The `receive` callable of a request after its body was read.
 
-    It returns the body first, then further messages from the connection.
+    It returns the body first, then later messages from the connection.
     """
 
     def __init__(self, body: bytes, gone: Receive) -> None:

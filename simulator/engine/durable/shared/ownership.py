@@ -1,4 +1,4 @@
-"""The ownership protocol of replicas that share one database. It is a state machine without I/O or a clock.
+"""The ownership protocol of replicas that share one database. The protocol is a state machine without I/O or a clock.
 
 A replica serves a world only while its owning connection to the database holds the lock for that world. The replica
 commits over this connection only, with the epoch that it got with the lock. The database therefore decides: a closed
@@ -37,13 +37,13 @@ class Ask:
     ticket: int
     world: str
     is_forwarded: bool = False
-    """True if another replica has forwarded the request. It is not forwarded again."""
+    """True if another replica has forwarded the request. Such a request is not forwarded again."""
     may_repeat: bool = False
     """True if the request can safely be sent twice, because it only reads or has an idempotency key."""
     creates: bool = False
     """True if the world does not have to exist yet."""
     is_doubtful: bool = False
-    """True if the request was sent to an owner that did not respond. It may have been processed."""
+    """True if the request was sent to an owner that did not respond. The request may have been processed."""
 
 
 Reason: TypeAlias = Literal["elsewhere", "unavailable", "stopping", "busy", "unknown"]
@@ -100,7 +100,7 @@ class Later:
 
 @dataclass(frozen=True)
 class Refuse:
-    """Refuse a request for this reason. Discard its response if it has one already."""
+    """Refuse a request for the given reason. If the request already has a response, discard the response."""
 
     ticket: int
     reason: Reason
@@ -342,7 +342,7 @@ class Ownership:
         return []
 
     def lost(self, session: int) -> list[Step]:
-        """Handle the loss of the owning connection, or a commit that was refused or whose result is unknown.
+        """Handle the loss of the owning connection, or a commit that was refused or has an unknown result.
 
         All worlds are removed from memory. Unconfirmed writes may or may not be in the database, and another replica
         may own the worlds already.

@@ -1,8 +1,8 @@
 """The proof that a replica of the same database has forwarded a request.
 
 Without the proof, any caller could set the header that names the world. The proof binds the header to one replica, one
-world and one request: its method, path, query, bearer token and body. It cannot be used for another request. Replaying
-the same request gains nothing, because it is not forwarded again and its token is checked anyway.
+world and one request: its method, path, query, bearer token and body. The proof cannot be used for another request.
+Replaying the same request gains nothing, because it is not forwarded again and its token is checked anyway.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from starlette.types import Scope
 from simulator.engine.text.json import dumps
 
 FORWARDED = b"x-rampsim-forwarded"
-"""A header of forwarded requests. It contains the id of the world that the forwarding replica found."""
+"""A header of forwarded requests. The header contains the id of the world that the forwarding replica found."""
 PROOF = b"x-rampsim-proof"
 """The header that contains the proof."""
 _BOUND = (b"authorization", b"x-simulator-world")

@@ -62,8 +62,8 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> Connection
 class OwningSession:
     """The session in which a replica holds its locks and commits. `ended` is called if the session ends unexpectedly.
 
-    Any error ends the session, even an error that seems harmless. Its locks are then released, and it is unknown
-    whether the last statement was executed.
+    Any error ends the session, even an error that seems harmless. The session's locks are then released, and it is
+    unknown whether the last statement was executed.
     """
 
     def __init__(self, url: str, lease_seconds: float, ended: Callable[[], None]) -> None:
@@ -74,7 +74,7 @@ class OwningSession:
         self._beating: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Open a new session. It does not hold any locks."""
+        """Open a new session. The new session does not hold any locks."""
         silence = str(round(self._lease_seconds * 1000))
         connection = await connect(self._url, self._lease_seconds, idle_session_timeout=silence)
         self._mark = await connection.fetchval(_MARK)

@@ -25,7 +25,7 @@ _BUSY = "Other worlds are being created with this token. Nothing was done. Send 
 class Turns:
     """The locks of one replica.
 
-    The owning connection holds each lock, so the locks end with the connection at the latest.
+    The owning connection holds each lock, so the locks end when the connection ends.
     """
 
     def __init__(self, store: PostgresStore, persistence: Persistence) -> None:

@@ -34,7 +34,7 @@ class Wanted:
 
 
 class Finder:
-    """Finds the world for a request. It caches the worlds of credentials that belong to other replicas."""
+    """Finds the world for a request. For credentials that belong to worlds on other replicas, the world is cached."""
 
     def __init__(self, sharing: Sharing) -> None:
         self._sharing = sharing
@@ -43,7 +43,7 @@ class Finder:
     async def of_interface(self, incoming: Incoming) -> Wanted:
         """Return the world for an API request.
 
-        It is determined by the key or token in the request. The default is `default`.
+        The key or token in the request determines the world. Without one, return `default`.
         """
         environment, below = split_base(self._sharing.environments, incoming.path)
         found = environment and self._sharing.finds(below)
@@ -136,7 +136,7 @@ def object_of(body: bytes | None) -> dict[str, Any]:
 def _keys_in(document: bytes) -> Sequence[str]:
     """Return the keys in a world document, or nothing if the body is not such a document.
 
-    The control API later refuses it.
+    The control API later refuses such a body.
     """
     try:
         tables: Any = loads(document)["tables"]

@@ -90,7 +90,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         return found
 
     def unread(self, name: str) -> ScenarioFile | Callable[[], ScenarioFile]:
-        """Return a scenario without reading its file, for use with `put_back`.
+        """Return a library entry without reading its file. Pass it to `put_back` later.
 
         Raise `KeyError` if there is no such scenario.
         """

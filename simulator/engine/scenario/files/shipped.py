@@ -1,6 +1,6 @@
 """The shipped scenarios. Each is read when it is first used.
 
-Parsing and checking a YAML file takes milliseconds, so the package also contains the results. Each line of
+Parsing and checking a YAML file takes milliseconds, so the package also contains compiled scenarios. Each line of
 `contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited, it is parsed again.
 """
 
@@ -23,7 +23,7 @@ COMPILED = "scenarios.json"
 def shipped_directory() -> Path:
     """Return the directory of the shipped scenarios.
 
-    It is next to the package in a checkout, and inside it when installed.
+    In a checkout, the directory is next to the package. In an installation, it is inside the package.
     """
     return _data("scenarios")
 
@@ -58,7 +58,7 @@ def line_of(path: Path, file: ScenarioFile) -> bytes:
 
 
 def _read_compiled(path: Path, compiled: Path) -> ScenarioFile | None:
-    """Return the compiled form of a file, or None if there is none for its current content."""
+    """Return the compiled form of a file, or None if the current content was not compiled."""
     try:
         lines = compiled.read_bytes()
     except OSError:

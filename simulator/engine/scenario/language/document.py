@@ -101,7 +101,7 @@ class Document:
         return self.places.get(path, (1, 1))
 
     def part(self, path: Path) -> Document:
-        """Return the value at a path as a document. Its line and column numbers still refer to the original file."""
+        """Return the value at a path as a document. Line and column numbers still refer to the original file."""
         value, depth, prefix = self.value, len(path), f"{dotted(path)}."
         for step in path:
             value = value[step]
@@ -130,7 +130,7 @@ class Document:
     def report_missing(self, within: Path, lacks: tuple[str, ...], message: str, path: Path | None = None) -> None:
         """Report that a mapping contains none of these names.
 
-        The problem is reported under `path` if it is given, otherwise under the mapping's own path.
+        If `path` is given, the problem is reported under this path, otherwise under the mapping's own path.
         """
         self.add(Problem(dotted(within if path is None else path), *self.place(within), message, within, lacks))
 
@@ -288,7 +288,10 @@ class _Node:
 
 
 class _Reader:
-    """Turns parser events into nodes and nodes into plain values. It limits depth and number of values."""
+    """Turns parser events into nodes and nodes into plain values.
+
+    The reader limits the depth and the number of values.
+    """
 
     def __init__(self, document: Document, bounds: Bounds) -> None:
         self._document = document

@@ -146,7 +146,7 @@ def of_event(vocabulary: Vocabulary, event: str) -> Mapping[str, tuple[FieldSet,
 
 @_cached
 def kinds_created_silently(vocabulary: Vocabulary) -> tuple[str, ...]:
-    """Return the kinds whose creation emits no event. Rules with `on: created` apply to these kinds."""
+    """Return the kinds whose creation emits no event. Rules with `on: created` apply only to such kinds."""
     return tuple(
         kind.name
         for kind in vocabulary.kinds.values()
@@ -185,7 +185,7 @@ def of_body(vocabulary: Vocabulary, operation: str) -> FieldSet:
 
 
 def models_of(row: Operation) -> tuple[type[BaseModel], ...]:
-    """Return the body models of an operation. A body must match at least one of them."""
+    """Return the body models of an operation. A body must match at least one model."""
     return (row.bodies() or (row.body(),)) if row.takes_body else ()
 
 

@@ -41,7 +41,7 @@ class RuleStep(OpenPart):
     action: str | None = None
     """The third-party action.
 
-    Its parameters are fields of the step. If the action is illegal at that time, it is skipped.
+    Its parameters are fields of the step. If the action is illegal at that time, the step is skipped.
     """
     scenario: str | None = None
     """The scenario to hand over to, instead of an action. From then on, only that scenario acts on the object."""
@@ -97,7 +97,7 @@ class Rule(Part):
     times: Annotated[int | None, Field(ge=1)] = None
     """The maximum number of times that the rule can fire. Default: no limit."""
     probability: Annotated[float | None, Field(ge=0, le=1)] = None
-    """The probability that a matching rule fires, drawn using the world's seed.
+    """The probability that a matching rule fires. The decision is generated from the world's seed.
 
     If the rule does not fire, the next rule is tried.
     """
@@ -155,7 +155,7 @@ class Scenario(Part):
     """A scenario: what third parties do and when."""
 
     name: ScenarioName
-    """The scenario's name. It can contain letters, digits, `.`, `-` and `_`, and cannot be `active`."""
+    """The scenario's name. The name can contain letters, digits, `.`, `-` and `_`, and cannot be `active`."""
     description: str = ""
     """A one-sentence description of the scenario."""
     world: JsonObject = {}
@@ -176,7 +176,7 @@ class Scenario(Part):
     slowdown: dict[Literal["operational", "degraded", "down"], Factor] = {}
     """A factor for each network status.
 
-    It multiplies the remaining delay of steps whose object uses a network with that status.
+    The factor multiplies the remaining delay of steps on objects that use a network with that status.
     """
     below: Annotated[list[str], Field(alias="with")] = []
     """The scenarios that are also active, with lower priority, during the drive of this scenario."""
@@ -191,7 +191,7 @@ def validated(document: object, vocabulary: Vocabulary) -> Scenario:
 
 @lru_cache(maxsize=8)
 def model(vocabulary: Vocabulary) -> type[Scenario]:
-    """Return the model of a service's scenarios, whose `world` has a field for each action that sets up state."""
+    """Return the model of a service's scenarios. Its field `world` has a field for each action that sets up state."""
     fields: dict[str, Any] = {one.member: _world_field(one, action) for one, action in vocabulary.actions.initial}
     says = "The state to set up when the scenario is activated. Each entry has the parameters of one action."
     state = create_model("WorldState", __base__=Part, __doc__=says, **fields)

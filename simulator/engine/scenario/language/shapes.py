@@ -74,9 +74,9 @@ class StopEntry(LogEntry):
     """The reason why the scenario was stopped."""
 
 
-@with_config(extra="ignore")  # otherwise it would inherit `allow` from ScenarioProgress
+@with_config(extra="ignore")  # Otherwise, it would inherit `allow` from ScenarioProgress.
 class PendingStep(TypedDict):
-    """A pending step. It has no due time while it is waiting for networks that are down."""
+    """A pending step. A step that waits for a network has no due time."""
 
     due_at: Timestamp | None
     """The due time, or null while the step is waiting for a network."""

@@ -45,9 +45,9 @@ def active_names(world: World) -> Sequence[str]:
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
     """Make exactly these scenarios active. Later scenarios take precedence.
 
-    Scenarios that were already active continue. The pending steps and faults of all others are deleted. A stopped
-    scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if a `world` entry is
-    refused.
+    Scenarios that were already active continue. The pending steps and faults of all other scenarios are deleted. A
+    stopped scenario starts again. Raise `UnknownScenario` if a name is unknown, or `CannotActivate` if a `world` entry
+    is refused.
     """
     # If a name is repeated, only its last position counts, because later scenarios take precedence.
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
@@ -80,8 +80,8 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 def renew(context: Context, world: World, renewal: Renewal) -> bool:
     """Apply a changed file to a world. Return True if its scenario was active there.
 
-    Planned steps and the state that the scenario has set up remain. The counts of its rules restart. Its faults are
-    replaced if they differ. A deleted file deactivates its scenario.
+    Planned steps and the state that the scenario has set up remain. The counts of the scenario's rules restart. Its
+    faults are replaced if they differ. A deleted file deactivates its scenario.
     """
     name, before, after = renewal.name, renewal.before, renewal.after
     if name not in active(world) or context.catalogue.is_uploaded(world, name):
@@ -129,7 +129,10 @@ def _delete_counts(world: World, name: str) -> None:
 
 
 def draw(world: World, name: str, span: Span) -> int:
-    """Draw a delay in milliseconds. Each scenario has its own random stream, so scenarios do not affect each other."""
+    """Choose a random delay in milliseconds.
+
+    Each scenario has its own random stream, so scenarios do not affect each other.
+    """
     if span.low_ms == span.high_ms:
         return span.low_ms  # a fixed delay draws nothing, so adding one to a file does not shift later draws
     return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")

@@ -68,7 +68,7 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its position. Its `where` is compiled when it is first used."""
+    """A rule with its position. The `where` of the rule is compiled on first use."""
 
     index: int
     part: str

@@ -113,12 +113,12 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         world.store[HELD].delete(key)
-        # A released step may be due after the end of time. The caller drops such steps once all delays are final.
+        # A released step may be due after the end of time. The caller drops these steps once all delays are final.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 
 def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
-    """Yield the held steps in order. With `scenario` or `about`, yield only those of that scenario or object."""
+    """Yield the held steps in order. With `scenario` or `about`, yield only the steps of that scenario or object."""
     for row in world.store[HELD].values():
         if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
             yield row

@@ -60,7 +60,7 @@ def check_step(arguments: JsonObject, path: str, names: Mapping[str, object]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
-    """A planned step in a rule or timeline. It either has an `action` or hands its object over to a scenario."""
+    """A planned step in a rule or timeline. The step either has an `action` or hands its object over to a scenario."""
 
     target: str
     """The id of the rule's object. On a timeline, the id of the target or the scenario's name."""

@@ -95,7 +95,7 @@ def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
 
 
 class _ScenarioChoices:
-    """An index that counts the creating requests in which the caller chose a scenario."""
+    """An index that counts the requests in which the caller chose a scenario for a new resource."""
 
     __slots__ = ("count",)
 
@@ -160,9 +160,9 @@ def answer_for(
 ) -> Answer | None:
     """Return the response of a matching `on: request` rule to a call, or None if there is none (decision H2).
 
-    `path` is relative to the base path. `chosen` is the scenario named in the call. If it exists, no other scenario is
-    tried. Call this inside a transaction. The caller must commit the transaction even if the call fails, because the
-    transaction contains the counts and random draws of the rules.
+    `path` is relative to the base path. `chosen` is the scenario named in the call. If that scenario exists, no other
+    scenario is tried. Call this inside a transaction. The caller must commit the transaction even if the call fails,
+    because the transaction contains the counts and random draws of the rules.
     """
     names = (chosen,) if chosen and context.catalogue.knows(world, chosen) else active_names(world)
     method = method.upper()

@@ -74,7 +74,7 @@ def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
 
 
 def count_step(world: World, name: str) -> str | None:
-    """Count a due step that was planned without delay. Return a reason to stop its scenario if there are too many."""
+    """Count a due step that was planned without delay. If there are too many, return a reason to stop the scenario."""
     # Only steps without delay can form an endless loop at one time. Many steps with a delay can be due at the same
     # time, but never more than the events that planned them.
     instants = world.store[INSTANTS]

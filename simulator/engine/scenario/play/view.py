@@ -32,7 +32,7 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
 def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
     """Return the origin of the request that created the object.
 
-    If there is none, return the origin of the nearest ancestor that has one.
+    If there is none, return the origin of the nearest ancestor with an origin.
     """
     own = origin_of(world, object_id)  # nearly always the answer, in a third of the time
     if own.body is not NO_MEMBERS:

@@ -17,7 +17,10 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class DriveCall(Part):
-    """An API call in a drive. It has exactly one method, whose value is the path relative to the base path."""
+    """An API call in a drive.
+
+    The call has exactly one method. The value of the method is the path relative to the base path.
+    """
 
     get: str | None = None
     """GET: the path relative to the base path, including the query."""
@@ -60,7 +63,10 @@ class Advance(Part):
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A step that advances the clock until timers of a resource have fired. It is not available in files."""
+    """A step that advances the clock until timers of a resource have fired.
+
+    Scenario files cannot contain such a step.
+    """
 
     target: str
     timers: tuple[str, ...]

@@ -28,6 +28,9 @@ class History:
     begin: Callable[[World, str, int], Drive]
     """Returns the steps before the first order, given the world, an environment and the number of days."""
     episode: Callable[[World, str, str, int], Episode]
-    """Returns an order, given the world, an environment, a mix and the order's number. Draws from the world's seed."""
+    """Returns an order, given the world, an environment, a mix and the order's number.
+
+    Random choices are derived from the world's seed.
+    """
     hours: tuple[int, int]
     """The hours of the day, in UTC, between which orders are created."""

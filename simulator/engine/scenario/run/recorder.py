@@ -90,7 +90,7 @@ class Recording:
 
 @dataclass
 class _Entry:
-    """A step in the drive. It gets a name if another step refers to it."""
+    """A step in the drive. The step gets a name if another step refers to it."""
 
     step: JsonObject
     answer: Any = None

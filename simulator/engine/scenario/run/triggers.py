@@ -1,4 +1,7 @@
-"""The provider-specific part of triggering events: how to create objects, and how to cause special transitions."""
+"""The provider-specific part of triggering events.
+
+It defines how to create objects, and how to cause special transitions.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ _Z99 = NormalDist().inv_cdf(0.99)
 
 
 def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
-    """Draw a delay in seconds. Call this inside a transaction."""
+    """Choose a random delay in seconds. Call this inside a transaction."""
     if latency is None:
         return 0.0
     median, p99 = _seconds(latency.median), _seconds(latency.p99)

@@ -77,7 +77,7 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
 
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
-    """Return a request's Idempotency-Key, or None if there is none or the operation ignores it."""
+    """Return a request's Idempotency-Key. Return None if there is none, or if the operation ignores it."""
     return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 

@@ -34,7 +34,7 @@ async def refusal(runtime: Runtime, request: Request, *, is_known: bool) -> Outg
 
 
 def world_of(simulator: Simulator, request: Request, *, is_known: bool) -> World:
-    """Return the world that a call's credential belongs to. If there is none, return the world `default`."""
+    """Return the world that a call's credential belongs to. Without such a world, return the world `default`."""
     if is_known and (credential := request.credential) and (world := simulator.world_of(credential)) is not None:
         return world
     return simulator.default

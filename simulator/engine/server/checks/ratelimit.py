@@ -1,4 +1,4 @@
-"""The rate limit of a world (decision H15): N calls in a number of seconds, counted per key pair.
+"""The rate limit of a world (decision H15): a maximum number of calls in a number of seconds, counted per key pair.
 
 By default, simulated seconds are counted. Set `rate_limit_clock` to `wall` to count real seconds, for clients that
 sleep for the time in Retry-After.

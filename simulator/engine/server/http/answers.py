@@ -47,7 +47,7 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
 
 
 def refused(request: Request, error: ApiError | IllegalMove) -> Outgoing:
-    """Return the response to a refused call. If the call has no request id, draw one."""
+    """Return the response to a refused call. If the call has no request id, generate one."""
     identify(request)
     if isinstance(error, IllegalMove):
         error = ApiError("invalid_state", f"Not possible in the current status: {error}")

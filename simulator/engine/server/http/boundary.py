@@ -1,4 +1,4 @@
-"""The outermost middleware around a call. It handles errors, server shutdown, and waiting for storage."""
+"""The outermost middleware around a call. The middleware handles errors, server shutdown, and waiting for storage."""
 
 from __future__ import annotations
 

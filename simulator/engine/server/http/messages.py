@@ -63,7 +63,7 @@ class Outgoing(Generic[ContentT]):
 
 
 class Headers(dict[str, str]):
-    """Header values by lower-case name. If a header is repeated, the last value counts."""
+    """Header values by lower-case name. If a header is repeated, only the last value is used."""
 
     __slots__ = ("accepted_by", "hosts")
 
@@ -130,7 +130,7 @@ def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
     """Return the JSON object in a body. An empty body counts as {} (decisions H4, H12, H13).
 
     Raise `ApiError` 400 if the body is too large or not a JSON object. If the content type is not JSON, raise
-    `ApiError` with the status `other_types`. If that is None, read the body anyway.
+    `ApiError` with the status `other_types`. If `other_types` is None, read the body anyway.
     """
     if incoming.body is None:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
@@ -165,8 +165,8 @@ def enter_world(scope: Scope, bases: tuple[str, ...]) -> str:
     """Remove `/_worlds/ID` from a path and add the header that names the world. Return the new path.
 
     `bases` are the base paths of the environments. If the rest of the path belongs neither to the service's API nor to
-    the control API, it is treated as a path in the first environment. So `/_worlds/ID` works both as an origin and as a
-    base URL.
+    the control API, it is treated as a path in the first environment. `/_worlds/ID` therefore works both as an origin
+    and as a base URL.
     """
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):

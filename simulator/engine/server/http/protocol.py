@@ -46,8 +46,8 @@ class _HeadTooLarge(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. The application can drop it, and a timer closes it.
 
-    The timer closes the connection if it is idle or if a request does not arrive in time. It never expires while the
-    server is responding to a complete request.
+    The timer closes the connection if it is idle or if a request does not arrive in time. The timer never expires while
+    the server is responding to a complete request.
     """
 
     _reading_head = False
@@ -142,7 +142,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start a request. Its headers are complete, and all earlier requests have been answered."""
+        """Start a request. The headers of the request are complete, and all earlier requests have been answered."""
         # If the body has already arrived, the request was pipelined behind another one, and `on_message_complete`
         # will not be called again. Uvicorn asks for the body of an `Expect: 100-continue` request only in an ASGI
         # task.

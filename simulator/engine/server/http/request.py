@@ -16,7 +16,7 @@ from simulator.kernel.world import World
 BOOKKEEPING = Cause("request", "bookkeeping")
 """The cause recorded for changes that remain even if the call is refused.
 
-These are request ids, rate limits, fault hits and call counters.
+Such changes are request ids, rate limits, fault hits and call counters.
 """
 _REFUSED_KEPT_BYTES = 64 * 1024
 
@@ -52,14 +52,14 @@ class Request:
 
 
 def identify(request: Request) -> None:
-    """Draw the request id of a call if it has none."""
+    """Generate a request id for a call that has none."""
     if not request.request_id:
         with request.world.change(BOOKKEEPING):
             request.request_id = draw_id(request.world)
 
 
 def draw_id(world: World) -> str:
-    """Draw the id of the next call. Call this inside a transaction."""
+    """Generate the id of the next call. Call this inside a transaction."""
     return world.streams.identifier("req_", "ids.request")
 
 

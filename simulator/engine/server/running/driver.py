@@ -188,7 +188,7 @@ class Driver:
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
         """Count real time from now. Call this after the clock was set, or after its mode or rate has changed.
 
-        `since_seconds` is the number of seconds since the clock had its current time, if it has not been read since.
+        `since_seconds` is the number of real seconds since the clock showed its current time.
         """
         self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)

@@ -1,7 +1,7 @@
 """Sends messages to several readers, which may be slow or disconnected.
 
-A channel passes every message to all readers and stores the newest messages for readers that reconnect. It never waits
-for a reader and drops a reader that falls too far behind, so memory use is limited.
+A channel passes every message to all readers and stores the newest messages for readers that reconnect. A channel never
+waits for a reader, and it drops readers that fall too far behind, so memory use is limited.
 """
 
 from __future__ import annotations

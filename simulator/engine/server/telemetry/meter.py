@@ -33,7 +33,7 @@ BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 class Observed:
     """The calls to an operation that returned a given status.
 
-    It contains the number of calls by duration bucket, and the total duration.
+    The counters are the number of calls by duration bucket, and the total duration.
     """
 
     buckets: list[int]
