@@ -1,4 +1,4 @@
-"""An independent auditor: rebuilds every balance from events and control calls alone, knowing nothing of the ledger."""
+"""An independent auditor that rebuilds every balance from events and control calls, without the ledger."""
 
 from __future__ import annotations
 

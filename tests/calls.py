@@ -1,4 +1,4 @@
-"""Helpers of tests on any service: a world of it, and calls of operations and actions without HTTP."""
+"""Helpers for tests on any service: create a world of it, and call operations and actions without HTTP."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The tests of what depends on your changes: `python -m tests.changed [--list] [--since REF] [PYTEST ARGUMENTS]`.
+"""The tests for your changes: `python -m tests.changed [--list] [--since REF] [PYTEST ARGUMENTS]`.
 
-Changed is what git names: the work tree against REF (default HEAD), and new files. A test file is chosen if
+Changes are what git reports: the work tree compared with REF (default HEAD), and new files. A test file is chosen if
 
-- it is changed itself, or imports a changed module, directly or by way of other modules, or
-- it lies in the folder of the changed package: `simulator/engine/control/history` has `tests/unit/engine/control` and
+- it is changed itself, or imports a changed module directly or indirectly, or
+- it is in the folder of the changed package: `simulator/engine/control/history` has `tests/unit/engine/control` and
   `tests/service/control`.
 
-Campaigns are chosen only if they are changed themselves. Ways through the wiring (`WIRING`)
-do not count: by way of them everything depends on everything, and that is `make test`.
+Campaigns are chosen only if they are changed themselves. Imports through the wiring modules (`WIRING`) do not count,
+because almost everything depends on everything through them. `make test` covers that.
 """
 
 from __future__ import annotations

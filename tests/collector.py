@@ -1,4 +1,4 @@
-"""A collector of spans on loopback: takes them by OTLP over HTTP, refuses them, or keeps whoever sends them waiting."""
+"""A loopback collector for OTLP spans over HTTP. It accepts them, refuses them, or delays its response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server that the tests over HTTP share, and a fresh world of it for each of them."""
+"""The server that tests share over HTTP, and a fresh world in it for each test."""
 
 from __future__ import annotations
 

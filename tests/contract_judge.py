@@ -1,6 +1,7 @@
-"""Holding traffic against a contract: every answer and event is either as written or an error that says where.
+"""Checks traffic against a contract. A response or event that violates it raises an error with the location.
 
-It needs nothing of the simulator but the contract's document, so it judges any server that claims to speak it.
+It needs only the contract's document and no other code of the simulator, so it can judge any server that implements the
+contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A transport of webhooks that returns the outcomes of a script."""
+"""A webhook transport that returns scripted outcomes."""
 
 from __future__ import annotations
 

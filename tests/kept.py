@@ -1,7 +1,8 @@
-"""What is costly to make and follows from the sources alone: made once, and kept in a file for every process and run.
+"""A cache for expensive values that depend only on the sources. It is shared by all processes and runs.
 
-The name of the file has a digest of all that the value depends on, so a file is never out of date, and a changed source
-makes the value anew. Of the processes that miss it at the same time one makes it, and the others wait for that one.
+The file name contains a digest of everything that the value depends on, so a file is never outdated, and a changed
+source creates a new value. If several processes need a missing value at the same time, one creates it and the others
+wait.
 """
 
 from __future__ import annotations

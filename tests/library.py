@@ -1,4 +1,4 @@
-"""The library of `tests/toy` without a socket: a simulator of it, and an application made of the engine alone."""
+"""The toy service `tests/toy` without a socket: a simulator of it, and an application built from the engine alone."""
 
 from __future__ import annotations
 

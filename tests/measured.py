@@ -1,7 +1,7 @@
-"""Coverage of what runs in processes that tests start.
+"""Measures coverage in processes that tests start.
 
-To measure all processes would cost as much again as the tests themselves. So a few tests that between them run what no
-test runs in its own process start theirs measured; their figures join those of the run.
+Measuring all processes would double the cost of the tests. So only a few tests measure their processes. Together these
+cover the code that no test runs in its own process. The results are added to the coverage of the run.
 """
 
 from __future__ import annotations

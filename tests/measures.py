@@ -1,4 +1,4 @@
-"""Measures of the source that the architecture page states: `python -m tests.measures` prints them.
+"""Measures of the source code that the architecture page states. `python -m tests.measures` prints them.
 
 Lines are all lines of Python in the package. `Any` is counted where it is used, not where it is imported.
 """

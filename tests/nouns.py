@@ -1,7 +1,7 @@
-"""Nouns of the ramp in code that is to know none: `python -m tests.nouns [PATH]` prints the lines that have one.
+"""Finds nouns of the ramp in code that must not know the ramp. `python -m tests.nouns [PATH]` prints the lines.
 
-Code is names and literals; comments and docstrings may speak of the ramp. A name is split into its words:
-`create_quote`, `CreateQuote` and `/v1/quotes` all have the noun `quote`; `rampsim` does not have `ramp`.
+Only names and literals are checked, not comments and docstrings. A name is split into words: `create_quote`,
+`CreateQuote` and `/v1/quotes` all contain the noun `quote`, but `rampsim` does not contain `ramp`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one-test loop: `python -m tests.one WHAT [PYTEST ARGUMENTS]`, as `make t K=WHAT` calls it.
+"""Runs the tests for one thing: `python -m tests.one WHAT [PYTEST ARGUMENTS]`, as `make t K=WHAT` does.
 
-WHAT is a path (`tests/unit/kernel`, `tests/unit/kernel/test_money.py::test_one`) or words as `pytest -k` takes them
-(`quote and not expired`). Of words only the files are collected that contain one of them, in their path or text:
-collecting all tests takes longer than most of them run. No workers; the first failure ends the run, and what failed
-last runs first.
+WHAT is a path (`tests/unit/kernel`, `tests/unit/kernel/test_money.py::test_one`) or an expression for `pytest -k`
+(`quote and not expired`). For an expression, only files that contain one of its words in their path or text are
+collected, because collecting all tests takes longer than running most of them. There are no workers, the first failure
+ends the run, and tests that failed last time run first.
 """
 
 from __future__ import annotations

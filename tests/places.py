@@ -1,4 +1,4 @@
-"""Where things are in a checkout."""
+"""Locations in a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP as bytes on a socket, for what no proper client sends."""
+"""HTTP as bytes on a socket, for requests that no proper client sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server in a thread of this process, and a world of it seen from outside, over HTTP."""
+"""A server in a thread of this process, and a client for a world in it, over HTTP."""
 
 from __future__ import annotations
 

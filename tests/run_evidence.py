@@ -1,4 +1,4 @@
-"""What is known of a run without faults that has a site for every class."""
+"""Evidence of a run without faults that has a site for every fault class."""
 
 from __future__ import annotations
 

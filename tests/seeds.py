@@ -1,11 +1,10 @@
-"""Where chance in tests comes from, and the one shell line that repeats a failure.
+"""The sources of randomness in tests, and the shell command that repeats a failure.
 
-A random walk draws from `walk_seed()`; WALK_SEED in the environment chooses another. Hypothesis draws anew in each run;
-EXAMPLE in the environment is the one example that its tests run instead, as its `reproduce_failure` takes it. Under
-every failure stands the line that repeats it: `FAIL_ON_DEMAND=1 .venv/bin/python -m pytest
-tests/unit/test_on_demand.py` shows some.
+A random walk uses `walk_seed()`, which the variable WALK_SEED overrides. Hypothesis chooses new examples in each run.
+The variable EXAMPLE contains the one example to run instead, as in `reproduce_failure`. Each failure ends with the
+command that repeats it. To see some: `FAIL_ON_DEMAND=1 .venv/bin/python -m pytest tests/unit/test_on_demand.py`.
 
-As the line repeats a failure anywhere, Hypothesis keeps no examples of its own in a folder beside (`conftest.py`).
+Since this command repeats a failure anywhere, Hypothesis does not save examples in a directory (`conftest.py`).
 """
 
 from __future__ import annotations

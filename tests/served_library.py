@@ -1,4 +1,4 @@
-"""A server of the library of `tests/toy` in a thread of this process, and a world of it seen from outside."""
+"""A server for the toy service `tests/toy` in a thread of this process, and a client for a world in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scenarios that ship showed when they were run, and the contract made from it: once for all tests."""
+"""Results of running the included scenarios, and the contract derived from them, computed once for all tests."""
 
 from __future__ import annotations
 

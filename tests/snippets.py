@@ -1,12 +1,12 @@
-"""Pages keep their word: what stands in their fenced blocks is run, read or marked.
+"""Runs, parses or skips the fenced blocks of a documentation page, so that pages cannot contain wrong examples.
 
-- `bash` and `python` blocks of a page are run in order, as one session: what one sets, the next has.
-- A `text` block shows exactly what the block before it prints.
-- `<!-- file: NAME -->` before a block of any language writes it to that file, for a later block to use.
-- `json`, `yaml` and `toml` are read, and what is a scenario is validated. `http` is held to the interface.
-- Any other block needs `<!-- not run: REASON -->` before it, and so does one that is not to be run.
+- The `bash` and `python` blocks of a page are run in order in one session, so later blocks see earlier variables.
+- A `text` block contains exactly the output of the previous block.
+- `<!-- file: NAME -->` before a block in any language writes it to that file, for use by later blocks.
+- `json`, `yaml` and `toml` blocks are parsed, and scenarios are validated. `http` blocks are checked against the API.
+- Any other block, and any block that cannot be run, needs `<!-- not run: REASON -->` before it.
 
-The usual address in a block becomes that of the test's server.
+The default address in a block is replaced with the address of the test's server.
 """
 
 from __future__ import annotations

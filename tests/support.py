@@ -1,4 +1,6 @@
-"""Helpers of tests on the ramp: a world made of some of its rooms, and bodies. Those of any service are in `calls`."""
+"""Helpers for tests on the ramp: a world with some of its rooms, and request bodies. `calls` has helpers for any
+service.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Play the same mixed calls on two commits and compare every response byte for byte.
+"""Make the same mixed calls on two commits and compare every response byte for byte.
 
     python -m tests.campaigns.replay --since main~5                    # 60,000 calls on that commit and on this tree
     python -m tests.campaigns.replay --since main~5 --calls 2000 --seed 7
     python -m tests.campaigns.replay --since main~5 --ignore-texts     # messages and descriptions may differ
 
-The calls are drawn from a seed and from the earlier responses: valid and damaged bodies of all operations, control
-actions, advances of the clock, snapshots, faults, and the lists in which everything shows. Both servers are asked in
-turns, so the run stops at the first difference and shows it. Exempt are tokens, durations, signatures and ports.
+The calls are chosen from a seed and from earlier responses: valid and damaged bodies for all operations, control
+actions, advances of the clock, snapshots, faults, and lists of the results. Each call goes to both servers in turn, so
+the run stops at the first difference and shows it. Tokens, durations, signatures and ports are not compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The comparison of two commits finds a difference, and draws the same calls from the same seed."""
+"""The comparison of two commits finds a difference, and makes the same calls for the same seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every row that the interface can leave in a world survives the way through a document."""
+"""Every row that the API can create in a world survives export and import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A world that an earlier version saved: it loads, is written again as it was, and goes on as it would have.
+"""A world saved by an earlier version can be loaded, is exported unchanged, and continues as expected.
 
-`saved/world.json.gz` is a busy world with a row of nearly every sort, pending steps, held steps and webhooks on their
-way; `saved/next_days.json.gz` is what happened in it afterwards. Neither is ever made anew: documents stay readable.
+`saved/world.json.gz` is a busy world with a row of nearly every kind, pending steps, held steps and webhooks in flight.
+`saved/next_days.json.gz` contains what happened in it afterwards. Never regenerate these files: old documents must stay
+readable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine on a service that is no ramp: the library of `tests/toy`."""
+"""The engine with a service other than the ramp: the toy library `tests/toy`."""
 
 from __future__ import annotations
 

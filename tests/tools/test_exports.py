@@ -1,4 +1,4 @@
-"""What a partner imports: exactly the names that are said to be public, and a type checker sees them.
+"""The public names of the package: exactly the documented ones, visible to a type checker.
 
 mypy reads the tests with the package (`files` in pyproject.toml): `assert_type` is its part of the test.
 """

@@ -1,4 +1,4 @@
-"""The hooks of pre-commit: a valid file, and the tools that the Makefile calls, which CI runs on the whole tree."""
+"""The pre-commit hooks: a valid file, and the tools that the Makefile calls, which CI runs on the whole tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every module can be the first that is imported, and without the packages of any extra."""
+"""Every module can be imported first, and without the packages of any extra."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two processes that want the same value at the same time: one makes it, and both have it."""
+"""If two processes need the same value at the same time, one computes it and both use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of the loop: which tests `make changed` and `make t` choose."""
+"""The tests that `make changed` and `make t` choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No client of the simulator sends a real key, or speaks to a host that is not trusted; it says so in words."""
+"""No client of the simulator sends a real key or calls an untrusted host. The error explains why."""
 
 from __future__ import annotations
 

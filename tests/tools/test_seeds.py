@@ -1,4 +1,4 @@
-"""What stands under a failure repeats it, whatever chance it came from (`tests/seeds.py`)."""
+"""The command after a failure repeats it, for every source of randomness (see `tests/seeds.py`)."""
 
 from __future__ import annotations
 

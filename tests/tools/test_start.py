@@ -1,4 +1,4 @@
-"""What a server loads until it has answered its first calls: nothing that they do not need."""
+"""The modules that a server loads before its first responses. It loads no others."""
 
 from __future__ import annotations
 

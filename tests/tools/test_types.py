@@ -1,4 +1,4 @@
-"""What mypy is told to overlook: each with the kind of error and a reason."""
+"""Suppressed mypy errors: each one has an error code and a reason."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A service that is no ramp: a library that lends books. The engine's tests run on it where they need any service.
+"""A service other than the ramp: a library that lends books. The engine's tests use it when they need a service.
 
-`PROVIDER` is all of it: rooms of two resources, who calls (`desk`), and how webhooks are signed (`seal`). `PLAYBOOK` is
-what certify plays to its receivers.
+`PROVIDER` is the whole service: rooms with two resources, authentication (`desk`), and webhook signatures (`seal`).
+`PLAYBOOK` contains the orders that certify creates for its receivers.
 """
 
 from __future__ import annotations

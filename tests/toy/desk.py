@@ -1,4 +1,4 @@
-"""The desk: a card for each environment, whose secret is sent with every call. There are no tokens to exchange."""
+"""Authentication: each environment has a card whose secret is sent with every call. There are no tokens to exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Books and loans: a loan is out until the reader brings the book back. Nobody borrows a book that is out."""
+"""Books and loans. A loan lasts until the reader returns the book. Nobody can borrow a book that is on loan."""
 
 # No `from __future__ import annotations`: pydantic would compile every annotation of a body again.
 

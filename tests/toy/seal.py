@@ -1,4 +1,4 @@
-"""The seal on a webhook: other headers, another string to sign and other keys than the ramp's."""
+"""Webhook signatures with other headers, another string to sign and other keys than the ramp's."""
 
 from __future__ import annotations
 

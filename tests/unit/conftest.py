@@ -1,6 +1,7 @@
-"""What holds of every test of this layer: it opens no connection and starts no process.
+"""Rules for every test in this layer: it opens no connection and starts no process.
 
-A test that needs one of them belongs into `tests/service` or `tests/tools`; here it fails, with the line that tried.
+A test that needs one of them belongs in `tests/service` or `tests/tools`. Here it fails, and the message contains the
+line that tried.
 """
 
 from __future__ import annotations

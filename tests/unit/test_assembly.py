@@ -1,4 +1,4 @@
-"""Worlds made, and made again: a reset gives what making the world gave, however often and whatever came between."""
+"""Creating worlds again: a reset gives the same world as its creation, after any changes and any number of times."""
 
 from __future__ import annotations
 

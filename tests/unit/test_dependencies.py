@@ -1,4 +1,4 @@
-"""The packages that the simulator needs at run time are few, and `CONTRIBUTING.md` gives the reason for each."""
+"""The simulator needs few packages at run time, and `CONTRIBUTING.md` gives the reason for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prose of the project stays plain English. `python -m tests.english [PATH]` prints the sentences counted here."""
+"""The project's prose is plain English. `python -m tests.english [PATH]` prints the sentences that are not."""
 
 from __future__ import annotations
 

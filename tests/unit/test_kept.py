@@ -1,4 +1,4 @@
-"""What is kept between processes: made once, made anew when a source changes or the file is spoilt."""
+"""The cache between processes: a value is created once, and again if a source changes or the file is damaged."""
 
 from __future__ import annotations
 

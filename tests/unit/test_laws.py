@@ -1,4 +1,4 @@
-"""The rules of the architecture, held against the source itself (`simulator/ARCHITECTURE.md`)."""
+"""Architecture rules, checked in the source code (`simulator/ARCHITECTURE.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests lie in four layers, and the pure layer is kept pure by its own conftest."""
+"""Tests are in four layers, and the conftest of the unit layer keeps it pure."""
 
 from __future__ import annotations
 

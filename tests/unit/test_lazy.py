@@ -1,4 +1,4 @@
-"""Late imports: a module runs when something in it is first used, once, and what goes wrong then is said."""
+"""Lazy imports: a module runs once, when one of its names is first used, and errors are reported then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The architecture page states what is counted over the source, and the bounds of that; `python -m tests.measures`."""
+"""The architecture page states measures of the source and their bounds. `python -m tests.measures` prints them."""
 
 from __future__ import annotations
 

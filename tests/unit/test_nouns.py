@@ -1,6 +1,6 @@
-"""Kernel and engine know no noun of the ramp. Tools that have one are listed here, and the list only shrinks.
+"""Kernel and engine contain no noun of the ramp. Tools that contain one are listed here, and the list may only shrink.
 
-`python -m tests.nouns` prints the lines of kernel and engine, with a path those below it.
+`python -m tests.nouns` prints the lines in kernel and engine. With a path, it prints the lines below that path.
 """
 
 from __future__ import annotations

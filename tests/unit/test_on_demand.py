@@ -1,7 +1,7 @@
-"""Tests that fail on demand, to see what stands under a failure.
+"""Tests that fail on demand, to show the end of a failure report.
 
-`FAIL_ON_DEMAND=1 .venv/bin/python -m pytest tests/unit/test_on_demand.py`: each fails with something that its seed
-alone decides, and the line under the failure gives the same again.
+`FAIL_ON_DEMAND=1 .venv/bin/python -m pytest tests/unit/test_on_demand.py`: each test fails in a way that depends only
+on its seed, and the command after the failure repeats it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Places to touch for something new, counted by making it: a room with a kind, an action, a timer and an event.
+"""The number of places to change for something new, counted by adding it: a room with a kind, an action, a timer and an
+event.
 
-Everything else is derived: router, lists, stories, coverage, diagrams, ways to an event and examples know the lamp.
+Everything else is derived: router, lists, histories, coverage, diagrams, paths to an event and examples include the
+lamp.
 """
 
 from __future__ import annotations

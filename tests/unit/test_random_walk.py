@@ -1,7 +1,7 @@
-"""Every operation, every action and the clock, mixed at random: what must hold holds after each step.
+"""Every operation, every action and the clock, in random order. All invariants hold after each step.
 
-The ledger sums to zero, nothing is negative, balance = available + held, statuses move only as the tables allow, every
-event shows its resource as it was at that instant, and an auditor who sees events and control calls alone agrees.
+The ledger sums to zero, nothing is negative, balance = available + held, statuses change only as the tables allow,
+every event shows its resource at that instant, and an auditor who sees only events and control calls agrees.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How much a world keeps: of a ramp, of a run, and of calls that make nothing.
+"""The memory that a world needs for a ramp, for a recurring run, and for calls that create nothing.
 
-Counted by walking through all that the world reaches, so it is the same number at every run.
+It is computed by visiting all objects that the world references, so the number is the same in every run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.benchmarks`: how quick, small and flat the simulator is. See README.md beside it."""
+"""`python -m tests.campaigns.benchmarks`: measures the speed and memory of the simulator. See README.md."""
 
 from __future__ import annotations
 

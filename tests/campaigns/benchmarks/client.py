@@ -1,4 +1,4 @@
-"""Calls one after another on one connection, and what each cost the server."""
+"""Sequential calls on one connection, and what each one costs the server."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""As many calls as a server can take: the same request again and again over some connections.
+"""Saturates a server: sends the same request repeatedly over several connections.
 
-wrk sends them where it is installed. The generator of this module, which needs nothing, sends bytes made beforehand and
-looks of an answer at no more than its status and its length.
+If wrk is installed, it sends the requests. The built-in generator has no dependencies. It sends prepared bytes and
+reads only the status and the length of each response.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The machine that is measured on: its cores, what a process has used of it, and how quick it is just now."""
+"""The machine that runs the measurement: its cores, the CPU time of a process, and its current speed."""
 
 from __future__ import annotations
 

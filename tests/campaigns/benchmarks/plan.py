@@ -1,4 +1,4 @@
-"""How much is measured in one run, and the making of samples."""
+"""The number of measurements in a run, and how samples are taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One picture per row, as SVG written by hand: points over size where there are sizes, otherwise bars."""
+"""Draws one SVG picture for each row: points by size if there are sizes, otherwise bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A webhook receiver that costs its sender as little as can be: it answers every POST 200 and counts.
+"""A webhook receiver with minimal cost for the sender: it responds to every POST with 200 and counts requests.
 
 `GET` answers with the count so far.
 """

@@ -1,4 +1,4 @@
-"""Weekly recurring payments to another user: each run makes a transaction, its order and four events."""
+"""Weekly recurring payments to another user. Each run creates a transaction, its order and four events."""
 
 from __future__ import annotations
 

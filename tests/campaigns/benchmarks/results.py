@@ -1,4 +1,4 @@
-"""What was measured, and what comes of it: medians, ratios, verdicts, the table, the file of results."""
+"""Measurements and what is derived from them: medians, ratios, verdicts, the table, the results file."""
 
 from __future__ import annotations
 

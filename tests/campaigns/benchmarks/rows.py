@@ -1,4 +1,4 @@
-"""The rows of the table: what is measured, in what unit, and what it is to reach."""
+"""The rows of the table: each has a measured quantity, its unit and its target."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The bare loop of deliveries: aiohttp, the bodies and headers of the simulator, nothing else.
+"""The bare loop for deliveries: aiohttp with the simulator's bodies and headers, and nothing else.
 
-It reads what to send from its standard input: {"urls": [...], "headers": {...}, "body": "", "times": 1, "keeps": true}.
-A loop for each URL posts one after another, over a connection that it keeps, or over a new one each time. When all are
-answered it prints how much processor time that took.
+It reads its task from standard input: {"urls": [...], "headers": {...}, "body": "", "times": 1, "keeps": true}. A loop
+for each URL posts sequentially, over one connection or over a new connection for each request. After the last response,
+it prints the CPU time used.
 """
 
 from __future__ import annotations

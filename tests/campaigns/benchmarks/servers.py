@@ -1,4 +1,4 @@
-"""The processes that are measured: simulators of a tree of sources, and the bare twin."""
+"""The measured processes: simulators from a source tree, and the bare twin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of the suite: the scenes that the wanted rows need, and the files with what came out."""
+"""A run of the suite: the scenes for the requested rows, and the result files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The suite itself: its rows, what it makes of samples, its load, a smoke of two rows. No figure is judged."""
+"""Tests of the suite itself: its rows, its statistics, its load, and a smoke run of two rows. Measured values are
+ignored.
+"""
 
 from __future__ import annotations
 

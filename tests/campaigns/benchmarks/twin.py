@@ -1,7 +1,7 @@
-"""The bare twin: a small application of the same stack as the simulator, doing the least that such a service must.
+"""The bare twin: a small application with the same stack as the simulator that does the minimum for such a service.
 
-It looks a token up in a dict, validates the quote with pydantic, stores it in a dict, and answers with orjson. What the
-simulator costs beside it is what the simulator does.
+It looks up a token in a dict, validates the quote with pydantic, stores it in a dict, and responds with orjson. The
+difference in cost is the cost of the simulation.
 """
 
 from __future__ import annotations

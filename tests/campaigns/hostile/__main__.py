@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.hostile`: all campaigns, or one, as large as wanted. See README.md beside this file."""
+"""`python -m tests.campaigns.hostile`: runs all campaigns, or one, at any size. See README.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""An integrator and a weather that know the interface: plausible calls with living ids, so that states are deep."""
+"""An integrator and third parties that know the API. They make plausible calls with existing ids, so that deep states
+are reached.
+"""
 
 from __future__ import annotations
 

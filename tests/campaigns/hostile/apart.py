@@ -1,4 +1,4 @@
-"""A server to be tried that is a process of its own, as users start it; reached over sockets only."""
+"""A server under test in its own process, started as users start it and reached only over sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls to a server apart, many at a time, each judged."""
+"""Calls to a server in another process, many at a time, with a check of each response."""
 
 from __future__ import annotations
 

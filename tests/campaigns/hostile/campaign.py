@@ -1,4 +1,4 @@
-"""What a campaign is: so many inputs, tried in episodes that each begin from nothing and repeat from their seed."""
+"""A campaign: a number of inputs, in episodes that start from an empty state and can be repeated from their seed."""
 
 from __future__ import annotations
 

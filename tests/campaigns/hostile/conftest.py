@@ -1,4 +1,4 @@
-"""A server of its own for what tries to break one: started once, and anew when a test has broken it."""
+"""A separate server for tests that try to break one. It is started once, and again after a test has broken it."""
 
 from __future__ import annotations
 

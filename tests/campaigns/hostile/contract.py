@@ -1,4 +1,4 @@
-"""What the contract says of an answer: that holds for the oddest calls as for the plainest."""
+"""Checks of a response against the contract, which applies to odd calls as to any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign found: failures with the call that shows them, equal ones counted together."""
+"""The findings of a campaign: failures with the call that shows them. Equal failures are counted together."""
 
 from __future__ import annotations
 

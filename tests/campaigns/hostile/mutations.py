@@ -1,4 +1,4 @@
-"""Odd values, and the ways to put them into documents, bodies, headers and queries. Chance comes from outside."""
+"""Odd values, and ways to put them into documents, bodies, headers and queries. The caller supplies the randomness."""
 
 from __future__ import annotations
 

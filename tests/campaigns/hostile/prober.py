@@ -1,4 +1,4 @@
-"""Asks a server for its health again and again, over a connection of its own, while a campaign runs against it."""
+"""Checks a server's health repeatedly, over a separate connection, while a campaign runs against the server."""
 
 from __future__ import annotations
 

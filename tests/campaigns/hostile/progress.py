@@ -1,4 +1,4 @@
-"""What a worker is doing at this moment, in a file that another process can read even when the worker is stuck."""
+"""A worker's current step, in a file that another process can read even if the worker is stuck."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The end of every campaign: its server is closed and opened again, and has what it had.
+"""The end of every campaign: the server is restarted and must have the same state as before.
 
-A world is compared if its clock is manual and no attempt of it is under way: of others the restart itself moves on.
+A world is compared if its clock is manual and it has no attempts in flight. The restart itself changes other worlds.
 """
 
 from __future__ import annotations

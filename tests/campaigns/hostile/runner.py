@@ -1,4 +1,4 @@
-"""Runs a campaign: starts its worker, probes the server's health, ends what hangs, and sums up."""
+"""Runs a campaign: starts its worker, checks the server's health, kills a hanging worker, and summarises findings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A server to be tried: the application in this process, called without sockets, and every answer judged.
+"""A server under test: the application in this process, called without sockets, with a check of every response.
 
-It also listens on a real port, so that a prober in another process can ask for its health meanwhile.
+It also listens on a real port, so that a prober in another process can check its health.
 """
 
 from __future__ import annotations

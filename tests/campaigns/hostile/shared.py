@@ -1,4 +1,4 @@
-"""Two replicas on a PostgreSQL of their own, with tokens of two teams, as a company runs them."""
+"""Two replicas on a separate PostgreSQL, with tokens for two teams, as a company would run them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time that a process really needed: what it waited for a processor on a busy machine is taken off (Linux only)."""
+"""Measures the time that a process needed, without its waits for a processor on a busy machine (Linux only)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small part of every campaign; `make hostile` runs them whole."""
+"""A small part of every campaign. `make hostile` runs them completely."""
 
 from __future__ import annotations
 

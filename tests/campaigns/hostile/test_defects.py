@@ -1,4 +1,4 @@
-"""Ways by which a server was brought down, held up, filled or read out: each stays closed."""
+"""Known ways to crash, block, fill or read out a server. Each one must stay fixed."""
 
 from __future__ import annotations
 

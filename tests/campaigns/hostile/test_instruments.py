@@ -1,4 +1,4 @@
-"""The instruments themselves: they see what they look for, and repeat from a seed."""
+"""Tests of the instruments: they detect the defects that they look for, and their runs can be repeated from a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Runs episodes of one campaign in a process that may hang or die; tells its parent in lines of JSON on stdout."""
+"""Runs the episodes of one campaign in a process that may hang or die, and reports to its parent in JSON lines on
+stdout.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.trust`: stores under violence. See README.md beside this file."""
+"""`python -m tests.campaigns.trust`: stores under kills and outages. See README.md."""
 
 from __future__ import annotations
 

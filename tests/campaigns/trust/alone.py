@@ -1,4 +1,6 @@
-"""Worlds that one client writes to: one that has a twin in memory, one whose clock runs, and many that come and go."""
+"""Worlds with a single writer: one with a twin in memory, one with a running clock, and many that are created and
+deleted.
+"""
 
 from __future__ import annotations
 

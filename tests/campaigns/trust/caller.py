@@ -1,4 +1,4 @@
-"""Calls as clients make them, and what is known of one whose answer never came: nothing."""
+"""Calls as clients make them. The result of a call without a response is unknown."""
 
 from __future__ import annotations
 

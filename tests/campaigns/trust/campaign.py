@@ -1,4 +1,4 @@
-"""What campaigns have in common: actors that play, and what came of it."""
+"""Code shared by the campaigns: actors, and their results."""
 
 from __future__ import annotations
 

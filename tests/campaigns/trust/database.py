@@ -1,4 +1,6 @@
-"""A PostgreSQL that writes down who owned which world when, and that can be restarted as after a crash."""
+"""A PostgreSQL server that logs which replica owned which world at what time, and that can be restarted as after a
+crash.
+"""
 
 from __future__ import annotations
 

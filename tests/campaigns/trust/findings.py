@@ -1,4 +1,4 @@
-"""What was found to be broken, by promise."""
+"""The broken promises that were found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.trust.model`: the assumptions of the model in README.md, each measured at a small size."""
+"""`python -m tests.campaigns.trust.model`: measures each assumption of the model in README.md at a small size."""
 
 from __future__ import annotations
 

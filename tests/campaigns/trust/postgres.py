@@ -1,4 +1,6 @@
-"""Replicas on one PostgreSQL: killed, paused, cut off, drained, and the database restarted under them."""
+"""Replicas on one PostgreSQL server, which are killed, paused, disconnected and drained. The database is restarted,
+too.
+"""
 
 from __future__ import annotations
 

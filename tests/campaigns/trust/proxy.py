@@ -1,4 +1,4 @@
-"""What stands between a replica and its database, and can fall silent or break."""
+"""A proxy between a replica and its database. It can stall or break the connection."""
 
 from __future__ import annotations
 

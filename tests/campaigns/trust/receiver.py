@@ -1,4 +1,4 @@
-"""Where webhooks arrive: every body of every event, and, while it `may_fail`, an answer that is none now and then."""
+"""A webhook receiver that saves every body of every event. While `may_fail` is set, it sometimes does not respond."""
 
 from __future__ import annotations
 

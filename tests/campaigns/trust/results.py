@@ -1,4 +1,4 @@
-"""What came of it, as a table and as JSON."""
+"""The results as a table and as JSON."""
 
 from __future__ import annotations
 

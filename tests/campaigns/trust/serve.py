@@ -1,7 +1,7 @@
-"""`python -m tests.campaigns.trust.serve LIE serve FLAGS`: the simulator, but with something of its store changed.
+"""`python -m tests.campaigns.trust.serve LIE serve FLAGS`: the simulator with a changed store.
 
-`honest` changes nothing of what it promises: entries are folded early, so that a short run comes past it too. The rest
-are stores that lie, each in one thing; the judge has to find them.
+`honest` keeps all promises. It folds entries early, so that even a short run tests folding. The other stores break one
+promise each, and the judge must find them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Servers as processes of their own, which can be killed, stopped and started again."""
+"""Servers in their own processes, which can be killed, stopped and restarted."""
 
 from __future__ import annotations
 

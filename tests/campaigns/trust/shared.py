@@ -1,4 +1,4 @@
-"""A world that several clients write to at once, each of which knows what it sent and what it was told."""
+"""A world with several concurrent writers. Each one knows its own requests and their responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server with a file of SQLite, killed again and again."""
+"""A server with an SQLite file that is killed repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of how it is run for a company: they name flags, calls and ports that there are."""
+"""The deployment examples use flags, calls and ports that exist."""
 
 from __future__ import annotations
 

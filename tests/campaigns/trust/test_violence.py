@@ -1,4 +1,4 @@
-"""A few kills; `make trust` has hundreds. And that the judge would find out a store that lies."""
+"""A few kills; `make trust` runs hundreds. The judge also detects stores that break their promises."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""`python -m tests.campaigns.trust.throughput`: what keeping costs.
+"""`python -m tests.campaigns.trust.throughput`: measures the cost of persistence.
 
-Memory, SQLite, PostgreSQL in turns; one replica and three.
+It compares memory, SQLite and PostgreSQL in turns, with one replica and with three.
 
-Each turn takes a fresh world, so that all have the same to do. Ratios are of turns that follow each other: what else
-the machine does touches both. Processor time is that of the servers, and of PostgreSQL beside them.
+Each turn uses a fresh world, so that all turns do the same work. Ratios are computed from consecutive turns, because
+other load on the machine affects both. CPU time includes the servers and PostgreSQL.
 """
 
 from __future__ import annotations

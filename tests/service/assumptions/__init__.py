@@ -1,1 +1,1 @@
-"""What a world assumes otherwise: each alternative as it is seen over the interface."""
+"""Alternative assumptions of a world, as visible over the API."""

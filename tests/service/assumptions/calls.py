@@ -1,4 +1,4 @@
-"""Calls, refusals and the form of answers: decisions of the chapter HTTP."""
+"""Calls, refusals and the form of responses: decisions in the chapter HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of cases: what is seen of an assumption as usual, and under each of its alternatives."""
+"""The table of cases: the behaviour visible by default, and under each alternative of an assumption."""
 
 from __future__ import annotations
 

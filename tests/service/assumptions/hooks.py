@@ -1,4 +1,4 @@
-"""Webhooks: endpoints, attempts, and what an event carries."""
+"""Webhooks: endpoints, attempts, and the content of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows what: quotes, transactions, recurring payments, networks and the profile."""
+"""Transitions of quotes, transactions, recurring payments, networks and the profile."""
 
 from __future__ import annotations
 

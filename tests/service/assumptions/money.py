@@ -1,4 +1,4 @@
-"""Amounts, rates, fees, balances and limits: decisions of the chapter Money, and rooms that move it."""
+"""Amounts, rates, fees, balances and limits: decisions in the chapter Money, and in chapters about moving money."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each alternative of an assumption, seen over the interface beside the usual."""
+"""Each alternative of an assumption, compared with the default over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a world is told what to assume: its settings, the flags of a server, and what shows it."""
+"""Ways to set a world's assumptions: its settings and the flags of a server. The chosen assumptions are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a world assumes, and however much of it at once: it goes on working, and its books balance."""
+"""A world works and its ledger balances under any combination of alternative assumptions."""
 
 from __future__ import annotations
 

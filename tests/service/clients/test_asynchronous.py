@@ -1,4 +1,4 @@
-"""The asynchronous client against bare servers: whole responses, streamed ones, and those that break off."""
+"""The asynchronous client against bare servers: whole responses, streamed responses, and broken ones."""
 
 from __future__ import annotations
 

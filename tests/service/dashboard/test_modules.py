@@ -1,4 +1,4 @@
-"""The modules of the page fit together: one import of something that is not there, and the page stays empty."""
+"""The modules of the page fit together. One import of a missing name would leave the page empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard: where it is served, that it needs nothing from outside, and that it speaks the control interface."""
+"""The dashboard: its addresses, no dependency on other hosts, and correct use of the control interface."""
 
 from __future__ import annotations
 

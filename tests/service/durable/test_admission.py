@@ -1,4 +1,4 @@
-"""Replicas with control tokens, and requests of strangers and other teams."""
+"""Replicas with control tokens, and requests from strangers and other teams."""
 
 from __future__ import annotations
 

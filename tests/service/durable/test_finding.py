@@ -1,4 +1,4 @@
-"""Requests for worlds that a replica does not own: with drawn ids, of others, deleted ones."""
+"""Requests for worlds that a replica does not own: random ids, worlds of other replicas, deleted worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim serve --store`: processes that are killed, and stores that a server does not begin with."""
+"""`rampsim serve --store`: processes that are killed, and stores that a server refuses to start with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unreadable rows: those of a journal are dropped and counted, others set their world aside."""
+"""Unreadable rows: rows of a journal are dropped and counted; other rows quarantine their world."""
 
 from __future__ import annotations
 

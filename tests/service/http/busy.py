@@ -1,4 +1,4 @@
-"""A busy morning: calls and actions that leave a row of every sort in a world."""
+"""Calls and actions that create a row of every kind in a world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of text (decision H20): names and references, descriptions and reasons, and pages."""
+"""Length limits of strings (decision H20): names, references, descriptions, reasons, and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clock and the webhooks together: exact instants, real receivers, a receiver that calls back."""
+"""The clock together with webhooks: exact times, real receivers, a receiver that calls the API."""
 
 from __future__ import annotations
 

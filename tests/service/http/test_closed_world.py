@@ -1,4 +1,4 @@
-"""A world is closed (decisions S9 and S14): what is sent to an address of the same world arrives there."""
+"""A world is closed (decisions S9 and S14): a transfer to an address of the same world arrives there."""
 
 from __future__ import annotations
 

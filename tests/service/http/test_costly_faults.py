@@ -1,4 +1,4 @@
-"""Faults over HTTP that integrators lose money to: what is retried, and what comes early, late, twice or unheard."""
+"""Faults that cost integrators money: retried calls, and events that are early, late, duplicated or lost."""
 
 from __future__ import annotations
 

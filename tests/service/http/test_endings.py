@@ -1,4 +1,4 @@
-"""Whatever is open when the server is told to stop, it stops soon, with exit code 0 and nothing in its log."""
+"""A server stops quickly, with exit code 0 and an empty log, whatever requests are in progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is under way on a network that is down is held until it is up again (decision S22)."""
+"""Transactions on a network that is down are held until it is up again (decision S22)."""
 
 from __future__ import annotations
 

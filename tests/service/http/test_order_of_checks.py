@@ -1,4 +1,4 @@
-"""The order of checks of decision H2, and the world that a call belongs to (S26), seen over HTTP."""
+"""The order of checks (decision H2), and the world that a call belongs to (S26), over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What events carry besides what answers show (decision W8)."""
+"""Fields that events have in addition to responses (decision W8)."""
 
 from __future__ import annotations
 

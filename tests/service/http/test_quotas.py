@@ -1,4 +1,4 @@
-"""Quotas of a world: how much of a shared server it may take, and that nothing which they refuse is half done."""
+"""Quotas limit a world's share of a server. A call that a quota refuses changes nothing."""
 
 from __future__ import annotations
 

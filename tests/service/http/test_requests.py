@@ -1,4 +1,4 @@
-"""What every call has in common: order of checks, hostile bodies, limits, gates, request ids."""
+"""Behaviour common to all calls: order of checks, hostile bodies, limits, gates, request ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No view shows a secret: whatever field of whatever call it was put into, rightly or by mistake."""
+"""No view shows a secret, regardless of the field that contains it."""
 
 from __future__ import annotations
 

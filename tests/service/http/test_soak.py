@@ -1,4 +1,4 @@
-"""A long soak: what a world keeps is bounded, apart from resources and what was told of them."""
+"""A long soak: the memory of a world is bounded, except for resources and their events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans of calls and deliveries, as a collector of OpenTelemetry gets them."""
+"""Spans of calls and deliveries, as an OpenTelemetry collector receives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios that would never end, seen from outside: the server goes on, and everybody is told what was stopped."""
+"""Endless scenarios, seen from outside: the server continues and reports what it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ordinary request data that chooses an outcome: the test values, as a partner's pipeline uses them."""
+"""Test values: ordinary request data that selects an outcome, as in a partner's pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace that a request brings along: with the webhooks that follow, and with the events that it caused."""
+"""The trace context of a request is passed on with the webhooks and events that the request causes."""
 
 from __future__ import annotations
 

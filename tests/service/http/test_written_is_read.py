@@ -1,4 +1,4 @@
-"""Whatever sockets let through can be read again: journal, deliveries, inboxes, and the document they become."""
+"""Any data that requests can store can be read again: journal, deliveries, inboxes, and their export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playing scenarios: rules take events, steps are planned and carried out, and all state is data of the world."""
+"""Playing scenarios: rules match events, steps are planned and executed, and all state is part of the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stopping scenarios that would never end, that break, or that reach beyond the end of time."""
+"""Stopping scenarios that would never end, that fail, or that exceed the maximum time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The server as a Starlette application: run by any ASGI server, mounted in another one, called without a socket."""
+"""The server as a Starlette application: run by any ASGI server, mounted in another application, or called without a
+socket.
+"""
 
 from __future__ import annotations
 

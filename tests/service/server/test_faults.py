@@ -1,4 +1,4 @@
-"""Faults as they are made: what can never be hit is refused or warned about; the first that matches acts."""
+"""Creating faults: a fault that can never apply is refused or causes a warning. The first matching fault applies."""
 
 from __future__ import annotations
 

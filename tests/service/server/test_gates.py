@@ -1,4 +1,4 @@
-"""Who may call what (decision H18): each operation under each gate and each permission, seen over HTTP."""
+"""Access to operations (decision H18): each operation under each gate and each permission, over HTTP."""
 
 from __future__ import annotations
 

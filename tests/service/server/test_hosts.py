@@ -1,4 +1,4 @@
-"""Which names a server answers to, and to whose pages: by itself, and as bytes on a socket."""
+"""The host names and web origins that a server accepts, in isolation and as bytes on a socket."""
 
 from __future__ import annotations
 

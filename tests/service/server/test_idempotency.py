@@ -1,4 +1,4 @@
-"""Idempotency keys (decision H14): what they bind, for how long and for whom."""
+"""Idempotency keys (decision H14): their scope and lifetime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of HTTP: what a request says, how much of its body is read, and answers without content."""
+"""HTTP messages: parsing requests, limits on reading a body, and responses without content."""
 
 from __future__ import annotations
 

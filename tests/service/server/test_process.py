@@ -1,4 +1,4 @@
-"""HTTP as the listening server speaks it: bounded in bytes and time, and ended with the client."""
+"""HTTP of the listening server: limits on size and time, and the end of a request when its client disconnects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent at the server that the tests share, in a world of its own."""
+"""An agent's session with the server that the tests share, in a separate world."""
 
 from __future__ import annotations
 

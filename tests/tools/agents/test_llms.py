@@ -1,4 +1,4 @@
-"""`llms.txt` in the form of llmstxt.org: what a language model reads first, and where all of it leads."""
+"""`llms.txt` in the format of llmstxt.org: its content, and the targets of its links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim mcp` as a client of the protocol uses it: started by it, over standard input and output."""
+"""`rampsim mcp` as an MCP client uses it: started by the client, over standard input and output."""
 
 from __future__ import annotations
 

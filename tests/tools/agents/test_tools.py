@@ -1,4 +1,4 @@
-"""The tools of an agent: short answers, refusals that say what to do, and a verdict."""
+"""The tools for agents: short responses, refusals that say what to do, and a verdict."""
 
 from __future__ import annotations
 

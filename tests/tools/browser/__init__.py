@@ -1,4 +1,4 @@
-"""The pages in a browser: a person's clicks and keys in Debian's Chromium, what goes wrong there, and how it looks.
+"""The pages in Debian's Chromium: clicks and keys, errors in the pages, and their appearance.
 
-`make browser` runs them ([README](README.md)).
+`make browser` runs these tests ([README](README.md)).
 """

@@ -1,4 +1,4 @@
-"""What axe-core, a judge of accessibility, finds wrong in a page as it stands."""
+"""Accessibility problems that axe-core finds in the current page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The browser of the tests: Debian's Chromium, driven by Playwright, which brings none of its own."""
+"""The browser for the tests: Debian's Chromium, controlled with Playwright, which installs no browser itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A browser for each worker, a server for each module, and for each test a page on a world of its own."""
+"""A browser for each worker, a server for each module, and for each test a page with a separate world."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pictures of the dashboard, compared loosely with the committed ones.
 
-A picture is saved in a small size (a few KB) and compared as a coarse grid of colours. That shows whether things are
-in their place, regardless of how a machine draws its fonts. `RENEW_PICTURES=1` writes the pictures again.
+A picture is saved in a small size (a few KB) and compared as a coarse grid of colours. The comparison detects elements
+in the wrong place, but not how a machine draws its fonts. `RENEW_PICTURES=1` writes the pictures again.
 """
 
 from __future__ import annotations

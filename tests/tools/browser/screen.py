@@ -1,4 +1,4 @@
-"""The dashboard as a person has it before them: one page on one world, and whatever went wrong in it."""
+"""The dashboard as a user sees it: one page with one world, and any errors in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an integrator's application has done in a world before somebody looks at it."""
+"""The activity of an integrator's application in a world before a user opens it."""
 
 from __future__ import annotations
 

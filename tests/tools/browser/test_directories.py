@@ -1,4 +1,4 @@
-"""Scenarios from a directory: the dashboard shows what has become of their files, as soon as they are written."""
+"""Scenarios from a directory: the dashboard shows changes to the files immediately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation in a browser: everybody can read it, search it with the keyboard, and copy from it."""
+"""The documentation in a browser: accessible pages, search with the keyboard, and copy buttons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody can use every panel: axe-core finds nothing, light and dark, on a wide screen and on a phone."""
+"""Every panel is accessible: axe-core finds nothing, in light and dark, on a wide screen and on a phone."""
 
 from __future__ import annotations
 

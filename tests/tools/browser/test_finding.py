@@ -1,4 +1,4 @@
-"""Finding things: an order among many in four clicks, search, the keyboard alone, a phone."""
+"""Finding things: one order among many in four clicks, with search, with the keyboard alone, and on a phone."""
 
 from __future__ import annotations
 

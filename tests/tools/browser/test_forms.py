@@ -1,4 +1,4 @@
-"""Forms that follow what is chosen in them, and files that stay as they were written."""
+"""Forms that depend on the chosen values, and files whose text does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that others chose never run: every panel shows them as they were written."""
+"""Untrusted strings are never executed: every panel shows them unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard by keyboard alone: the focus goes along with what is opened and closed."""
+"""The dashboard with the keyboard alone: focus follows what is opened and closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Money on its way, followed and moved by clicking: an onramp, an offramp, a payout that fails, a quote that lapses."""
+"""Orders that are followed and controlled with clicks: an onramp, an offramp, a failing payout, an expiring quote."""
 
 from __future__ import annotations
 

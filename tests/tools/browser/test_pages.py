@@ -1,4 +1,4 @@
-"""The other pages of the server: nothing goes wrong in them either."""
+"""The other pages of the server have no errors either."""
 
 from __future__ import annotations
 

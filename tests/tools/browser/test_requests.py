@@ -1,4 +1,4 @@
-"""Requests: their results, filters that can be shared, and the way out of an empty list."""
+"""Requests: their results, filters that can be shared, and the link out of an empty list."""
 
 from __future__ import annotations
 

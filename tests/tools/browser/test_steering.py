@@ -1,4 +1,4 @@
-"""Steering a world by forms: faults, events on demand, snapshots, scenarios, actions."""
+"""Controlling a world with forms: faults, events on demand, snapshots, scenarios, actions."""
 
 from __future__ import annotations
 

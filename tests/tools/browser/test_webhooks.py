@@ -1,4 +1,4 @@
-"""Webhooks: an event that is sent again."""
+"""Webhooks: sending an event again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running receivers, each with a world of its own, and certification runs."""
+"""Running receivers, each with a separate world, and certification runs."""
 
 from __future__ import annotations
 

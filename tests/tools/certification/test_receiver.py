@@ -1,4 +1,4 @@
-"""The reference receiver: its verifier with arbitrary requests, and its command."""
+"""The reference receiver: signature verification of arbitrary requests, and its command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Books from a command, a URL, CSV, SQLite or a function."""
+"""The application's records from a command, a URL, CSV, SQLite or a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A running server for the command line to speak to, and a way to call commands in this process."""
+"""A running server for the command line, and a way to run commands in this process."""
 
 from __future__ import annotations
 

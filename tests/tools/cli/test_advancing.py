@@ -1,4 +1,4 @@
-"""What a terminal shows of an advance, and that nothing else does."""
+"""The progress of an advance, which only a terminal shows."""
 
 from __future__ import annotations
 

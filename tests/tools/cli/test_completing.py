@@ -1,4 +1,4 @@
-"""Shell completion: the scripts, and and names from the server or from shipped files."""
+"""Shell completion: the scripts, and names from the server or from included files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line says when the server does not answer, refuses, or is something else."""
+"""Messages of the command line if the server does not respond, refuses, or is not a simulator."""
 
 from __future__ import annotations
 

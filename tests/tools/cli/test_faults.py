@@ -1,4 +1,4 @@
-"""`rampsim faults`: options made from the models, presets by name, and what they come to."""
+"""`rampsim faults`: options derived from the models, presets by name, and the resulting faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim find`: by an id, and by nothing that there is."""
+"""`rampsim find`: with an id, and without a match."""
 
 from __future__ import annotations
 

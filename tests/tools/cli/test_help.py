@@ -1,4 +1,4 @@
-"""`rampsim --help`: sections, and what each command is for in one line of 80 columns."""
+"""`rampsim --help`: sections, and a description of each command in one line of 80 columns."""
 
 from __future__ import annotations
 

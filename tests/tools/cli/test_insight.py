@@ -1,4 +1,4 @@
-"""`rampsim advice` and `rampsim coverage`: what they print, write and exit with."""
+"""`rampsim advice` and `rampsim coverage`: output, files and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at a running server from the command line."""
+"""Inspecting a running server with commands."""
 
 from __future__ import annotations
 

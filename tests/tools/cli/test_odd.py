@@ -1,4 +1,4 @@
-"""Odd files and odd servers: one line, an exit code of wrong usage or of no simulator, and never a traceback."""
+"""Odd files and odd servers: one line of output, exit code 2 or 3, and never a traceback."""
 
 from __future__ import annotations
 

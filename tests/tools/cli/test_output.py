@@ -1,4 +1,4 @@
-"""What commands print never steers a terminal, whoever chose the text."""
+"""Output never controls a terminal, whatever strings it contains."""
 
 from __future__ import annotations
 

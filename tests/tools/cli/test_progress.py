@@ -1,4 +1,4 @@
-"""How far an exploration is, as it is told at a terminal and in a log."""
+"""The progress of an exploration on a terminal and in a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim record` and `rampsim trigger`: from what was done by hand to a file that repeats it."""
+"""`rampsim record` and `rampsim trigger`: from manual steps to a scenario file that repeats them."""
 
 from __future__ import annotations
 

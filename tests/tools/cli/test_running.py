@@ -1,4 +1,4 @@
-"""How commands find the server that runs here, and `rampsim wait`."""
+"""How commands find the server that was started here, and `rampsim wait`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim serve`: flags, variables, what it refuses to start with, and the line that says it is ready."""
+"""`rampsim serve`: flags, variables, invalid settings, and the ready line."""
 
 from __future__ import annotations
 

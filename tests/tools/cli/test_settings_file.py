@@ -1,4 +1,4 @@
-"""The settings file: where it is found, what it may say, and who goes before it."""
+"""The settings file: its location, its content, and the order of precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steering a running server from the command line: clock, actions, worlds."""
+"""Controlling a running server with commands: clock, actions, worlds."""
 
 from __future__ import annotations
 

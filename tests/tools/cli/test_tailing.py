@@ -1,4 +1,4 @@
-"""`rampsim tail`: what it shows of the stream, and how it goes on and ends."""
+"""`rampsim tail`: its output, reconnecting, and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds, snapshots, scenarios of a running server, inboxes and the dashboard, by commands."""
+"""Commands for worlds, snapshots, scenarios on a running server, inboxes and the dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulator to run against, in a process of its own, as a partner's server would be."""
+"""A simulator under test in a separate process, like a partner's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Playing laws against a service that refuses, lacks data, sends garbage or does not respond."""
+"""Running the behaviour rules against a service that refuses, lacks data, sends garbage or does not respond."""
 
 from __future__ import annotations
 

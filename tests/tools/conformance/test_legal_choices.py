@@ -1,4 +1,4 @@
-"""Services that make another choice where the specification leaves one. They break no promise."""
+"""Services that choose differently where the specification permits it. They break no promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of responses: their place, and whether it was promised."""
+"""Faults in responses: their path, and whether the specification covers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract, and what the scenarios that ship really showed, made once for all tests of this package."""
+"""The contract, and the results of the included scenarios, computed once for all tests in this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assumptions: which kind each is, what it says, and where the contract names it."""
+"""Assumptions: the kind and text of each one, and the places where the contract cites it."""
 
 from __future__ import annotations
 

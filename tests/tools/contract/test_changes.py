@@ -1,4 +1,4 @@
-"""Two contracts compared: what breaks clients, what does not, and how it is said."""
+"""Comparison of two contracts: breaking changes, other changes, and their descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything the interface answers and emits is as the contract says, and what is not is found out."""
+"""All responses and events match the contract, and deviations are detected."""
 
 from __future__ import annotations
 

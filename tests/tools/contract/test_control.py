@@ -1,4 +1,4 @@
-"""The contract of the control interface, and the contract as a running simulator serves it."""
+"""The contract of the control interface, as a file and as served by a running simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every control call is really made once, and its answer is as `control.yaml` says, to the last member."""
+"""Every control call is made once, and its response matches `control.yaml` in every field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything in the contract of the control interface says what it means."""
+"""Every part of the control interface's contract has a description."""
 
 from __future__ import annotations
 

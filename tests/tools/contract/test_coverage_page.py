@@ -1,4 +1,4 @@
-"""Everything of the interface is shown by a scenario or a test, and the pages that say so are what the runs show."""
+"""A scenario or a test covers every part of the API, and the coverage pages match the runs."""
 
 from __future__ import annotations
 

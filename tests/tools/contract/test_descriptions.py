@@ -1,4 +1,4 @@
-"""Every field of every schema in `contracts/` says what it means."""
+"""Every field of every schema in `contracts/` has a description."""
 
 from __future__ import annotations
 

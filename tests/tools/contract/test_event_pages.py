@@ -1,4 +1,4 @@
-"""The pages of events: each is whole, its links lead somewhere, and the receiver on it runs, also on real requests."""
+"""The event pages are complete, their links work, and their receiver works with real requests."""
 
 from __future__ import annotations
 

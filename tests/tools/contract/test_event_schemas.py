@@ -1,4 +1,4 @@
-"""The schemas of events take what is new, and refuse an event that does not tell what its type promises."""
+"""The event schemas accept additions, and reject an event without the fields that its type promises."""
 
 from __future__ import annotations
 

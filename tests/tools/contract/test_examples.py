@@ -1,4 +1,4 @@
-"""The first examples of the contract are calls that work: sent in order to a fresh server, each succeeds."""
+"""The first examples in the contract are valid calls: sent in order to a new server, each one succeeds."""
 
 from __future__ import annotations
 

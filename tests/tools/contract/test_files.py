@@ -1,4 +1,4 @@
-"""What is committed under contracts/ is what the code says, and every file can be used by itself."""
+"""The committed files in contracts/ are up to date, and each one can be used alone."""
 
 from __future__ import annotations
 

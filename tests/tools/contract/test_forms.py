@@ -1,4 +1,4 @@
-"""The forms of the contract: whatever the strict one accepts the open one accepts, and the promised one."""
+"""The forms of the contract: the open and the promised form accept everything that the strict form accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client for TypeScript comes from a server as npm packs it."""
+"""A server provides the TypeScript client as a package like one from `npm pack`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract is complete: every operation, status, code and field, each with where it comes from."""
+"""The contract is complete: every operation, status, code and field has a provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages for people: state diagrams, assumptions."""
+"""The readable pages: state diagrams and assumptions."""
 
 from __future__ import annotations
 

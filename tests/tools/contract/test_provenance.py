@@ -1,4 +1,4 @@
-"""What is promised and what is a guess, constraint by constraint: told apart in the strict contract, and kept apart."""
+"""Promises and guesses, constraint by constraint: the strict contract distinguishes them."""
 
 from __future__ import annotations
 

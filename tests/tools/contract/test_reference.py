@@ -1,4 +1,4 @@
-"""The reference page: it tells everything that the contract says, in its place, and fits into 300 kB."""
+"""The reference page contains everything in the contract, and is smaller than 300 kB."""
 
 from __future__ import annotations
 

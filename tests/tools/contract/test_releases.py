@@ -1,4 +1,4 @@
-"""The contract of today against the one that was released: no promise is broken unless the changelog says so."""
+"""Comparison of the current contract with the released one: the changelog mentions every broken promise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every call and every event of every scenario that ships is as the files of the contract say, each by itself."""
+"""Every call and every event of the included scenarios matches each of the contract files."""
 
 from __future__ import annotations
 

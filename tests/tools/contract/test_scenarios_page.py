@@ -1,4 +1,4 @@
-"""The page of the scenario language: what it shows is valid, runs, and has every field and every kind."""
+"""The scenario language page: its examples are valid and run, and it covers every field and every kind."""
 
 from __future__ import annotations
 

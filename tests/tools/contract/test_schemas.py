@@ -1,4 +1,4 @@
-"""What a schema takes from its shape or body: texts of fields, meanings of values, and what is a guess about it."""
+"""The parts of a schema that come from its shape or body: field descriptions, meanings of values, assumptions."""
 
 from __future__ import annotations
 

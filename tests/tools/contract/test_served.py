@@ -1,4 +1,4 @@
-"""The contract as a server gives it away names that server: host, port, scheme and the prefix it is mounted under."""
+"""The contract from a server contains that server's address: host, port, scheme and mount prefix."""
 
 from __future__ import annotations
 

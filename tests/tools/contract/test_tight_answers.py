@@ -1,4 +1,6 @@
-"""The strict contract takes no ramp that has what the other kind has, lacks what its own has, or has come too far."""
+"""The strict contract rejects a ramp with fields of the other type, without the fields of its own type, or with a
+status that its fields exclude.
+"""
 
 from __future__ import annotations
 

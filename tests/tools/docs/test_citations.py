@@ -1,4 +1,4 @@
-"""Whatever cites a clause or a decision leads to an anchor that exists."""
+"""Every cited clause or decision has an anchor."""
 
 from __future__ import annotations
 

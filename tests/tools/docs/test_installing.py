@@ -1,4 +1,4 @@
-"""Every text that installs the simulator names a wheel, a repository or an index, never the bare public name."""
+"""Every installation instruction names a wheel, a repository or an index, never the bare public name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation: every page is found, served, and leads where it says."""
+"""The documentation: every page is listed and served, and its links work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that are made from the code: up to date, and with examples that are true."""
+"""The pages generated from the code are up to date, and their examples are correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every block of the documentation is run, read or marked with a reason (`tests/snippets.py` says how)."""
+"""Every block in the documentation is run, parsed, or skipped with a reason (see `tests/snippets.py`)."""
 
 from __future__ import annotations
 

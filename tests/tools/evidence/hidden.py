@@ -1,7 +1,7 @@
-"""Probes of hidden services: simulators with assumptions switched at random, other reference data, other behaviour.
+"""Probes hidden services: simulators with randomly switched assumptions, other reference data, or other behaviour.
 
-`python -m tests.tools.evidence.hidden [SEEDS] [MODE]...` prints for each mode what was decided, and what wrongly.
-`make evidence ARGS=200` runs the whole campaign.
+`python -m tests.tools.evidence.hidden [SEEDS] [MODE]...` prints the correct and the wrong verdicts for each mode. `make
+evidence ARGS=200` runs the whole campaign.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Secrets in every position of a call: what a recording must not contain."""
+"""Secrets in every position of a call. None of them may appear in a recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rampsim capture` as a user runs it, before a simulator and before servers that are not the service."""
+"""`rampsim capture` as a user runs it, in front of a simulator and of servers that are not the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doors for observed files outside HTTP: command line, settings file, variable, pytest, explore."""
+"""Ways to use observed files besides HTTP: command line, settings file, variable, pytest, explore."""
 
 from __future__ import annotations
 

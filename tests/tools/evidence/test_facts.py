@@ -1,4 +1,4 @@
-"""Facts: reading reference data from a service, and worlds that have it instead of the shipped data."""
+"""Facts: reading reference data from a service, and worlds with this data in place of the shipped data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few hidden services of each mode. `make evidence` plays many."""
+"""A few hidden services of each mode. `make evidence` runs many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that a listener receives too early, too late or not at all decide nothing."""
+"""Events that arrive too early, too late or not at all do not decide an assumption."""
 
 from __future__ import annotations
 

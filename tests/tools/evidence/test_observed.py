@@ -1,4 +1,4 @@
-"""The observed file: reading, refusals, agreement and age."""
+"""The observed file: reading, invalid files, files that disagree, and old files."""
 
 from __future__ import annotations
 

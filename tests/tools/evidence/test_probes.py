@@ -1,4 +1,4 @@
-"""The stored probes: each tells its assumption from the alternatives, whatever else is switched."""
+"""The stored probes: each one distinguishes its assumption from the alternatives, whatever else is switched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The relay of `rampsim capture`: client and service see what they would see without it."""
+"""The relay of `rampsim capture`: client and service see the same as without it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What `rampsim capture` costs: `python -m tests.tools.evidence.throughput` prints it.
+"""Measures the cost of `rampsim capture`: `python -m tests.tools.evidence.throughput` prints it.
 
-The same client makes the same calls directly and through the relay, in turn, within one run.
+The same client makes the same calls directly and through the relay, in turns, within one run.
 """
 
 from __future__ import annotations

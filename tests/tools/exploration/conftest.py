@@ -1,4 +1,4 @@
-"""What all tests of explore have in common."""
+"""Fixtures for all tests of explore."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How long explore takes over the forty tests beside this: `make bench-explore`, or with what it takes as ARGS.
+"""Measures how long explore takes for the forty tests: `make bench-explore`, with options as ARGS.
 
-Nothing is asserted of time anywhere; these are the rows of the table in the README beside this.
+No test asserts on time. The results are the rows of the table in the README next to this file.
 """
 
 from __future__ import annotations

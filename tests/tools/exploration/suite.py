@@ -1,4 +1,4 @@
-"""Suites of integrators as files, and explore over them as a command line has it."""
+"""Test suites of integrators as files, and explore runs on them with the options of the command line."""
 
 from __future__ import annotations
 

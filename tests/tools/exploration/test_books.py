@@ -1,4 +1,4 @@
-"""Books of every sort under explore: those of a page are read as it says, and what they have wrong is found."""
+"""Different sources of books under explore: they are read as the documentation says, and wrong books are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of faults that need more than one failure: repeated failures, lost events, the calendar."""
+"""Fault classes that need more than one failure: repeated failures, lost events, the calendar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crash-in-handler` and `crash-in-call`: an application in the tests' process dies between two of its statements."""
+"""`crash-in-handler` and `crash-in-call`: an application in the tests' process dies between two statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as reached, and who pays when a test is over."""
+"""Sites that count as reached, and payments after the end of a test."""
 
 from __future__ import annotations
 

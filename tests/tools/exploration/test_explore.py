@@ -1,4 +1,4 @@
-"""`rampsim explore` from outside: what it finds, what it does not, and how it ends."""
+"""`rampsim explore` from outside: its findings, its limits, and its exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`rampsim explore --assumptions` from outside and inside: on what a suite depends, and what to ask."""
+"""`rampsim explore --assumptions` from outside and inside: the assumptions a suite depends on, and the resulting
+questions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries count as forged or stale by what was done to them when they were sent, whatever has changed since."""
+"""A delivery counts as forged or stale if it was mutated when it was sent, even if keys or clock change later."""
 
 from __future__ import annotations
 

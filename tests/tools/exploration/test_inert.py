@@ -1,4 +1,4 @@
-"""Every class of faults happens where it is planned, and one that is made inert is told to have not."""
+"""Every fault class applies where it is planned. A class that is made ineffective is reported as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is made of, seen by the tests and the hooks of an integrator: each writes down what it meets."""
+"""The parts of a run, seen by an integrator's tests and hooks, which log what they see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is random in a test: named alike in all runs, so that only what the fault did is different."""
+"""Random values in a test have the same names in all runs, so that only effects of the fault differ."""
 
 from __future__ import annotations
 

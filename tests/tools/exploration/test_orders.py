@@ -1,4 +1,4 @@
-"""`--plan orders`: the deliveries of a test in every order and multiplicity."""
+"""`--plan orders`: the deliveries of a test in every order, each event up to several times."""
 
 from __future__ import annotations
 

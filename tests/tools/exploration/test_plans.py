@@ -1,4 +1,4 @@
-"""Which runs a plan has, and which of them a budget leaves; what is known of earlier findings."""
+"""The runs in a plan, the runs that fit into a budget, and the handling of earlier findings."""
 
 from __future__ import annotations
 

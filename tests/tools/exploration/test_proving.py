@@ -1,4 +1,6 @@
-"""`--prove PATCH`: in a copy of a repository or a directory, which stays as it is, and what cannot be proved."""
+"""`--prove PATCH`: with copies of a repository or a directory, which does not change, and findings that cannot be
+proved.
+"""
 
 from __future__ import annotations
 

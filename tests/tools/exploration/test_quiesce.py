@@ -1,4 +1,4 @@
-"""`pytest_rampsim_quiesce` and `--quiesce`: applications whose work goes on after their response."""
+"""`pytest_rampsim_quiesce` and `--quiesce`: applications that continue to work after their response."""
 
 from __future__ import annotations
 

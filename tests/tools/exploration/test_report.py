@@ -1,4 +1,4 @@
-"""What explore writes: the page, JUnit, the receipt, findings as scenario files, and the line that replays one."""
+"""The output of explore: the page, JUnit, the receipt, findings as scenario files, and the replay command."""
 
 from __future__ import annotations
 

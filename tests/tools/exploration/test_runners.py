@@ -1,4 +1,4 @@
-"""Suites that are not pytest, or not alone: whatever runs them, they are explored by environment variables alone."""
+"""Suites in other runners than pytest: explore needs only environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample integrator under explore: the careful shop passes, and every mistake is found by its own class."""
+"""The sample integrator under explore: the careful shop passes, and every mistake is found by its own fault class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--settle none|before|after`: what the books say before and after the integrator's job."""
+"""`--settle none|before|after`: the books before and after the integrator's job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore on a service that is no ramp: calls of the library of `tests/toy` fail, and its test is judged."""
+"""Explore with a service other than the ramp: calls of the toy library `tests/toy` fail, and its test is judged."""
 
 from __future__ import annotations
 

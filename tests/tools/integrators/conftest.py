@@ -1,4 +1,4 @@
-"""The fixtures of the kit, which other tests of this repository put their own in place of, and shops at work in it."""
+"""The fixtures of the test kit, in place of those that other tests in this repository use, and shops in worlds."""
 
 from __future__ import annotations
 

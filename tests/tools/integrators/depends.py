@@ -1,8 +1,8 @@
-"""What the shop's tests depend on of what the simulator assumes, worked out by reading them.
+"""The simulator's assumptions on which the shop's tests depend, determined by reading the tests.
 
-By assumption and alternative: the tests that no longer hold when it is in force. Every other alternative makes no
-difference to `test_shop` and `test_newcomer`. The shop itself keeps its books right under all of them but the kept fee,
-of which it knows nothing.
+For each assumption and alternative: the tests that fail under the alternative. Other alternatives do not affect
+`test_shop` and `test_newcomer`. The shop itself keeps correct books under all alternatives except the kept fee, which
+it does not know about.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can go wrong with money, class by class: each a few faults, a scenario, or something the outside world does."""
+"""Failures that can cost money, by class: each one consists of a few faults, a scenario, or an outside event."""
 
 from __future__ import annotations
 

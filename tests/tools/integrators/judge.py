@@ -1,4 +1,4 @@
-"""Whether a shop's books and the simulator's agree, to the cent: the one measure of every test here."""
+"""Compares a shop's books with the simulator's ledger, to the cent. All tests in this package use this comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shop at work in a world of the simulator: its customers, its webhooks, its jobs, and the judge at the end."""
+"""A shop in a simulator's world: its customers, its webhooks, its jobs, and the final comparison of its books."""
 
 from __future__ import annotations
 

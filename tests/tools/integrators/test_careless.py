@@ -1,4 +1,4 @@
-"""Every mistake costs money under a fault that the careful shop survives, and the judge sees it."""
+"""Every mistake costs money under a fault that the careful shop survives, and comparing the books detects it."""
 
 from __future__ import annotations
 

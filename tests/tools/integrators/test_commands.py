@@ -1,4 +1,4 @@
-"""The shop as it runs for customers: a server of its own, webhooks over loopback, and its commands."""
+"""The shop as it runs for customers: its own server, webhooks over loopback, and its commands."""
 
 from __future__ import annotations
 

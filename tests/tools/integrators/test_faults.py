@@ -1,4 +1,4 @@
-"""The careful shop under every class of faults, and under what chance makes of them: no money is lost or doubled."""
+"""The careful shop under every class of faults, and under random combinations: no money is lost or doubled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge holds the books against the ledger itself, not only against what transactions show."""
+"""The comparison uses the ledger itself, not only the amounts in transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What everybody tests first of an integration, and what the kit makes of it: nothing here is about the simulator."""
+"""The first tests that integrators write, with the test kit. They test an integration, not the simulator."""
 
 from __future__ import annotations
 

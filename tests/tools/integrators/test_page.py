@@ -1,6 +1,6 @@
-"""The page "In your tests" keeps its word in every way in which its tests can be run.
+"""The tests on the page "In your tests" work in every way in which they can be run.
 
-That each block runs as it stands is held with all other pages by `tests/tools/docs/test_snippets.py`.
+`tests/tools/docs/test_snippets.py` checks that each block works unchanged, as on all pages.
 """
 
 from __future__ import annotations

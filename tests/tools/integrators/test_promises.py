@@ -1,4 +1,4 @@
-"""What is promised of the code in this folder: it is short, and the careful shop knows of no mistake."""
+"""Promises about the code in this folder: it is short, and the careful shop does not import its mistakes."""
 
 from __future__ import annotations
 

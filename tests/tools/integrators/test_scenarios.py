@@ -1,4 +1,4 @@
-"""The careful shop against every scenario that ships and does something by itself: no money is lost or doubled."""
+"""The careful shop with every included scenario that acts on its own: no money is lost or doubled."""
 
 from __future__ import annotations
 

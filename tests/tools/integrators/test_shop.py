@@ -1,4 +1,4 @@
-"""The shop's own flows, as its owner tests them with the kit."""
+"""The shop's own flows, tested with the test kit as its owner would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the judges share: the contract as it is committed, copies that are broken, and generated clients."""
+"""Fixtures for the judges: the committed contract, broken copies, and generated clients."""
 
 from __future__ import annotations
 

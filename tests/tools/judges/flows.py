@@ -1,7 +1,7 @@
-"""An integration on the generated client: an onramp, an offramp, a swap and a recurring payment, each to its end.
+"""An integration with the generated client: a complete onramp, offramp, swap and recurring payment.
 
-`ramp_client` is what openapi-python-client makes of the contract; mypy checks this file against it, strictly. It runs
-against a simulator with a manual clock and the autopilot: `python flows.py http://127.0.0.1:8642`.
+`ramp_client` is generated from the contract by openapi-python-client, and mypy checks this file against it in strict
+mode. It needs a simulator with a manual clock and the autopilot: `python flows.py http://127.0.0.1:8642`.
 """
 
 from __future__ import annotations

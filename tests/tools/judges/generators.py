@@ -1,9 +1,9 @@
-"""Generators of clients as judges: each in its default configuration, its client compiled and run.
+"""Client generators as judges: each one runs in its default configuration, and its client is compiled and executed.
 
-A row says how a generator is called, how what it made is compiled together with the integration in `clients/`, and how
-that is run against a simulator. What a machine lacks is named, and the row is skipped. Generated code goes to a
-directory that the caller gives; nothing is kept. `python -m tests.tools.judges.generators` judges by all of them, and
-renews the table in `contracts/README.md` when none was skipped.
+A row contains the command for a generator, the command that compiles its output together with the integration in
+`clients/`, and the command that runs the result against a simulator. If a machine lacks a tool, the row is skipped and
+the output names the tool. Generated code goes to a directory that the caller specifies and is not saved. `python -m
+tests.tools.judges.generators` runs all rows, and renews the table in `contracts/README.md` if none was skipped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The service as it may be a year from now: each object in answers and events has a member more, some values are new.
+"""The service as it may be in a year: each object in responses and events has an additional field, and some values are
+new.
 
-Clients in the field must survive this; that is what the contract for generators is open for.
+Clients in production must handle this, and the open form of the contract exists for this purpose.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client generated from the contract carries an integration: it type-checks, and every flow comes to its end."""
+"""A client generated from the contract works in an integration: it type-checks, and every flow completes."""
 
 from __future__ import annotations
 

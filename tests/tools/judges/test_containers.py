@@ -1,4 +1,4 @@
-"""The Testcontainers recipes for Java and Go: compiled against a stand-in, and run with a simulator."""
+"""The Testcontainers recipes for Java and Go: compiled against a stub, and run with a simulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard's modules reckon without a document is tested by Node."""
+"""Node tests the dashboard's modules that do not use the DOM."""
 
 from __future__ import annotations
 

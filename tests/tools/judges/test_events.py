@@ -1,4 +1,4 @@
-"""The schemas of events compile as they are with validators as they come, and judge every event that scenarios send."""
+"""Unmodified validators compile the event schemas and accept every event that scenarios send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collection and the flows run as they stand against a fresh server: Postman's runner and Redocly's do so here."""
+"""The collection and the workflows run unmodified against a new server, with the runners of Postman and Redocly."""
 
 from __future__ import annotations
 

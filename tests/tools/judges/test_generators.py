@@ -1,4 +1,4 @@
-"""Every generator makes a client that compiles, carries an integration and survives a service that has grown."""
+"""Every generator creates a client that compiles, works in an integration and handles additions to the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The k6 recipe under Node, with a stand-in for k6's modules: it loads an application and leaves no fault behind."""
+"""The k6 recipe under Node, with stubs for k6's modules: it loads an application and removes its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redocly and Spectral find nothing in the contract, not even a warning, and do find what is broken."""
+"""Redocly and Spectral report nothing for the contract, not even a warning, and do report defects in broken copies."""
 
 from __future__ import annotations
 

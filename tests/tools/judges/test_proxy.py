@@ -1,8 +1,7 @@
-"""The scenarios that ship, played through a validating proxy (Prism), which sees no answer that breaks the contract.
+"""The included scenarios, run through a validating proxy (Prism) that finds no response that violates the contract.
 
-The simulator is a real server on a port of its own with a manual clock; Prism stands before it and holds every call
-and answer against the contract. Calls that are wrong on purpose break it on the side of the request, which is what they
-are for; no answer may.
+The simulator is a real server on its own port with a manual clock. Prism checks every call and response against the
+contract. Intentionally wrong calls violate it in the request. No response may violate it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The recipes are what GitHub, GitLab and compose read: judged by the schemas that these publish."""
+"""The recipe files are valid for GitHub, GitLab and compose, according to their published schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference page's script is executed, and the samples that it shows are run as they stand."""
+"""The script on the reference page is executed, and its samples are run unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The TypeScript client keeps what it says: its types are the contract's, its fixtures work, and it is a package."""
+"""The TypeScript client: its types match the contract, its fixtures work, and it is a valid package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifiers of `contracts/webhooks.md`, as they stand there, against `contracts/webhook-vectors.json`."""
+"""The verifiers in `contracts/webhooks.md`, run unchanged with `contracts/webhook-vectors.json`."""
 
 from __future__ import annotations
 

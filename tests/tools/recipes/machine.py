@@ -1,7 +1,7 @@
-"""What a CI service gives to the scripts of a job, on this machine: runners of GitHub's workflows and of GitLab's jobs.
+"""Runners for GitHub workflows and GitLab jobs on this machine, in place of the CI services.
 
-Both run every script in bash as the service does. What pip would fetch is not fetched: `python3` here is a script in
-whose environments `pip install` of the simulator puts the command `rampsim`, and nothing else knows that command.
+Both run each script in bash as the service does. Nothing is downloaded: `python3` is a script here, and `pip install`
+of the simulator in its environments only adds the command `rampsim`, which is not available elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A partner's small project: a test that needs the simulator, and a workflow that is red because nobody serves it."""
+"""A partner's small project: a test that needs the simulator, and a workflow that fails because no simulator is
+running.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files for coding agents: what they name is there, and the test that they show passes."""
+"""The files for coding agents: the names in them exist, and the test that they show passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A red pipeline of a partner turns green by a recipe alone, and what goes wrong is said."""
+"""A recipe is enough to make a partner's failing pipeline pass, and problems are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipes with containers, with processes of this machine in their place: they need no Docker, and judge none."""
+"""The container recipes, with processes in place of containers. The tests do not need Docker and do not test it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds of the test kit, over HTTP in the server that the tests share, and in process."""
+"""Worlds of the test kit, over HTTP on the server that the tests share, and in process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an integrator does, in one line each."""
+"""Steps of an integrator in one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small suites of a partner's, run by a pytest of their own, and what a person reads of it."""
+"""A partner's small test suites, run by a separate pytest, and its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`@pytest.mark.against`: one test on the simulator and on a service, which is another simulator here."""
+"""`@pytest.mark.against`: one test on the simulator and on a service, which is a second simulator here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is done in a world: its books balance, and its timeline tells everything in an order that can be."""
+"""After any steps in a world, its ledger balances and its timeline lists everything in a possible order."""
 
 from __future__ import annotations
 

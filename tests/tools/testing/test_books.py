@@ -1,4 +1,4 @@
-"""The account's books: sums and entries, balanced in every currency whatever happened."""
+"""The account's ledger: sums and entries, balanced in every currency after any event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clients of a world: they sign in by themselves, and are closed with it."""
+"""The clients of a world: they authenticate automatically, and are closed with the world."""
 
 from __future__ import annotations
 

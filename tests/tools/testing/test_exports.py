@@ -1,4 +1,4 @@
-"""What a partner imports of the test kit: these names, seen by a type checker, and nothing heavy before it is used.
+"""The public names of the test kit: visible to a type checker, and imported on first use.
 
 mypy reads the tests with the package (`files` in pyproject.toml): `assert_type` is its part of the test.
 """

@@ -1,4 +1,4 @@
-"""Faults of the wire in a test: put in force at once, for a block or for good."""
+"""Injected faults in a test: active immediately, for a block or permanently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applications that get the deliveries of a receiver: what they see, what they answer, and how they fail."""
+"""Applications behind a receiver: the requests they get, their responses, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time of a test and the simulated time as one."""
+"""The frozen time of a test follows simulated time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole server in the process of the test, without any socket."""
+"""A complete server in the test process, without sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems without uvloop and without POSIX file locks: the package is imported, serves and runs tests there."""
+"""Systems without uvloop or POSIX file locks: the package can be imported, serve and run tests."""
 
 from __future__ import annotations
 

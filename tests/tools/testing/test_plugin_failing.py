@@ -1,4 +1,4 @@
-"""What a failing test shows of its world, and what is kept of it."""
+"""The report about the world of a failing test, and the files and worlds that are kept."""
 
 from __future__ import annotations
 

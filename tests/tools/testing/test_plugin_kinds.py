@@ -1,4 +1,4 @@
-"""The kinds of tests that the fixtures serve: in process, async, unittest, with fixtures of the same names."""
+"""The kinds of tests that the fixtures support: in process, async, unittest, with fixtures of the same names."""
 
 from __future__ import annotations
 

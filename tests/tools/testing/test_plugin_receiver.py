@@ -1,4 +1,4 @@
-"""Webhooks, frozen time and worlds in process under pytest, and what a person reads when they fail."""
+"""Webhooks, frozen time and worlds in process under pytest, and the messages when such tests fail."""
 
 from __future__ import annotations
 

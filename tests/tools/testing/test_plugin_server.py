@@ -1,4 +1,4 @@
-"""The server of a run: one for all workers, and gone with the last process that needs it, however that ends."""
+"""The server of a run: shared by all workers, and stopped after the last process that needs it, however it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told at the end of a run: what its tests have exercised, and advice for which it fails."""
+"""The summary at the end of a run: the exercised parts of the API, and advice that fails the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test finds in `received`: everything that it has caused by then."""
+"""`received` contains every delivery that the test has caused so far."""
 
 from __future__ import annotations
 

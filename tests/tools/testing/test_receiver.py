@@ -1,4 +1,4 @@
-"""The receiver of webhooks: what came, whether it is genuine, and what it is answered."""
+"""The webhook receiver: deliveries, their signatures, and responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers for tests: in a process of their own that ends with them, and what is told when there is none."""
+"""Servers for tests: in a separate process that ends with the tests, and the messages if a server cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strategies for partners: what they give fits the contract, and the simulator mostly accepts it."""
+"""Hypothesis strategies: their values match the contract, and the simulator accepts most of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline of a world: what a failing test prints, and the control call that it is made of."""
+"""The timeline of a world: the output of a failing test, and the control call behind it."""
 
 from __future__ import annotations
 

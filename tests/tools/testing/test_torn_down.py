@@ -1,4 +1,4 @@
-"""No delivery reaches an application whose test, or block, has ended."""
+"""No delivery reaches an application after the end of its test or block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`World`: every member, seen as a test of a partner sees it."""
+"""`World`: every attribute, as used in a partner's test."""
 
 from __future__ import annotations
 

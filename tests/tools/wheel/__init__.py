@@ -1,1 +1,1 @@
-"""What the built wheel does in an environment of its own, away from the checkout (`make wheel-check`)."""
+"""Checks of the built wheel in a separate environment, away from the checkout (`make wheel-check`)."""

@@ -1,7 +1,7 @@
-"""Follow the README in a fresh clone: every block in order, with an empty home and nothing installed beforehand.
+"""Follows the README in a new clone: every block in order, with an empty home directory and nothing preinstalled.
 
-`python -m tests.tools.wheel.clone` clones the last commit, so changes that are not committed are not seen. The server
-of `make run` takes a free port. Only the alternatives to `make run` are left out.
+`python -m tests.tools.wheel.clone` clones the last commit, so uncommitted changes are not included. The server of `make
+run` uses a free port. Only the alternatives to `make run` are skipped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Every extra of the wheel alone: each in an environment that has no other one, with the commands its page documents.
+"""Installs each extra of the wheel separately, and runs the commands that its page documents.
 
-`python -m tests.tools.wheel.extras WHEEL BASE [EXTRA ...]`: BASE is an environment that has the wheel without extras.
+`python -m tests.tools.wheel.extras WHEEL BASE [EXTRA ...]`: BASE is an environment with the wheel and no extras.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A flow by an installed simulator: run by the Python of a bare environment, in a directory outside of the checkout.
+"""A flow with an installed simulator, run by the Python of a bare environment, in a directory outside the checkout.
 
-It needs nothing but the standard library and the command `rampsim` beside its interpreter.
+It needs only the standard library and the command `rampsim` next to its interpreter.
 """
 
 from __future__ import annotations

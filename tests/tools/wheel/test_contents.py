@@ -1,4 +1,4 @@
-"""What is in the wheel and the sdist: everything that is used when installed, and nothing of what lies about."""
+"""The content of the wheel and the sdist: all files that an installation needs, and no others."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A red workflow of GitHub turns green by the recipe alone, with all that pip fetches.
+"""A recipe is enough to make a failing GitHub workflow pass, including all packages that pip downloads.
 
-`python -m tests.tools.wheel.workflow WHEEL RAMPSIM`: the recipe comes out of the wheel, and the
-workflow installs that wheel.
+`python -m tests.tools.wheel.workflow WHEEL RAMPSIM`: the recipe comes from the wheel, and the workflow installs that
+wheel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exhaustive search on receivers that are functions: figures, moves, findings, claims."""
+"""The exhaustive search with functions as receivers: numbers, moves, findings, claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that do not come to their end."""
+"""Changes that fail before they are complete."""
 
 from __future__ import annotations
 

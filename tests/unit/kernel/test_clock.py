@@ -1,4 +1,4 @@
-"""Simulated time: moments, timestamps, dates and durations (decision H10)."""
+"""Simulated time: instants, timestamps, dates and durations (decision H10)."""
 
 from __future__ import annotations
 

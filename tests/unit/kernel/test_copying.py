@@ -1,4 +1,4 @@
-"""Copies of frozen rows: as `dataclasses.replace` makes them."""
+"""Copies of frozen rows are equal to copies made with `dataclasses.replace`."""
 
 from __future__ import annotations
 

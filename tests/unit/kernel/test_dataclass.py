@@ -1,4 +1,4 @@
-"""`simulator.kernel.dataclass` makes what `dataclasses.dataclass` makes: a class declared by both behaves the same."""
+"""A class declared with `simulator.kernel.dataclass` behaves like one declared with `dataclasses.dataclass`."""
 
 from __future__ import annotations
 

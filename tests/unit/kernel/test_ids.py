@@ -1,4 +1,4 @@
-"""Chance: named streams that all come from the seed."""
+"""Randomness: named streams, all derived from the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal: events that are never lost, and histories."""
+"""The journal: events, which are never lost, and histories."""
 
 from __future__ import annotations
 

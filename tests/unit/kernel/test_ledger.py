@@ -1,4 +1,4 @@
-"""The books: balanced entries, pots that never fall below zero, holds (decisions M10 and M11)."""
+"""The ledger: balanced entries, accounts that never become negative, holds (decisions M10 and M11)."""
 
 from __future__ import annotations
 

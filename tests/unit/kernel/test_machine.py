@@ -1,4 +1,4 @@
-"""State tables and the one interpreter that reads them."""
+"""State tables and their interpreter."""
 
 from __future__ import annotations
 

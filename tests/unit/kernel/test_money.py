@@ -1,4 +1,4 @@
-"""Money: precision, declared rounding and printing (decisions H7 to H9)."""
+"""Money: precision, declared rounding and formatting (decisions H7 to H9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept beside worlds: one object for each, and none that outlives its world."""
+"""Data attached to worlds: one object for each world, which does not outlive the world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows are values: nobody edits one, whoever holds it."""
+"""Rows are values that no code can change."""
 
 from __future__ import annotations
 

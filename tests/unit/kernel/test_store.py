@@ -1,4 +1,4 @@
-"""Tables of rows, changed all or nothing."""
+"""Tables of rows, changed atomically."""
 
 from __future__ import annotations
 

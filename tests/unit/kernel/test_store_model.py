@@ -1,4 +1,4 @@
-"""Stores, their snapshots and what is made of these, against copies of plain dicts."""
+"""Stores, their snapshots and stores created from snapshots, compared with copies of plain dicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts read the same whether they lie packed or not, and packed they take little room."""
+"""Strings read the same whether they are compressed or not, and compressed strings are small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world: changes with a cause, and timers that fire at exactly their due time."""
+"""A world: changes with a cause, and timers that fire exactly at their due time."""
 
 from __future__ import annotations
 

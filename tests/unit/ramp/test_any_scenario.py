@@ -1,4 +1,4 @@
-"""The loader with changed scenarios of those that ship: each can be saved and shown, or has located problems."""
+"""The loader with changed copies of the included scenarios: each can be saved and shown, or has located problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any faults, any calls of the ramp: nothing breaks, no money doubles, and every event arrives in the end."""
+"""Random faults and calls of the ramp: nothing breaks, no money doubles, and every event is delivered eventually."""
 
 from __future__ import annotations
 

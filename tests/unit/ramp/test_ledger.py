@@ -1,4 +1,4 @@
-"""The ledger page reads only entries that are new."""
+"""The ledger page reads only new entries."""
 
 from __future__ import annotations
 

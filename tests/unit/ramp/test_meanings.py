@@ -1,4 +1,4 @@
-"""The meanings that the contract gives for states are those of the state tables, no more and no fewer."""
+"""The contract describes exactly the states in the state tables."""
 
 from __future__ import annotations
 

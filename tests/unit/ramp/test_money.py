@@ -1,4 +1,4 @@
-"""The money table knows every operation that needs KYC because it moves money, and the estimates among them."""
+"""The money table lists every operation that needs KYC because it moves money, and marks the estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults that change a body, on every answer and event of the ramp."""
+"""Faults that change a body, with every response and event of the ramp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values that rooms share, as JSON Schema shows them."""
+"""The shared value types, as JSON Schema shows them."""
 
 from __future__ import annotations
 

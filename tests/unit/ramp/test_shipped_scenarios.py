@@ -1,4 +1,4 @@
-"""The scenario files that ship with the ramp."""
+"""The scenario files included with the ramp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the ramp signs and repeats webhooks: chapter "Delivery and signature", decisions W1, W4 and W5."""
+"""The ramp's webhook signatures and retries: chapter "Delivery and signature", decisions W1, W4 and W5."""
 
 from __future__ import annotations
 

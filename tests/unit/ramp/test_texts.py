@@ -1,4 +1,4 @@
-"""Everything that an integrator reads about is explained where it is declared: operations, filters, lists."""
+"""Everything that integrators read about has a description at its declaration: operations, filters, lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for wrong values of the ramp's operations and actions."""
+"""Messages about wrong values in the ramp's operations and actions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The scenes: each prepares servers, lets them do something, and yields samples of its rows.
+"""Scenes: each one prepares servers, makes them work, and yields samples for its rows.
 
-A scene gets the simulators that are measured, one, or two when commits are compared, and measures them in turns.
+A scene gets the simulators to measure: one, or two if commits are compared. It measures them in turns.
 """
 
 from __future__ import annotations

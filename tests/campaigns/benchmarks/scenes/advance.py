@@ -1,4 +1,6 @@
-"""One advance over the weekly runs of a year, of 1,000 recurring payments and of 100, and who calls meanwhile."""
+"""One advance of the clock over a year of weekly runs of 1,000 or 100 recurring payments, with calls during the
+advance.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory after very many calls that create nothing: reads, refusals and control calls."""
+"""Memory after many calls that create nothing: reads, refusals and control calls."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Webhook deliveries to sixteen endpoints, as many as are made in a second of the sender's processor time.
+"""Webhook deliveries to sixteen endpoints: the number per second of the sender's CPU time.
 
-The action `emit` makes events, each of which goes to all endpoints; beside it the bare loop sends the same to the same
-receiver, over connections that it keeps, and over one for each as the simulator does.
+The action `emit` creates events, each of which goes to all endpoints. For comparison, a bare loop sends the same
+requests to the same receiver, over reused connections and over a new connection for each request, as the simulator
+does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Completed ramps, each a quote, its confirmation and two actions: what one keeps, and snapshots of many.
+"""Completed ramps, each with a quote, its confirmation and two actions: memory for each ramp, and snapshots of many
+ramps.
 
-The memory is the slope between two numbers of ramps at which the bounded journals are full; before each is read, the
-clock has moved on far enough for all that a ramp has planned to be over.
+The memory is the slope between two numbers of ramps at which the bounded journals are full. Before each reading, the
+clock advances until everything that a ramp has planned is over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls a second under load: as many as the server answers in a second of its processor time."""
+"""Calls under load: the number that the server handles per second of its CPU time."""
 
 from __future__ import annotations
 

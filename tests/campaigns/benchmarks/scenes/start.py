@@ -1,6 +1,6 @@
-"""From the start of the process to the first created quote, and the memory it holds then.
+"""The time from the start of the process to the first created quote, and the memory at that point.
 
-Seconds of processor time: a start waits for nothing else.
+The time is CPU time, because a start waits for nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A world with more and more in it: what calls cost at each size, and what a recurring run keeps."""
+"""A growing world: the cost of calls at each size, and the memory for each recurring run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New worlds, resets of one that was used, and what a thousand worlds hold that nothing happens in."""
+"""New worlds, resets of a used world, and the memory of a thousand idle worlds."""
 
 from __future__ import annotations
 

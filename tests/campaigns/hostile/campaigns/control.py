@@ -1,4 +1,6 @@
-"""The control interface: every row with odd bodies, queries, headers and worlds, in sequences across several worlds."""
+"""The control interface: every operation with odd bodies, queries, headers and worlds, in sequences across several
+worlds.
+"""
 
 from __future__ import annotations
 

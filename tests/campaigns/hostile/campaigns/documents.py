@@ -1,4 +1,6 @@
-"""State documents: real exports with rows changed, dropped, doubled or of the wrong class. What is taken is used."""
+"""State documents: real exports with rows changed, dropped, duplicated or of the wrong class. Accepted documents are
+used.
+"""
 
 from __future__ import annotations
 

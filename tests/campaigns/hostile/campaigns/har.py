@@ -1,4 +1,4 @@
-"""Recorded traffic with something odd in it, read and replayed as `rampsim compare` does."""
+"""Recorded traffic with odd values, read and replayed as `rampsim compare` does."""
 
 from __future__ import annotations
 

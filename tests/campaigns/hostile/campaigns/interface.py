@@ -1,4 +1,4 @@
-"""The interface: plausible calls, and the same with something odd, between actions, faults and moved clocks."""
+"""The API: plausible calls and calls with odd values, between actions, faults and clock changes."""
 
 from __future__ import annotations
 

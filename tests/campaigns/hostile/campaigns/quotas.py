@@ -1,4 +1,4 @@
-"""A team fills its world as far as its quotas let it; what the store then holds of the world is weighed on the disk."""
+"""A team fills its world up to its quotas. Then the size of the world on disk is measured."""
 
 from __future__ import annotations
 

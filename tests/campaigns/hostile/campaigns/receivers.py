@@ -1,4 +1,4 @@
-"""Receivers of webhooks that mean no good: they hang, drip, flood, redirect, break off, and call back."""
+"""Malicious webhook receivers that hang, drip, flood, redirect, disconnect, or call back."""
 
 from __future__ import annotations
 

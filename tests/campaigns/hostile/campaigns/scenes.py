@@ -1,4 +1,4 @@
-"""Many calls at one moment: one key a hundred times, clients cut off, two advances, worlds that end under calls."""
+"""Concurrent calls: one key a hundred times, disconnecting clients, two advances, worlds deleted during calls."""
 
 from __future__ import annotations
 

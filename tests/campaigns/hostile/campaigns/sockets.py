@@ -1,4 +1,4 @@
-"""Raw bytes on the wire: broken HTTP, odd hosts, half bodies, pipelines, slow clients, floods of headers, upgrades."""
+"""Raw bytes on sockets: broken HTTP, odd hosts, partial bodies, pipelining, slow clients, header floods, upgrades."""
 
 from __future__ import annotations
 

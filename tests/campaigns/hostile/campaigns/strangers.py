@@ -1,4 +1,6 @@
-"""Strangers and another team against replicas that share a database: no token, a wrong one, or that of a team."""
+"""Strangers and another team against replicas that share a database: without a token, with a wrong one, or with a
+team's.
+"""
 
 from __future__ import annotations
 

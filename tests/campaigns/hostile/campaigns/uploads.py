@@ -1,4 +1,4 @@
-"""Scenario uploads; each one that is kept is played: made active, set off, and left to the clock."""
+"""Scenario uploads. Each accepted scenario is activated, triggered, and run while the clock advances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Scenarios nobody would write: made from the grammar, from the shipped files, and texts that are hard on a reader."""
+"""Improbable scenarios: generated from the grammar, changed copies of the shipped files, and YAML that is hard to
+parse.
+"""
 
 from __future__ import annotations
 

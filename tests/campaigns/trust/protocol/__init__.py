@@ -1,1 +1,3 @@
-"""The ownership protocol as it is simulated: replicas, clients, a database, networks that fail, all of one seed."""
+"""A simulation of the ownership protocol: replicas, clients, a database and unreliable networks, all derived from one
+seed.
+"""

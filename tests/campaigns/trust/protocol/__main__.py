@@ -1,4 +1,4 @@
-"""`python -m tests.campaigns.trust.protocol`: many runs of the simulated protocol; `--seed N` for one again."""
+"""`python -m tests.campaigns.trust.protocol`: many runs of the simulated protocol. `--seed N` repeats one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated PostgreSQL: sessions with advisory locks, transactions, connections that break; and a loop of events."""
+"""A simulated PostgreSQL with advisory locks, transactions and broken connections, and an event loop."""
 
 from __future__ import annotations
 

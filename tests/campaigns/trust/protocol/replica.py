@@ -1,4 +1,4 @@
-"""A simulated replica: what carries out the steps of `Ownership`, as the server does it, with worlds that are lists."""
+"""A simulated replica. It executes the steps of `Ownership` as the server does. Its worlds are lists."""
 
 from __future__ import annotations
 

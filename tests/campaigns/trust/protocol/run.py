@@ -1,4 +1,4 @@
-"""One run: replicas, clients and what goes wrong, all of one seed; and the promises, held after every step."""
+"""One run with replicas, clients and failures from one seed. The promises are checked after every step."""
 
 from __future__ import annotations
 

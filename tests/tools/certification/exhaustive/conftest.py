@@ -1,4 +1,4 @@
-"""Exhaustive runs of sample applications, each with a server of its own."""
+"""Exhaustive runs with sample applications, each with a separate server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The careful shop, and the shop with mistakes, behind the addresses that an exhaustive run needs."""
+"""The careful shop and the careless shop at the addresses that an exhaustive run needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers that take one popular shortcut each, and the recommended one.
+"""Handlers that each take one popular shortcut, and the recommended handler.
 
 The docstring of each shortcut is the text of its section in the documentation.
 """

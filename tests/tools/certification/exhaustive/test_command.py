@@ -1,4 +1,4 @@
-"""`rampsim certify --exhaustive`: reports, exit codes, usage, saved states, orders of the application."""
+"""`rampsim certify --exhaustive`: reports, exit codes, wrong usage, saved states, orders created by the application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each mistake of the careless shop that concerns deliveries falls with a shortest trace. The careful shop passes."""
+"""Each delivery mistake of the careless shop is found with a shortest trace. The careful shop passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches: equal reports, orders that affect each other, background work, the toy service."""
+"""Searches: reproducible reports, orders that affect each other, background work, the toy service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recommended handler is covered, and each shortcut has a counterexample of known length."""
+"""The recommended handler has no counterexample, and each shortcut has one of known length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong services with one mistake each, and the rules of `rampsim conform` that find it."""
+"""Wrong services with one mistake each, and the rules of `rampsim conform` that find the mistake."""
 
 from tests.tools.conformance.mutants import errors, idempotency, lists, money, shapes, states, times, webhooks
 from tests.tools.conformance.mutants.service import MUTANTS, Mutant, Tally

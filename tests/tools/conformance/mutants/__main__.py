@@ -1,4 +1,6 @@
-"""Judge the judge: `python -m tests.tools.conformance.mutants [NAME...]`; also `--write` and `--show` for the table."""
+"""`python -m tests.tools.conformance.mutants [NAME...]`: checks whether conform finds each mistake. `--write` and
+`--show` are for the table.
+"""
 
 from __future__ import annotations
 

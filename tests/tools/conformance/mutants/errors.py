@@ -1,4 +1,4 @@
-"""Refusals that are missing, or say something else; and doors that stand open."""
+"""Missing or wrong refusals, and missing access checks."""
 
 from __future__ import annotations
 

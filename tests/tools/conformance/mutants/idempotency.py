@@ -1,4 +1,4 @@
-"""Keys that do not protect from doing things twice."""
+"""Idempotency keys that do not prevent duplicates."""
 
 from __future__ import annotations
 

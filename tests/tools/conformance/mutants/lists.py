@@ -1,4 +1,4 @@
-"""Lists that do not hold what their parameters ask for."""
+"""Lists that do not match their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serving wrong services, and judging them with `rampsim conform`."""
+"""Serves wrong services and checks them with `rampsim conform`."""
 
 from __future__ import annotations
 

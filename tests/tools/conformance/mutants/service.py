@@ -1,11 +1,11 @@
-"""Wrong services: the simulator with one thing changed on the way in or out, as a layer of ASGI or of its courier.
+"""Wrong services: the simulator with one change to its requests or responses, as a layer of ASGI or of its courier.
 
-A mutant is a row: its name, what is wrong with it in a sentence, the rules of `rampsim conform` any of which names the
-fault, and one function. Three decorators make rows of functions:
+A mutant is a row: its name, a description of the mistake, the rules of `rampsim conform` of which at least one must
+find it, and one function. Three decorators create rows from functions:
 
-`@answer` changes what successful calls of some operations answer. `@service` stands in the place of these operations:
-it gets the call and the service behind it, and may ask that service once, several times or not at all. `@delivery`
-stands between the courier and the receivers of webhooks.
+`@answer` changes the responses to successful calls of some operations. `@service` replaces these operations. The
+function gets the call and the real service, and may call that service once, several times or not at all. `@delivery`
+changes webhooks between the courier and the receivers.
 """
 
 from __future__ import annotations

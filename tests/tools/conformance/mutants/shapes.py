@@ -1,4 +1,4 @@
-"""Answers of another form: what a judge of shapes alone would see."""
+"""Responses with a wrong shape, which a check of shapes alone would find."""
 
 from __future__ import annotations
 

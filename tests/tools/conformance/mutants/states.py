@@ -1,4 +1,4 @@
-"""Objects that are not in the state they say, and moves that should not be."""
+"""Objects whose status is wrong, and illegal transitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deadlines that are not kept."""
+"""Deadlines that are not met."""
 
 from __future__ import annotations
 

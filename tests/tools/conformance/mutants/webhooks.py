@@ -1,4 +1,4 @@
-"""Webhooks that cannot be verified, tell something else, or come when they should not."""
+"""Webhooks with a wrong signature or wrong content, and webhooks that should not be sent."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Forty small tests of an integrator, of the sorts that people write; explore runs them, and nobody else does."""
+"""Forty small tests of an integrator, of the kinds that people write. Only explore runs them."""

@@ -1,4 +1,4 @@
-"""What these tests are about: a thin careful client of the service, and an inbox that verifies what it is sent."""
+"""The subject of these tests: a small careful client for the service, and an inbox that verifies its messages."""
 
 from __future__ import annotations
 

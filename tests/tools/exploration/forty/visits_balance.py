@@ -1,4 +1,4 @@
-"""The balance: out to an address, into another asset, filled from shillings, out as shillings."""
+"""Wallet balances: sends to an address, swaps, buys with shillings, withdrawals in shillings."""
 
 from __future__ import annotations
 

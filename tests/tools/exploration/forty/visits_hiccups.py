@@ -1,4 +1,4 @@
-"""When the service hesitates, these tests say it themselves; explore says it for the others."""
+"""Tests that inject faults themselves, unlike the other tests, into which explore injects them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between shillings and USDC."""
+"""Orders between shillings and USDC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beneficiaries, standing payouts and what comes in."""
+"""Beneficiaries, recurring payouts, and incoming transfers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service tells by webhooks."""
+"""Events that the service reports in webhooks."""
 
 from __future__ import annotations
 

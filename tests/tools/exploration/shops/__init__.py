@@ -1,1 +1,1 @@
-"""The sample integrator's tests as explore runs them, and its two commands; not collected here."""
+"""The sample integrator's tests, which explore runs, and its two commands. pytest does not collect them here."""

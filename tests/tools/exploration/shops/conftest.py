@@ -1,4 +1,4 @@
-"""The shop in the process of the tests, with the mistakes that SHOP_MISTAKES names, and what explore asks of it."""
+"""The shop in the test process, with the mistakes in SHOP_MISTAKES, and the hooks for explore."""
 
 from __future__ import annotations
 

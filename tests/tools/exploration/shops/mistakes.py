@@ -1,8 +1,10 @@
-"""Every mistake of the careless shop: the visit that makes it, and exactly what explore finds there, and why.
+"""Every mistake of the careless shop: the test that makes it, and the findings that explore must report, with the
+reason.
 
     python -m tests.tools.exploration.shops.mistakes [--plan quick] [MISTAKE]...
 
-runs all visits under all classes, one mistake at a time, and prints what is found; of all mistakes where none is named.
+runs all tests under all classes, for one mistake at a time, and prints the findings. Without names, it runs all
+mistakes.
 """
 
 from __future__ import annotations

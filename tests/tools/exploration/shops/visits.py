@@ -1,4 +1,4 @@
-"""What customers of the shop do. These tests assert little: what came of the money is explore's to judge."""
+"""The shop's customers at work. These tests assert little, because explore checks the money."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A small shop that sells and buys stablecoins through the service: an integration to read, to copy and to break.
+"""A small shop that sells and buys stablecoins through the service: an integration to read, copy and break.
 
-`settings` is where it runs, `service` how it calls, `books` what it remembers, `shop` what it does with both, `app`
-what customers and the service reach over HTTP; `python -m tests.tools.integrators.shop` has its commands. `careless`,
-beside them, makes the mistakes that integrations really make.
+`settings` contains the configuration, `service` makes the calls, `books` stores the orders, `shop` contains the logic,
+and `app` is the HTTP interface for customers and for the service. `python -m tests.tools.integrators.shop` has the
+commands. `careless` makes mistakes that are common in integrations.
 """

@@ -1,8 +1,8 @@
-"""The shop's commands. The account is that of the environment (see `settings`).
+"""The shop's commands. The environment specifies the account (see `settings`).
 
-python -m tests.tools.integrators.shop serve       # customers and the service reach it on port 8000
-python -m tests.tools.integrators.shop reconcile   # ask the service about all that may have been missed; also `settle`
-python -m tests.tools.integrators.shop books       # one JSON line an order: what the books say the customer received
+python -m tests.tools.integrators.shop serve # customers and the service reach it on port 8000 python -m
+tests.tools.integrators.shop reconcile # read everything that may have been missed; also called `settle` python -m
+tests.tools.integrators.shop books # for each order, a JSON line with the received amount
 """
 
 from __future__ import annotations

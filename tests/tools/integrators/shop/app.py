@@ -1,4 +1,4 @@
-"""The shop over HTTP: customers order here, and the service delivers its events."""
+"""The shop over HTTP: customers place orders, and the service delivers events."""
 
 from __future__ import annotations
 

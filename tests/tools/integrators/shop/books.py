@@ -1,6 +1,6 @@
-"""What the shop remembers: orders, the money booked for them, standing payouts, and the events it was told of.
+"""The shop's database: orders, the money booked for them, recurring payouts, and received events.
 
-SQLite; every change is whole or never was. Amounts are decimal text, never floats.
+It uses SQLite. Every change is a transaction. Amounts are decimal strings, never floats.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The same shop with the mistakes that integrations really make: each by itself, each by name.
+"""The same shop with mistakes that are common in integrations. Each mistake has a name and can be enabled separately.
 
     careless("float-money", "refund-ignored")   # the parts of a shop with these two
     SHOP_MISTAKES=float-money,refund-ignored     # the same for `python -m tests.tools.integrators.shop`
 
-A mistake is a step of the careful shop done the wrong way; everything else of that shop stays as it is, also its
-reconciling, so that what is found is what no reconciling mends.
+A mistake replaces one step of the careful shop. Everything else is unchanged, including reconciliation, so every
+finding is a mistake that reconciliation does not repair.
 """
 
 from __future__ import annotations

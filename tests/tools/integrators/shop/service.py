@@ -1,4 +1,4 @@
-"""Calls of the service: tokens, tries, and the difference between "it said no" and "nobody knows"."""
+"""Calls to the service: tokens, retries, and the distinction between a refused call and an unknown result."""
 
 from __future__ import annotations
 

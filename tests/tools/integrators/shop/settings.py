@@ -1,4 +1,4 @@
-"""Where the shop runs: the service, its keys, and the file of the books."""
+"""The shop's configuration: the service, the keys, and the database file."""
 
 from __future__ import annotations
 

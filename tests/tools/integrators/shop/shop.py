@@ -1,7 +1,7 @@
-"""What the shop does: it has orders placed, follows them to their end, and books what came of them.
+"""The logic of the shop: it places orders, follows them until they end, and books the results.
 
-Three rules carry it. An order is in the books before the service hears of it. What happened is what the service says
-when it is asked, never what an event or a lost answer seems to tell. And a state only goes forward, with its money.
+It follows three rules. An order is stored before the service receives it. The state of an order is what the service
+returns for it, never what an event or a lost response suggests. A state only moves forward, together with its money.
 """
 
 from __future__ import annotations

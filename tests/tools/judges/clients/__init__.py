@@ -1,5 +1,5 @@
-"""One integration per generated client: an onramp to its end and the signed webhook that tells of it.
+"""One integration per generated client: a complete onramp, and the signed webhook that reports it.
 
-Each program gets the simulator's address, listens on a port of its own, and prints one line of JSON: the states that
-the transaction and the object of the event are in. They are read by the generator's own types; nothing is cast.
+Each program gets the simulator's address, listens on its own port, and prints one line of JSON with the states of the
+transaction and of the object in the event. The states are read with the generated types, without casts.
 """

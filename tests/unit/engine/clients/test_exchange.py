@@ -1,4 +1,4 @@
-"""One exchange, piece by piece: what has come counts, whatever comes after it."""
+"""One HTTP exchange, received in pieces: complete parts are used, even if the connection fails later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects on deliveries: one field is a member of faults and of saved plans."""
+"""Effects on deliveries: one field is both a fault field and part of saved plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nobody expects of a body: found by its shape, put in without touching the rest."""
+"""Unexpected values in a body: the target is found by its shape, and the rest of the body is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage is counted a little at a time, and comes out as if everything were counted at once."""
+"""Coverage is counted in small steps, with the same result as counting everything at once."""
 
 from __future__ import annotations
 

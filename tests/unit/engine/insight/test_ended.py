@@ -1,4 +1,4 @@
-"""What a server remembers of worlds that have ended is bounded."""
+"""A server's data about deleted worlds is bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings that depend on clocks and bounds, from journals written by hand."""
+"""Findings that depend on clocks and bounds, computed from handwritten journals."""
 
 from __future__ import annotations
 

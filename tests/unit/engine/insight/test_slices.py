@@ -1,4 +1,4 @@
-"""The findings of advice are computed in slices, between which other requests are handled."""
+"""Advice is computed in slices, and other requests are handled between them."""
 
 from __future__ import annotations
 

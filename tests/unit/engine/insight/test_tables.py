@@ -1,4 +1,4 @@
-"""The denominators of coverage are the tables themselves: nothing is missing, nothing counts twice."""
+"""The denominators of coverage come from the tables: nothing is missing, and nothing is counted twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bounded log: by number and by bytes, and the oldest entries go first."""
+"""The bounded log: limits on number and bytes. The oldest entries are removed first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists looked up by indexes are the lists that looking through all records gives, whatever was written or undone."""
+"""Lists from an index are equal to lists from a scan of all records, after any writes and undos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of a resource: created, moved, saved, removed and found."""
+"""The life cycle of a resource: created, changed, saved, removed and found."""
 
 from __future__ import annotations
 

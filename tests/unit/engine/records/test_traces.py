@@ -1,4 +1,4 @@
-"""What is read of the header `traceparent` (W3C Trace Context, level 1 and later versions)."""
+"""Parsing the header `traceparent` (W3C Trace Context, level 1 and later versions)."""
 
 from __future__ import annotations
 

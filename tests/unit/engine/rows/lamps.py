@@ -1,4 +1,4 @@
-"""A room of lamps beside those of the library: state table, listeners and a lamp that every world has."""
+"""A room with lamps, in addition to the rooms of the library: a state table, listeners, and a lamp in every world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions: chosen, judged and performed, or refused with nothing changed (chapter "Actions")."""
+"""Actions: chosen, checked and performed, or refused without any change (chapter "Actions")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a refusal is shown, and the errors of a service beside those of the engine."""
+"""The response to a refused request, and errors of a service in addition to those of the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The making of an event (chapter "Events", decisions W7 and W8)."""
+"""Creating events (chapter "Events", decisions W7 and W8)."""
 
 from __future__ import annotations
 

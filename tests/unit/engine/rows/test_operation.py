@@ -1,4 +1,4 @@
-"""The operation table and a room: what a row says unless it says otherwise."""
+"""The operation table and a room: the defaults of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rooms are collected as they are; two rows of one name are an error, for one of them would never be heard of."""
+"""Collecting rooms. Two rows with the same name are an error, because one of them would be ignored."""
 
 from __future__ import annotations
 

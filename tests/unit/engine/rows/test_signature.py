@@ -1,4 +1,4 @@
-"""Signatures of webhooks, of a form that differs from the simulated service's."""
+"""Webhook signatures in a format that differs from the simulated service's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a value is told in plain words, whichever model found it; no message shows its making."""
+"""Messages about wrong values are in plain words for any model, and do not reveal the implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds of the shop in which scenarios are played, without calls."""
+"""Worlds of the shop, in which scenarios are played without calls."""
 
 from __future__ import annotations
 

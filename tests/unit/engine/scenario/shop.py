@@ -1,6 +1,6 @@
-"""A shop beside the library, for scenario tests: orders that take several steps, offers, parcels and networks.
+"""A shop in addition to the library, for scenario tests: orders with several steps, offers, parcels and networks.
 
-Its operations are only declared; `playing.begin` creates a resource as a call would.
+Its operations are only declared. `playing.begin` creates a resource as a call would.
 """
 
 from __future__ import annotations

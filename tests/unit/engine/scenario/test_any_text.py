@@ -1,4 +1,4 @@
-"""The loader with arbitrary texts: each is a scenario that can be saved and shown, or has located problems."""
+"""The loader with arbitrary strings: each one is a scenario that can be saved and shown, or has located problems."""
 
 from __future__ import annotations
 

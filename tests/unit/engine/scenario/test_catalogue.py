@@ -1,4 +1,4 @@
-"""Prepared scenarios: the request field that a rule requires."""
+"""Predefined scenarios: the request field that a rule requires."""
 
 from __future__ import annotations
 

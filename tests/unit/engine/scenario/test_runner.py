@@ -1,4 +1,4 @@
-"""Running a scenario by its drive, and checking its expectations."""
+"""Running the drive of a scenario, and checking its expectations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A timer of the law that breaks, seen from outside: the world lives on, and says what is wrong."""
+"""A service timer that raises an error: the world continues, and the problem is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long answers: chosen, written, masked and sent a piece at a time."""
+"""Long responses: selected, written, masked and sent in chunks."""
 
 from __future__ import annotations
 

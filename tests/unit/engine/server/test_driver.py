@@ -1,4 +1,4 @@
-"""The driver: it fires what is due in slices, lets nothing hold up the server, and advances until it is called off."""
+"""The driver: it fires due timers in slices, never blocks the server, and advances until it is cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call, one change: its work is kept or undone as a whole, and what stays of a refusal stays."""
+"""One call, one change: the change is kept or undone as a whole, and the effects of a refusal are kept."""
 
 from __future__ import annotations
 

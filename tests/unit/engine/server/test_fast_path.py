@@ -1,4 +1,4 @@
-"""A coroutine that has begun outside of any task goes on in one as if it had always been there."""
+"""A coroutine that starts outside a task and continues in one behaves as if it had started in the task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any faults, any calls: nothing breaks, nothing is done twice or by halves, and every event arrives in the end."""
+"""Random faults and calls: nothing breaks, nothing is done twice or partially, and every event arrives eventually."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios from directories: known from the start, and read again when their files change, valid or not."""
+"""Scenarios from directories: loaded at the start, and read again when their files change, whether valid or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collector of a server passes over what has stayed, and looks at all of it now and then."""
+"""The garbage collector of a server skips long-lived objects, and scans them from time to time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels and their readers: who gets which message, who is let go, and how the end comes."""
+"""Channels and subscribers: who gets which message, how slow subscribers are dropped, and how a channel closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate limit of a world (decision H15): which clock its windows lapse by, and what it says."""
+"""The rate limit of a world (decision H15): the clock for its windows, and its messages."""
 
 from __future__ import annotations
 

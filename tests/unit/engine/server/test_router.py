@@ -1,4 +1,4 @@
-"""Finding rows by path and method: literal segments before variable ones, and nothing for what nobody has."""
+"""Finding rows by path and method: literal segments before variables, and no row for an unknown path."""
 
 from __future__ import annotations
 

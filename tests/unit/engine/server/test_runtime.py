@@ -1,4 +1,4 @@
-"""The worlds of a server as they run: who is told of what, and what happens to worlds that have ended."""
+"""The worlds of a running server: notifications about them, and the fate of deleted worlds."""
 
 from __future__ import annotations
 

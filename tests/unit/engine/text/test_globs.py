@@ -1,4 +1,4 @@
-"""Whether a glob can ever match a path of a template, and what was probably meant."""
+"""Whether a glob can match any path of a template, and suggestions if it cannot."""
 
 from __future__ import annotations
 

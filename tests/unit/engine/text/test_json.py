@@ -1,4 +1,4 @@
-"""JSON as it is written, read, bounded and compared (decisions H7, H12, H14, S18)."""
+"""JSON: writing, reading, limits and comparison (decisions H7, H12, H14, S18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large JSON is read piece by piece, and is the same as read at once."""
+"""Large JSON is read in pieces, with the same result as reading it at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masking: secrets are known by how they begin, wherever they stand and however they are written."""
+"""Masking: secrets are recognised by their prefix, anywhere and in any spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of shapes, as JSON Schema shows them."""
+"""The words used for shapes, as JSON Schema shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that nobody knows: which one was probably meant, and how they are refused."""
+"""Unknown names: the suggestion, and the refusal."""
 
 from __future__ import annotations
 

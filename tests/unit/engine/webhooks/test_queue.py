@@ -1,4 +1,4 @@
-"""Who gets what, and when (decisions W5, W6, W7, W9, W11, W12)."""
+"""The webhook queue: which endpoint gets which event, and when (decisions W5, W6, W7, W9, W11, W12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state table of endpoints, cell by cell."""
+"""The state table of endpoints, transition by transition."""
 
 from __future__ import annotations
 

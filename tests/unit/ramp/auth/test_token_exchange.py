@@ -1,4 +1,4 @@
-"""POST /auth/token and what its tokens are good for (chapter "Authentication", decisions H17 and H18)."""
+"""POST /auth/token, and the permissions of its tokens (chapter "Authentication", decisions H17 and H18)."""
 
 from __future__ import annotations
 

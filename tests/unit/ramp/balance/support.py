@@ -1,4 +1,4 @@
-"""The rooms that wallet operations need, and calls that read like the interface."""
+"""The rooms that wallet operations need, and helpers for calls."""
 
 from __future__ import annotations
 

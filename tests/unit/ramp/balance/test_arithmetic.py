@@ -1,6 +1,6 @@
-"""The formulas of decisions M5 to M9 hold exactly for whatever amount, checked with fractions.
+"""The formulas in decisions M5 to M9 hold exactly for any amount, checked with fractions.
 
-What the books say must equal the sum of what the answers said: `Auditor` keeps its own count from answers alone.
+The ledger must equal the sum of the responses. `Auditor` computes this sum from responses alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Buys: quotes, payers, payments in full, short and over, credits and their taking back (M5, M14, R1, R4, R5, S7)."""
+"""Buys: quotes, payers, exact, partial and excess payments, credits and their reversal (M5, M14, R1, R4, R5, S7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends over Lightning: to invoices and Lightning addresses, of this world and of others."""
+"""Sends over Lightning to invoices and Lightning addresses, in this world and in others."""
 
 from __future__ import annotations
 

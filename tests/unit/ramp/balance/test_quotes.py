@@ -1,4 +1,4 @@
-"""The 30-minute law of swap, buy and withdraw quotes (decisions S1 and S2), and what their execution shares."""
+"""The 30-minute rule for swap, buy and withdraw quotes (decisions S1 and S2), and what their executions share."""
 
 from __future__ import annotations
 

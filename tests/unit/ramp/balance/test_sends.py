@@ -1,4 +1,4 @@
-"""Sends: to an address, to another user, over Lightning; their estimates, holds and refusals."""
+"""Sends to an address, to another user, or over Lightning: estimates, holds and refusals."""
 
 from __future__ import annotations
 

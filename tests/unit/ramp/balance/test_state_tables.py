@@ -1,4 +1,4 @@
-"""Every cell of the state tables: what is legal moves and tells, what is not raises and changes nothing."""
+"""Every entry of the state tables: a legal transition emits its events, an illegal one raises and changes nothing."""
 
 from __future__ import annotations
 

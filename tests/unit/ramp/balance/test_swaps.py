@@ -1,4 +1,4 @@
-"""Swaps: quoting both ways, slippage, holds and credits (decisions M8, M11, M12, S8)."""
+"""Swaps: quotes in both directions, slippage, holds and credits (decisions M8, M11, M12, S8)."""
 
 from __future__ import annotations
 

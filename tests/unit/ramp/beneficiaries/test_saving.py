@@ -1,4 +1,4 @@
-"""POST /beneficiaries: what is saved, and every refusal with its param (decisions H4, H5, R1 to R4, R6)."""
+"""POST /beneficiaries: the saved fields, and every refusal with its param (decisions H4, H5, R1 to R4, R6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world with the rooms that deposit wallets rest on, and short names for what the tests do with them."""
+"""A world with the rooms that deposit wallets need, and helpers for the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What arrives in deposit wallets on-chain: detected, counted, credited, or failed."""
+"""On-chain deposits to deposit wallets: detected, confirmed, credited, or failed."""
 
 from __future__ import annotations
 

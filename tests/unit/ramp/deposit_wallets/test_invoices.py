@@ -1,4 +1,4 @@
-"""BOLT #11 invoices, read back by an independent library; Lightning addresses and lnurl."""
+"""BOLT #11 invoices, decoded by an independent library; Lightning addresses and lnurl."""
 
 from __future__ import annotations
 

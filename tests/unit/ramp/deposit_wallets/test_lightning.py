@@ -1,4 +1,4 @@
-"""Lightning addresses and invoices of bitcoin wallets: making, paying, expiring and disabling them."""
+"""Lightning addresses and invoices of bitcoin wallets: creating, paying, expiring and disabling them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world with fees, and short ways to list, calculate and change them."""
+"""A world with fees, and helpers to list, calculate and change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which product is used when several match (decision M9)."""
+"""Fee products: the one that applies if several match (decision M9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts solved backwards: exactly the smallest source amount that delivers enough (decisions M3 to M6 and M8)."""
+"""Solving for the source amount: the smallest one that delivers enough (decisions M3 to M6 and M8)."""
 
 from __future__ import annotations
 

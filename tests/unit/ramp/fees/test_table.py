@@ -1,4 +1,4 @@
-"""The fee table itself: complete, legal, and within the bounds of decisions M2, M13 and R9."""
+"""The fee table: complete, legal, and within the bounds of decisions M2, M13 and R9."""
 
 from __future__ import annotations
 

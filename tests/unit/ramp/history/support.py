@@ -1,4 +1,4 @@
-"""One of each kind of transaction, made through the operations of the rooms they belong to."""
+"""One transaction of each kind, created with the operations of its room."""
 
 from __future__ import annotations
 

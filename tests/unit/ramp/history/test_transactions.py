@@ -1,4 +1,4 @@
-"""GET /transactions and GET /transactions/{id}: every kind as it is shown elsewhere, filters, search, sorting."""
+"""GET /transactions and GET /transactions/{id}: every kind as shown by its own operations, filters, search, sorting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world with a profile, and short ways to call its operations and actions."""
+"""A world with a profile, and helpers for its operations and actions."""
 
 from __future__ import annotations
 

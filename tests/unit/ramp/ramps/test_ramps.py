@@ -1,4 +1,4 @@
-"""Ramps without HTTP: the arithmetic both ways round, every row of the state tables, and what the books say."""
+"""Ramps without HTTP: arithmetic in both directions, every row of the state tables, and the ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POST /recurring-payments: what it answers, and everything it refuses."""
+"""POST /recurring-payments: its responses, and all refusals."""
 
 from __future__ import annotations
 

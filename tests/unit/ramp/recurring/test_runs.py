@@ -1,4 +1,4 @@
-"""Runs on the clock: payments, notices, failures with their codes, the automatic pause, the last run."""
+"""Runs over simulated time: payments, notices, failures with their codes, the automatic pause, the last run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run times against dates written by hand: ends of months, leap years, both clock changes of Berlin, phases, ends."""
+"""Run times compared with handwritten dates: ends of months, leap years, both clock changes in Berlin, phases, ends."""
 
 from __future__ import annotations
 

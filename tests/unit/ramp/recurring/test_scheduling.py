@@ -1,4 +1,4 @@
-"""PUT /recurring-payments/{id}/schedule: what is shown and counted, and everything that is refused."""
+"""PUT /recurring-payments/{id}/schedule: its responses, its counters, and all refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state table cell by cell: each legal move's target and events, each illegal one refused without a trace."""
+"""The state table: target and events of each legal transition; each illegal one is refused and changes nothing."""
 
 from __future__ import annotations
 

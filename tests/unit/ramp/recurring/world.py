@@ -1,4 +1,4 @@
-"""A world for the tests of recurring payments: every room they rest on, and short ways to the operations."""
+"""A world for tests on recurring payments: the rooms that they need, and helpers for the operations."""
 
 from __future__ import annotations
 

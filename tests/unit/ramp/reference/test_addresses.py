@@ -1,4 +1,4 @@
-"""Addresses are checked for real, and what is generated passes the same checks."""
+"""Addresses are really validated, and generated addresses pass the same validation."""
 
 from __future__ import annotations
 

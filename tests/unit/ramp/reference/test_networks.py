@@ -1,4 +1,4 @@
-"""Network status: the state table cell by cell, its event, what is refused, and network stats."""
+"""Network status: every transition of the state table, its event, refusals, and network stats."""
 
 from __future__ import annotations
 

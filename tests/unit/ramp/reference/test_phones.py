@@ -1,4 +1,4 @@
-"""Phone numbers are in international format and valid, for a country when one is given."""
+"""Phone numbers must be in international format and valid, for a given country if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rates: fixed mids with a spread, pins and moves, conversions; what `GET /rates` and the overview show."""
+"""Rates: fixed mid rates with a spread, pins and moves, conversions, and the responses of `GET /rates` and the
+overview.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fixed tables hold what the decisions name."""
+"""The fixed tables contain the values from the decisions."""
 
 from __future__ import annotations
 

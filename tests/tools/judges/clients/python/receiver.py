@@ -1,4 +1,4 @@
-"""A receiver of webhooks in plain Python, as an integration has one: it takes what is genuine and refuses the rest."""
+"""A webhook receiver in plain Python, as in a typical integration: it accepts genuine webhooks and refuses others."""
 
 from __future__ import annotations
 
