@@ -157,7 +157,7 @@ def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
 def test_a_search_may_be_a_question() -> None:
     paths = [hit["path"] for hit in search("How are the retries timed?")]
     assert paths == [hit["path"] for hit in search("retries timed")]
-    assert paths[0] == "how-to/receive-webhooks#retries-how-they-are-timed"
+    assert paths[0] == "how-to/receive-webhooks#how-retries-are-timed"
     assert search("how to"), "where there is nothing but small words they are sought"
 
 
@@ -169,10 +169,10 @@ def test_a_search_shows_how_to_do_something_before_what_is_assumed_about_it() ->
 @pytest.mark.parametrize(
     ("typed", "first"),
     [
-        ("retry", "how-to/receive-webhooks#retries-how-they-are-timed"),
+        ("retry", "how-to/receive-webhooks#how-retries-are-timed"),
         ("retry schedule", "reference/webhooks#retries"),
-        ("how long between retries", "how-to/receive-webhooks#retries-how-they-are-timed"),
-        ("how are retries timed", "how-to/receive-webhooks#retries-how-they-are-timed"),
+        ("how long between retries", "how-to/receive-webhooks#how-retries-are-timed"),
+        ("how are retries timed", "how-to/receive-webhooks#how-retries-are-timed"),
         ("webhook signature", "how-to/receive-webhooks#what-a-receiver-does"),
         ("idempotency", "reference/rules#idempotency-key"),
         ("expire", "how-to/expire-a-quote"),

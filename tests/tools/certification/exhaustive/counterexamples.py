@@ -38,9 +38,9 @@ CHOSEN = {
 }
 """The flow and the verdict that are characteristic of each shortcut."""
 TEXTS = {
-    "lost": "The order was delivered, and the books do not have it.",
+    "lost": "The order was delivered, but is not in the books.",
     "disagrees": "The books and the ledger differ.",
-    "doubled": "The books have more than the service delivered.",
+    "doubled": "The books contain more than the service delivered.",
     "order-dependent": "The same deliveries in another order lead to different books.",
     "stuck": "The service gets no acknowledgement, retries for days, and then disables the endpoint.",
     "forged-accepted": "A request that must be refused was accepted.",
@@ -92,10 +92,10 @@ def page() -> str:
     lines = [_INTRODUCTION.format(handler=(HERE / "handler.py").read_text("utf-8").strip())]
     for name, kind in SHORTCUTS.items():
         example = examples[name]
-        title = name.replace("-", " ")
+        title = name.replace("-", " ").capitalize()
         says = " ".join((inspect.getdoc(kind) or "").split())
         moves = f"`{example['verdict']}` in the flow `{example['flow']}`, after {len(example['trace'])} moves."
-        lines += [f"## It {title}", "", fill(says, 140), "", f"{moves} {TEXTS[example['verdict']]}", ""]
+        lines += [f"## {title}", "", fill(says, 140), "", f"{moves} {TEXTS[example['verdict']]}", ""]
         lines += _block(example)
         if "other" in example:
             lines += ["", "In another order:", "", *_block(example["other"])]
@@ -114,13 +114,13 @@ def _block(example: Example) -> Iterator[str]:
 
 _INTRODUCTION = """# Shortcuts, and the deliveries that break them
 
-Webhooks come late, twice, in another order, or never. This page has a handler whose books are right after each of
-these deliveries, and eleven popular shortcuts. Each has its shortest counterexample, found by
+Webhooks arrive late, twice, in another order, or never. This page shows a handler whose books are right in each of
+these cases, and eleven common shortcuts. For each shortcut it shows the shortest counterexample, found by
 [rampsim certify --exhaustive](../how-to/cover-every-order.md).
 
 ## The recommended handler
 
-It does not count events. It reads the order from the API and books the order's state, so copies and late events
+The handler does not count events. It reads the order from the API and records its state, so copies and late events
 change nothing. Its settle job reads every order, so lost events change nothing either.
 
 <!-- not run: it needs a web server and an API client around it -->
@@ -128,8 +128,8 @@ change nothing. Its settle job reads every order, so lost events change nothing 
 {handler}
 ```
 
-A diagram shows the moves from top to bottom, and the books after each move. Events that it does not show never came.
-`settle` is the settle job at the end, after the order has reached its end in the simulator.
+A diagram shows the moves from top to bottom, and the books after each move. Events that are not shown never arrived.
+`settle` is the settle job. It runs at the end, after the order has reached its final status in the simulator.
 """
 
 

@@ -19,7 +19,7 @@ KNOWN = ("created", "awaiting_payment", "awaiting_deposit", "processing", "compl
 
 
 class HasNoSettleJob(Handler):
-    """The service retries for days, so there is no settle job. But an endpoint can be down for longer, or disabled."""
+    """The service retries for days, so the handler has no settle job. An endpoint can be down longer or disabled."""
 
     def settle(self) -> None: ...
 
@@ -58,7 +58,7 @@ class SettlesOpenOrdersOnly(Handler):
 
 
 class DeduplicatesByEventIdOnly(SettlesOpenOrdersOnly):
-    """Each event id counts once. But two events can both find the order completed, and each of them books it."""
+    """Each event id counts once. But two events can both see the order as completed, and each of them books it."""
 
     def take(self, event: Document) -> None:
         if self.is_new(event):
@@ -66,8 +66,8 @@ class DeduplicatesByEventIdOnly(SettlesOpenOrdersOnly):
 
 
 class AcknowledgesBeforeStoring(SettlesOpenOrdersOnly):
-    """The first event creates the order, later ones update it. An update that finds no order is acknowledged, and
-    nothing of it is stored.
+    """The first event creates the order, later ones update it. If there is no order to update, the event is
+    acknowledged but not stored.
     """
 
     def take(self, event: Document) -> None:
@@ -81,8 +81,8 @@ class AcknowledgesBeforeStoring(SettlesOpenOrdersOnly):
 
 
 class TrustsThePayload(SettlesOpenOrdersOnly):
-    """A payload is booked without asking the API, once for each event id. A payload that comes late is old news, but it
-    is booked as if it were new.
+    """Each payload is booked once for each event id, without asking the API. A late payload is out of date, but it is
+    booked as if it were new.
     """
 
     def take(self, event: Document) -> None:
@@ -104,7 +104,7 @@ class DowngradesAFinalState(SettlesOpenOrdersOnly):
 
 
 class LastWriteWins(SettlesOpenOrdersOnly):
-    """The last event replaces the order. There is no settle job that would replace it again."""
+    """The last event replaces the order, and no settle job corrects it."""
 
     def take(self, event: Document) -> None:
         self.overwrite(event["data"]["object"])
@@ -113,8 +113,8 @@ class LastWriteWins(SettlesOpenOrdersOnly):
 
 
 class ExpectsTheOrderOfEvents(SettlesOpenOrdersOnly):
-    """An event about an unknown order raises an error until the first event has come. If the first event is lost, the
-    error never ends.
+    """An event about an unknown order raises an error until the first event has arrived. If the first event is
+    lost, every later event fails.
     """
 
     def take(self, event: Document) -> None:
@@ -133,7 +133,7 @@ class AnswersUnknownTypesWith500(Handler):
 
 
 class RefusesCopies(SettlesOpenOrdersOnly):
-    """A copy of an event raises an error. For the service, that is an event that never arrived."""
+    """A copy of an event raises an error, so the service keeps sending it as if it had never arrived."""
 
     def take(self, event: Document) -> None:
         if not self.is_new(event):
@@ -142,7 +142,7 @@ class RefusesCopies(SettlesOpenOrdersOnly):
 
 
 class IgnoresTheAge(Handler):
-    """The signature is checked and the timestamp is not, so a recorded request is accepted for ever."""
+    """The signature is checked and the timestamp is not, so a recorded request is accepted forever."""
 
     def receive(self, timestamp: str, signature: str, body: bytes) -> int:
         expected = hmac.new(self.key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
