@@ -58,7 +58,7 @@ def test_a_state_is_kept_and_brought_back(screen: Screen) -> None:
     onramp(screen.world, "order-2")
     screen.button("Restore").click()
     screen.button("Restore", screen.dialog()).click()
-    expect(screen.said("is as it was")).to_be_visible()
+    expect(screen.said("was restored")).to_be_visible()
     screen.go("#/resources")
     expect(page.get_by_role("link", name="order-1")).to_be_visible()
     expect(page.get_by_role("link", name="order-2")).to_have_count(0)

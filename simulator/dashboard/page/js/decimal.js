@@ -5,7 +5,7 @@ const PLACES = 18;
 /** Convert a decimal string to a BigInt in units of 10^-18. */
 export function units(text) {
   const [, sign, whole, part = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) || [];
-  if (whole === undefined || part.length > PLACES) throw new RangeError(`${text} is no amount.`);
+  if (whole === undefined || part.length > PLACES) throw new RangeError(`${text} is not an amount.`);
   const found = BigInt(whole + part.padEnd(PLACES, "0"));
   return sign ? -found : found;
 }

@@ -53,7 +53,7 @@ function WorldChoice() {
     if (!wasAsked && ids.length && !ids.includes(chosen)) chooseWorld(ids[0]); // a token limited to some worlds may not include `default`
   }, [worlds]);
   return html`<label class="world">World <select value=${chosen} onChange=${(event) => chooseWorld(event.target.value)}>
-    ${ids.includes(chosen) ? "" : html`<option value=${chosen}>${chosen}${worlds ? " (not there)" : ""}</option>`}${ids.map((id) => html`<option value=${id}>${id}</option>`)}</select></label>`;
+    ${ids.includes(chosen) ? "" : html`<option value=${chosen}>${chosen}${worlds ? " (does not exist)" : ""}</option>`}${ids.map((id) => html`<option value=${id}>${id}</option>`)}</select></label>`;
 }
 
 function Connection() {

@@ -40,7 +40,7 @@ export function valueOf(schema, text, name = "it") {
   if (sort === "either") return meant(schema.anyOf.map((part) => part.type), text);
   if (sort !== "json") {
     const number = Number(text);
-    if (Number.isNaN(number)) throw new SyntaxError(`${name}: ${text} is no number.`);
+    if (Number.isNaN(number)) throw new SyntaxError(`${name}: ${text} is not a number.`);
     return number;
   }
   try {

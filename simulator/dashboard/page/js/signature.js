@@ -24,7 +24,7 @@ export async function verdict({ headers, body, key, sentMs }) {
   const timestamp = header(headers, "x-timestamp"), signature = header(headers, "x-signature");
   if (!timestamp || !signature) return { verifies: false, why: "X-Timestamp or X-Signature is missing", expected: null };
   const expected = await hmac(key, `${timestamp}.${body}`);
-  if (expected === null) return { verifies: null, why: "this browser cannot compute an HMAC on a page without TLS from another machine; use the command instead", expected };
+  if (expected === null) return { verifies: null, why: "the browser cannot compute an HMAC, because this page comes from another machine without TLS; use the command instead", expected };
   if (expected !== signature) return { verifies: false, why: "the signature does not match this body and timestamp with the current webhook key of the world", expected };
   const age = sentMs === null ? 0 : sentMs - Number(timestamp);
   if (Math.abs(age) > TOLERANCE_MS) return { verifies: false, why: `the signature matches, but the timestamp is ${span(Math.abs(age))} ${age > 0 ? "old" : "ahead"}, more than the allowed ${span(TOLERANCE_MS)}`, expected };

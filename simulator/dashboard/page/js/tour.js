@@ -28,7 +28,7 @@ export const beginTour = () => step.set(0);
 export function TourOffer() {
   const known = useStore(offered), at = useStore(step);
   if (known || at >= 0) return null;
-  return html`<aside class="offer" aria-label="A tour"><p><strong>New here?</strong> A tour in five steps takes half a minute.</p>
+  return html`<aside class="offer" aria-label="A tour"><p><strong>New here?</strong> A five-step tour takes half a minute.</p>
     <div class="buttons"><button type="button" class="main" onClick=${beginTour}>Show me</button><button type="button" onClick=${endTour}>No, thank you</button></div></aside>`;
 }
 

@@ -30,9 +30,9 @@ function CauseEvent({ environment, event }) {
     changedAll();
   };
   return html`<section class="card"><h2>Cause an event</h2>
-    <p class="muted">Choose an event. The simulator makes the calls and actions that lead to it, so that the event is about a real object.</p>
+    <p class="muted">Choose an event. The simulator makes the calls and actions that lead to it, so the event is about a real object.</p>
     ${contract ? html`<${SchemaForm} schema=${withMembers(contract.schema("TriggerBody"), { event: contract.events })} first=${event ? { event } : {}} resolve=${contract.resolve} send=${send} ok="Cause the event" />` : ""}
     ${done ? html`<div role="status"><h3>${done.event.type} occurred for <${Id} id=${done.target} copy=${false} /></h3>
       <ol class="steps">${done.steps.map((step, index) => html`<li key=${index}><${Time} at=${step.at} /> ${step.did}</li>`)}</ol>
-      <p>${done.advanced_to ? html`The clock advanced to <${Time} at=${done.advanced_to} />. ` : "The clock did not move. "}${count(done.events.length, "event")} on the way: ${done.events.map((one) => html`<a key=${one.id} href=${href("events", one.id)}>${one.type}</a> `)}</p></div>` : ""}</section>`;
+      <p>${done.advanced_to ? html`The clock advanced to <${Time} at=${done.advanced_to} />. ` : "The clock was not advanced. "}${count(done.events.length, "event")} occurred: ${done.events.map((one) => html`<a key=${one.id} href=${href("events", one.id)}>${one.type}</a> `)}</p></div>` : ""}</section>`;
 }

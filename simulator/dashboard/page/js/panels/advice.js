@@ -20,7 +20,7 @@ export function View({ rest: [id], query }) {
   const list = html`<h2>Advice</h2>
     <${Filters} values=${query} change=${filter} fields=${[{ name: "severity", label: "Severity", choices: Object.keys(TONES) }, { name: "of", label: "World", choices: [EVERY] }]} />
     <${Shown} reading=${reading}>${({ data }) => html`<${Table} label="Findings" rows=${bySeverity(data)} id=${(row) => row.id} selected=${id} open=${(row) => href("advice", row.id, query)} columns=${COLUMNS(query)}
-      empty=${query.severity || query.of ? html`<${NoMatch} noun="findings" panel="advice" />` : html`<${Empty} title="No findings."><p>While your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
+      empty=${query.severity || query.of ? html`<${NoMatch} noun="findings" panel="advice" />` : html`<${Empty} title="No findings."><p>As your application makes calls, problems that would occur in production appear here: calls without an Idempotency-Key, unverified webhooks, events without a 2xx response.</p><//>`} />`}<//>`;
   return html`<${Split} list=${list} back=${href("advice", [], query)} detail=${id && (chosen ? html`<${Finding} one=${chosen} />` : html`<${Empty} title="This finding no longer exists."><p><a href=${href("advice")}>See the other findings</a></p><//>`)} />`;
 }
 

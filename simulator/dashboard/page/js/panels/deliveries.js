@@ -45,7 +45,7 @@ const EVENT = {
 
 const COLUMNS = (query, inForce) => [
   { title: "Status", cell: (row) => html`<${Status} value=${row.status} />` },
-  { title: "Attempt", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>Attempt ${row.attempt}</a>${row.cause === "first" ? "" : html` <span class="mark" title=${CAUSES[row.cause]}>${row.cause}</span>`}${row.fault_id || row.faults.length ? html` <a class="mark" href=${href("faults", row.fault_id || [])} title="Show the fault that acted on this attempt">${faulty(row, inForce)}</a>` : ""}<div class="muted to extra">to ${row.url.replace(location.origin, "")}</div>` },
+  { title: "Attempt", className: "grow", cell: (row) => html`<a href=${href("deliveries", row.id, query)}>Attempt ${row.attempt}</a>${row.cause === "first" ? "" : html` <span class="mark" title=${CAUSES[row.cause]}>${row.cause}</span>`}${row.fault_id || row.faults.length ? html` <a class="mark" href=${href("faults", row.fault_id || [])} title="Show the fault that affected this attempt">${faulty(row, inForce)}</a>` : ""}<div class="muted to extra">to ${row.url.replace(location.origin, "")}</div>` },
   { title: "Response", cell: (row) => row.response_status ?? "none" },
   { title: "At", cell: (row) => html`<${Time} at=${row.attempted_at} />` },
 ];
@@ -123,24 +123,24 @@ function Schedule({ row }) {
     <ol class="schedule" aria-label="Attempts">${row.schedule.map((one, index) => html`<li key=${index} data-status=${one.status} aria-current=${one.id === row.id ? "true" : null}>
       ${one.id ? html`<a href=${href("deliveries", one.id)}><${Status} value=${one.status} /> ${one.attempt}</a>` : html`<span class="muted">${one === next ? "next" : "then"}</span>`}
       <${Time} at=${one.at} far=${one === next} /></li>`)}</ol>
-    <p class="muted">${planned ? `${count(planned, "retry").replace("retrys", "retries")} to come while it fails; after the last the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged and will not be retried." : row.endpoint_status === "enabled" ? "Nothing is tried again: this attempt had no place in the schedule." : `Nothing is tried again: the endpoint is ${row.endpoint_status}.`}</p>`;
+    <p class="muted">${planned ? `If attempts keep failing, ${count(planned, "more retry").replace("retrys", "retries")} will follow, and then the endpoint is disabled.` : row.schedule.some((one) => one.status === "succeeded") ? "It has been acknowledged and will not be retried." : row.endpoint_status === "enabled" ? "This attempt will not be retried, because it is not part of the retry schedule." : `This attempt will not be retried, because the endpoint is ${row.endpoint_status}.`}</p>`;
 }
 
 /** Send an event again, optionally with a fault, to the endpoint of `row` or to all subscribed endpoints. */
 export async function again(row, deliver) {
   const body = { ...(row.endpoint_id ? { endpoint_id: row.endpoint_id } : {}), ...(Object.keys(deliver).length ? { deliver } : {}) };
   const { deliveries } = await post(`/events/${encodeURIComponent(row.event_id)}/resend?wait=true`, body);
-  if (deliver.delay) return "It is sent after its delay. Advance the clock to see it.";
+  if (deliver.delay) return "The delivery is sent after its delay. Advance the clock to see it.";
   return deliveries ? "Sent again." : "No enabled endpoint is subscribed to this event, so nothing was sent.";
 }
 
 const PRESETS = [
-  ["Twice", { copies: 2 }, "Your application must process it only once."],
-  ["10 minutes late", { delay: "10m" }, "Later events may have arrived before it."],
+  ["Twice", { copies: 2 }, "Your application must process this event only once."],
+  ["10 minutes late", { delay: "10m" }, "Later events may have arrived before this one."],
   ["Forged signature", { corrupt_signature: true }, "Your application must reject it."],
   ["Stale timestamp", { stale_timestamp: true }, "A replay: 10 minutes old with a valid signature. Your application must reject it."],
   ["Altered body", { alter_body: true }, "The body differs from the signed one. Your application must reject it."],
-  ["Response lost", { acknowledgement_lost: true }, "Your 2xx response is lost."],
+  ["Response lost", { acknowledgement_lost: true }, "Your 2xx response is lost, so the event will be retried."],
   ["Unknown type", { unknown_type: true }, "An unknown event type. Your application must acknowledge and ignore it."],
   ["Extra field", { extra_field: true }, "An unknown field. Your application must ignore it."],
 ];

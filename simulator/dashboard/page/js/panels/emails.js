@@ -12,7 +12,7 @@ export function View({ rest: [id] }) {
   const list = html`<h2>E-mails</h2>
     <${Shown} reading=${reading}>${({ data }) => html`
       <${Table} label="E-mails" rows=${data.toReversed()} id=${(row) => row.id} selected=${id} open=${(row) => href("emails", row.id)} columns=${COLUMNS}
-        empty=${html`<${Empty} title="No e-mails."><p>The service sends an email when it disables a webhook endpoint after eleven failures. The simulator does not send it, but lists it here.</p><//>`} />
+        empty=${html`<${Empty} title="No e-mails."><p>The service sends an e-mail when it disables a webhook endpoint after eleven failures. The simulator does not send it, but lists it here.</p><//>`} />
       <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="e-mails" />`}<//>`;
   const detail = chosen && html`<h3>${chosen.subject}</h3><${Facts} rows=${[["To", chosen.to], ["At", html`<${Time} at=${chosen.at} far />`]]} /><pre class="letter" tabindex="0" role="region" aria-label="The text">${chosen.body}</pre>`;
   return html`<${Split} list=${list} back=${href("emails")} detail=${detail} />`;

@@ -43,7 +43,7 @@ function Detail({ fault }) {
   return html`<h3>${about(fault)} ${effect(fault)}</h3>
     ${why.length ? html`<div class="failure" role="note"><p>It may never apply:</p><ul>${why.map((one) => html`<li>${one}</li>`)}</ul></div>` : ""}
     <${Facts} rows=${[["How often", often(fault)], ["Hits", hits(fault)], ["Added", scenario ? html`by the scenario <a href=${href("scenarios", scenario)}>${scenario}</a>` : "by hand"], ["Id", html`<${Id} id=${id} to=${null} />`]]} />
-    ${many ? "" : html`<p class="muted">Not applied yet. It waits for ${about(fault)}${fault.match?.path ? "; the path is a glob below the base, /v1" : ""}.</p>`}
+    ${many ? "" : html`<p class="muted">Not applied yet. It waits for ${about(fault)}${fault.match?.path ? "; the path is a glob below the base URL" : ""}.</p>`}
     <div class="buttons"><${Act} does=${end} danger>Remove<//><button type="button" onClick=${() => again(given)}>Duplicate</button></div>
     <h4>Definition</h4><${Json} value=${given} name="Fault" links=${false} />`;
 }

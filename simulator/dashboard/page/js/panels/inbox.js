@@ -52,7 +52,7 @@ function Inbox({ name, message, about }) {
         <${More} shown=${data.length} limit=${limit} more=${() => setLimit(limit * 3)} noun="messages" />
         ${dropped ? html`<p class="muted">${dropped} older messages were deleted to save memory.</p>` : ""}
         ${chosen ? html`<h4>${typeOf(chosen)}</h4>
-          <p class="muted">It came at ${fullTime(chosen.at)} by the wall clock and was answered <${Status} value=${chosen.status} />${chosen.truncated ? " Only the beginning was saved." : ""}</p>
+          <p class="muted">Received at ${fullTime(chosen.at)} (real time). Response: <${Status} value=${chosen.status} />${chosen.truncated ? " Only the beginning was saved." : ""}</p>
           <h5>Body</h5><${Json} value=${parsed(chosen.body)} name="Body" /><h5>Headers</h5><${Json} value=${chosen.headers} name="Headers" links=${false} />` : ""}`;
     }}<//>`;
 }

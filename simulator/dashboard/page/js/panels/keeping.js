@@ -35,7 +35,7 @@ export function Snapshots() {
       { title: "Snapshot", className: "grow", cell: (row) => html`${row.name || html`<code>${row.id}</code>`}` },
       { title: "State of", cell: (row) => html`<${Time} at=${row.at} far />` },
       { title: "Action", cell: (row) => html`<div class="buttons">
-        <${Act} asks=${`Put ${here} back to ${row.name || row.id}? What came after it is lost.`} danger=${false} does=${async () => { await post(`/snapshots/${encodeURIComponent(row.id)}/restore`); return `${here} is as it was.`; }}>Restore<//>
+        <${Act} asks=${`Restore ${here} to ${row.name || row.id}? All later changes are lost.`} danger=${false} does=${async () => { await post(`/snapshots/${encodeURIComponent(row.id)}/restore`); return `${here} was restored.`; }}>Restore<//>
         <button type="button" onClick=${() => fork(row)}>Fork</button>
         <${Act} does=${async () => { download(`${row.name || row.id}.json`, await get(`/snapshots/${encodeURIComponent(row.id)}`, { raw: true }), "application/json"); }}>Download<//>
         <${Act} asks=${`Delete the snapshot ${row.name || row.id}?`} does=${async () => { await del(`/snapshots/${encodeURIComponent(row.id)}`); return "The snapshot was deleted."; }}>Delete<//></div>` },

@@ -50,7 +50,7 @@ function Begin({ keys, isFresh }) {
     ]} />
     <p>Configure your application with this base URL and these keys. They work only in this simulation. Or make a first call on the command line:</p>
     <div class="json"><${Copy} text=${`${token}\n${call}`} what="command" /><pre tabindex="0" role="region" aria-label="The first call">${shielded(token, keys.secret_key)}${"\n"}${call}</pre></div>
-    <p class="muted">It then shows under <a href=${href("requests")}>Requests</a>. Add webhooks with <code>POST /webhooks</code>, or take a built-in <a href=${href("inbox")}>inbox</a>.</p>`;
+    <p class="muted">The call then appears under <a href=${href("requests")}>Requests</a>. Add webhooks with <code>POST /webhooks</code>, or use a built-in <a href=${href("inbox")}>inbox</a>.</p>`;
   return isFresh ? html`<h3>Start here</h3>${inside}` : html`<details><summary>Keys, base URL and a first call</summary>${inside}</details>`;
 }
 

@@ -49,7 +49,7 @@ function Detail({ name, active }) {
     const { source, text, active: isActive, rules_fired, steps_done, skipped, failed, stopped, pending, dropped, truncated, ...document } = row;
     return html`<h3>${name} <${Status} value=${isActive ? "active" : "off"} /></h3><p>${row.description}</p>
       ${stopped.map((one) => html`<div class="failure" role="note"><p>It stopped ${html`<${Time} at=${one.at} />`}: ${one.reason}</p></div>`)}
-      <${Facts} rows=${[["From", source], ["Position", isActive && `${at + 1} of ${active.length}; the last one wins`]]} />
+      <${Facts} rows=${[["From", source], ["Position", isActive && `${at + 1} of ${active.length}; the last one has priority`]]} />
       <div class="buttons"><${Switch} row=${row} active=${active} />
         ${isActive && at > 0 ? html`<${Act} does=${() => moved(-1)}>Move up<//>` : ""}${isActive && at < active.length - 1 ? html`<${Act} does=${() => moved(1)}>Move down<//>` : ""}
         <a class="button" href=${href("scenarios", [], { editor: name })}>Edit a copy</a></div>
@@ -57,7 +57,7 @@ function Detail({ name, active }) {
       <${Log} title="Failed" rows=${failed} tone="bad" /><${Log} title="Skipped" rows=${skipped} tone="waiting" />
       <${Log} title="Done" rows=${steps_done} /><${Log} title="Rules that fired" rows=${rules_fired} />
       ${[rules_fired, steps_done, skipped, failed, pending].every((one) => !one.length) ? html`<p class="muted">No rule has fired in this world yet${isActive ? "" : ". The scenario is inactive"}.</p>` : ""}
-      ${truncated ? html`<p class="muted">${dropped} older entries were dropped.</p>` : ""}
+      ${truncated ? html`<p class="muted">${dropped} older entries were deleted to save memory.</p>` : ""}
       <h4>Source</h4><${Json} value=${text || document} name="Scenario" links=${false} />`;
   }}<//>`;
 }

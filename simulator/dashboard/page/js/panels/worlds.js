@@ -40,7 +40,7 @@ function World({ one, here }) {
   };
   const reset = async () => {
     await post("/reset");
-    return `${one.id} is as at its beginning.`;
+    return `${one.id} was reset.`;
   };
   if (one.why)
     return html`<h3>${one.id}</h3><p>This world is unreadable: ${one.why}.</p>
@@ -110,11 +110,11 @@ const EVIDENCE = [
 /** The verdicts of the observed files that the world is based on: decided, how, when, and what remains. */
 function Evidence({ rows }) {
   const { decided, neither, overruled, open } = evidenceOf(rows);
-  if (open.length === rows.length) return html`<p class="muted">No assumption is observed. <code>rampsim probe</code> observes the real service.</p>`;
+  if (open.length === rows.length) return html`<p class="muted">No assumption has been checked against the real service. Use <code>rampsim probe</code> to check them.</p>`;
   return html`<details open><summary>Evidence: ${decided.length} of ${rows.length} observed</summary>
     <${Table} label="Observed assumptions" rows=${decided} id=${(one) => one.id} columns=${EVIDENCE} />
-    ${neither.map((one) => html`<p key=${one.id}>${one.id}: the service behaves in another way. ${one.seen}</p>`)}
-    ${overruled.length ? html`<p>Overruled by the settings of this world: ${overruled.join(", ")}.</p>` : ""}
+    ${neither.map((one) => html`<p key=${one.id}>${one.id}: the service does something else. ${one.seen}</p>`)}
+    ${overruled.length ? html`<p>Overridden by the settings of this world: ${overruled.join(", ")}.</p>` : ""}
     <p>Not decided: ${open.join(", ") || "none"}.</p></details>`;
 }
 
@@ -125,14 +125,14 @@ function Assumptions() {
     const set = async (id, name) => {
       const { [id]: _, ...rest } = chosen;
       await patch("/settings", { assumptions: name ? { ...rest, [id]: name } : rest });
-      return name ? `${id}: ${words(name)} from now on.` : `${id} is as usual again.`;
+      return name ? `${id} is now: ${words(name)}.` : `${id} has its default again.`;
     };
     const fits = data.filter((row) => `${row.id} ${row.assumed} ${row.question}`.toLowerCase().includes(text.toLowerCase()));
     return html`<${Evidence} rows=${data} />
       <form class="filters" role="search" aria-label="Filter assumptions" onSubmit=${(event) => event.preventDefault()}><label>Words <input type="search" value=${text} onInput=${(event) => setText(event.target.value)} /></label></form>
-      <p>${Object.keys(chosen).length ? `Changed: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "All assumptions have their defaults."}</p>
+      <p>${Object.keys(chosen).length ? `Changed: ${Object.entries(chosen).map(([id, name]) => `${id} ${words(name)}`).join(", ")}.` : "No assumption has been changed."}</p>
       <ul class="assumptions">${fits.map((row) => html`<li key=${row.id}><h3>${row.id} ${row.in_force ? html`<${Status} value="otherwise" tone="waiting" />` : ""}${row.standing === "observed" ? html` <span class="muted">observed ${row.observed_at}</span>` : ""}</h3><p>${row.assumed}</p>
         <ul>${row.alternatives.map((one) => html`<li key=${one.name}>${row.in_force === one.name ? html`<${Act} does=${() => set(row.id, "")} label=${`Reset ${row.id}`}>Reset<//>` : html`<${Act} does=${() => set(row.id, one.name)} label=${`Try ${row.id}: ${words(one.name)}`}>Try<//>`} <b>${words(one.name)}</b> <span>${one.changes}</span></li>`)}</ul>
-        <details><summary>How to settle it</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
+        <details><summary>How to find out</summary><p>${row.question}</p><p class="muted">${row.call}</p></details></li>`)}</ul>`;
   }}<//>`;
 }
