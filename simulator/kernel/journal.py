@@ -148,7 +148,7 @@ class Journal:
             yield self._histories.get(_row_of(resource_id, number)) or ()
 
     def last_before(self, row: str) -> HistoryEntry | None:
-        """Return the transition before the first one in a row of a history, or None if the row is the first."""
+        """Return the transition that precedes a row of a history, or None if the row is the first row."""
         resource_id, _, number = row.partition("#")
         earlier = self._histories.get(_row_of(resource_id, int(number) - 1)) if number else None
         return earlier[-1] if earlier else None
