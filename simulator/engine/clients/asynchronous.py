@@ -1,6 +1,7 @@
 """Asynchronous clients.
 
-One uses HTTP and the `Exchange` that also sends webhooks. The other calls an ASGI application in the same process.
+One client uses HTTP and the `Exchange` that also sends webhooks. The other client calls an ASGI application in the same
+process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Connections to addresses that were resolved, and possibly checked, before.
+"""Connections to addresses that were resolved (and possibly checked) earlier.
 
 Webhooks must be sent to exactly the addresses that were checked (decision W3). asyncio can connect to several addresses
 in parallel, but it resolves the name itself. uvloop cannot connect in parallel at all. This module therefore implements

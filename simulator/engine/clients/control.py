@@ -100,7 +100,7 @@ class ControlClient:
         return self._parsed(self._read(method, path, raw, media_type))
 
     def text(self, path: str, /, **query: Any) -> str:
-        """GET a resource that is not JSON. Otherwise, this method is like `get`."""
+        """GET a resource that is not JSON. In all other respects, this method is like `get`."""
         try:
             return self._read("GET", _with_query(path, query), None).decode("utf-8")
         except UnicodeDecodeError:

@@ -83,8 +83,8 @@ class SyncClient:
     ) -> Response:
         """Send a request and return its response. `path` may include a query, and is appended to the base URL.
 
-        Raise `NoResponse` if no complete response arrives. Without a time limit, the client waits as long as the
-        server works.
+        Raise `NoResponse` if no complete response arrives. Without a time limit, the client waits until the server
+        responds.
         """
         connection, response = self._send(method, path, content, headers or {}, timeout_seconds)
         try:

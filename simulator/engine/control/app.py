@@ -62,7 +62,7 @@ class Admission:
     access: Access
     """The worlds that the caller's token can access."""
     is_known: bool
-    """False if the server has tokens, the caller sent no valid one, and the operation does not require one."""
+    """False if the server has tokens but the caller sent no valid one. This is possible if the operation is open."""
 
 
 class ControlInterface:

@@ -36,13 +36,13 @@ class Readiness(TypedDict):
 
 @operation("GET /health", "Check that the server is up", scope="server", open=True, takes_webhooks=True)
 async def health(call: ControlCall) -> Health:
-    """Return the version and the number of worlds. No token is needed. Use it as a liveness probe."""
+    """Return the version and the number of worlds. No token is needed. Use this call as a liveness probe."""
     return {"status": "ok", "version": __version__, "worlds": len(call.runtime.world_ids())}
 
 
 @operation("GET /ready", "Check that the server can handle calls", scope="server", open=True, takes_webhooks=True)
 async def ready(call: ControlCall) -> Readiness:
-    """Return 200 if the server can handle requests. No token is needed. Use it as a readiness probe.
+    """Return 200 if the server can handle requests. No token is needed. Use this call as a readiness probe.
 
     Fails with 503 not_ready if the store cannot save changes, or if the server is shutting down and other servers are
     taking over its worlds. Without a store, a running server is always ready.

@@ -124,7 +124,7 @@ async def _counts(world: World) -> Counts:
 async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
     """Return which operations, errors, events and states your traffic has exercised, and which it has not.
 
-    Use it to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
+    Use the report to find gaps in your tests. With `world=*`, all worlds count, including deleted ones.
     """
     return await _report(call)
 

@@ -1,4 +1,4 @@
-"""Saving of the last-used times of worlds, to the minute.
+"""Saves the last-used times of worlds, with a precision of one minute.
 
 If a world has other writes to save, its last-used time is saved together with them.
 """

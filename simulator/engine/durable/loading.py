@@ -1,4 +1,4 @@
-"""Reading of worlds from a store. Each world is decoded in a thread, then started or quarantined."""
+"""Reads worlds from a store. Each world is decoded in a thread, then started or quarantined."""
 
 from __future__ import annotations
 

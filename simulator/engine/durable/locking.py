@@ -14,7 +14,7 @@ from simulator.engine.durable.backend import StoreFailed, StoreLocked
 
 try:
     import fcntl
-except ImportError:  # this is the case on Windows
+except ImportError:  # Windows does not have this module.
     fcntl = None  # type: ignore[assignment]  # what uses it asks first
 
 _BYTE = 1 << 62

@@ -1,4 +1,4 @@
-"""The selection of a store by its URL, and the start of saving a server's worlds in it."""
+"""Selects a store by its URL, and starts saving a server's worlds in the store."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from simulator.version import wheel
 def persist(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> PersistenceLayer:
     """Save a server's worlds in the file that `--store` names, once `PersistenceLayer.start` is called.
 
-    `make_default` creates the world `default` in a new store. `asked` is this world as the command-line flags
-    describe it.
+    `make_default` creates the world `default` in a new store. `asked` is the world `default` that the command-line
+    flags describe.
     """
 
     def differs(saved: Blueprint) -> str:

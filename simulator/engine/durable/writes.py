@@ -1,4 +1,4 @@
-"""Encoding and decoding of worlds: bases, and the entries after a base.
+"""Encodes and decodes worlds: bases, and the entries after a base.
 
 Rows have the same form as in a world document (`records/codec`). A base is a sequence of parts of limited size: the
 head, then table rows and journal requests. An entry contains the writes in one turn of the event loop. The simulator
@@ -307,9 +307,8 @@ class _Reading:
         for name, written in entry["writes"].items():
             rows = self._tables.setdefault(name, {})
             for key, *row in written:
-                if (
-                    len(row) != 1
-                ):  # deleted. If it was created again, it goes to the end of the table, so `pop` is needed
+                # Here, the row was deleted. A row that was created again moves to the end of the table.
+                if len(row) != 1:
                     rows.pop(key, None)
                     self._unreadable.discard(name, key)
                 if row:

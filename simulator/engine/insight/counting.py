@@ -88,7 +88,8 @@ class _Moves:
         self._places = {row: place for place, row in enumerate(table.rows)}
         """The positions of the rows.
 
-        The first evidence of a transition is the oldest resource with it, which may not be the first resource read.
+        The first evidence of a transition is the oldest resource with this transition, which may not be the first
+        resource read.
         """
         self.is_void = False
         """True if a row was deleted after its transitions were counted."""
@@ -197,7 +198,7 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Recount the good practices that only all deliveries of one event together can show.
+        """Recount the good practices that the deliveries of one event show only together.
 
         Practices depend on the order of sending, but concurrent deliveries may be answered in any order. An earlier
         count may therefore be wrong.

@@ -1,4 +1,4 @@
-"""Code shared by operations: finding a record by its id, and returning a page of records from a table."""
+"""Functions that operations share: find a record by its id, and return a page of records from a table."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class TableIndex(Generic[R]):
         self._numbers: dict[str, int] | None = None
         self._parts: dict[tuple[type[Part[R]], Callable[[R], Any]], Part[R]] = {}
         self._missed: list[list[tuple[int, R, R]]] = []
-        """For each unfinished build, the writes since it started."""
+        """The writes since the start of each unfinished build."""
         self.all = BitMap(range(len(self._keys)))
         self.defers = False
         """True if lookups raise `Unindexed` instead of building a part for many rows."""
@@ -383,7 +383,7 @@ class Texts(Part[R]):
         self._stale.add(number // _TEXTS)
 
     def holding(self, needle: str) -> BitMap | None:
-        """Return the rows that have a string which contains a casefolded needle.
+        """Return the rows with a string that contains the casefolded needle.
 
         Return None if the needle contains a separator.
         """

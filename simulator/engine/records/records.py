@@ -83,7 +83,7 @@ def render(world: World, record: Record) -> Shown:
 
 
 def render_for_event(world: World, record: Record) -> JsonObject:
-    """Return the full resource in the form in which events contain it, with its current values (decision W8)."""
+    """Return the full resource with its current values, in the form that events use (decision W8)."""
     return _rendered_for_event(world, kind_of(world, record), record)
 
 

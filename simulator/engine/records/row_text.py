@@ -1,4 +1,4 @@
-"""Encoding of many rows as JSON strings. The result equals the codec's, but takes half the time.
+"""Encodes many rows as JSON strings, like the codec but in half the time.
 
 The codec reads a value field by field in Python. In this module, orjson does this, and calls Python only for types that
 it does not support.

@@ -48,7 +48,7 @@ class ActionCall(Generic[TargetT, ParametersT]):
 
 @dataclass(frozen=True)
 class Initial:
-    """The field through which the `world` section of a scenario can contain this action.
+    """The field that represents this action in the `world` section of a scenario.
 
     The action runs when the scenario becomes active.
     """
@@ -80,7 +80,8 @@ class Action(Generic[TargetT, ParametersT]):
     check: Callable[[ParametersT], Iterable[Wrong]] = lambda parameters: ()
     """Yields the problems in the parameters that the model does not detect.
 
-    They must not depend on the world or the target, so that invalid scenarios are rejected when they are read.
+    These problems must not depend on the world or the target, so that invalid scenarios are rejected when they are
+    read.
     """
     names_event: str = ""
     """The parameter that contains the name of an event."""
@@ -93,7 +94,7 @@ class Action(Generic[TargetT, ParametersT]):
     """Returns the networks that the action needs. None stands for a side of the transfer without a network.
 
     A scenario step waits while one of the networks is down (decision S22). Only transfers on a chain depend on a
-    network. Payments by banks and payers do not.
+    network.
     """
     initially: Initial | None = None
     """Set if scenarios can run the action in their `world`."""

@@ -121,5 +121,5 @@ class Kind(Generic[KindT]):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The type filter values that select this kind in lists: the kind, its family and its further types."""
+        """The values of the type filter that select this kind in lists: the kind, its family and `listed_as`."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)

@@ -159,7 +159,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     statuses: tuple[str, ...] = ()
     """The statuses that a successful response may contain, or () for any status."""
     shows: str = ""
-    """The event object that the response contains in its current state."""
+    """The type of event object whose current state the response contains."""
 
     @cached_property
     def takes_key(self) -> bool:

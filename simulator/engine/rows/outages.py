@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
 """The status of a network in an environment, by canonical name.
 
-While it is `down`, everything that needs the network waits.
+While the status is `down`, everything that needs the network waits.
 """
 
 

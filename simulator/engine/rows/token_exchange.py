@@ -11,7 +11,7 @@ from simulator.kernel.dataclass import dataclass
 class TokenExchange:
     """The POST request that returns a token for a key pair.
 
-    A service without one accepts the secret key itself as a token.
+    A service without a token exchange accepts the secret key itself as a token.
     """
 
     path: str

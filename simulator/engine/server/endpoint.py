@@ -65,7 +65,10 @@ class Endpoint:
         return answering if isinstance(answering, Outgoing) else await answering
 
     def begin(self, incoming: Incoming) -> Answering:
-        """Start `answer`. Return the response, or an awaitable for it if the call has to wait, as few calls do."""
+        """Start `answer`.
+
+        Return the response, or an awaitable for the response if the call has to wait. Few calls have to wait.
+        """
         request = self._begin(incoming)
         found = self._router.find(request.path)
         if self._simulator.away:  # Otherwise, every world is in memory.
@@ -196,7 +199,7 @@ class Endpoint:
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
         """Bring the world of a call up to date.
 
-        If another world replaces it in the meantime, continue with the new one.
+        If another world replaces it in the meantime, continue with the other world.
         """
         while True:
             world = request.world

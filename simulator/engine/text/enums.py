@@ -40,7 +40,7 @@ def listed(name: str) -> dict[str, Any]:
 def with_names(schema: Any, names: Mapping[str, Mapping[str, str]]) -> Any:
     """Replace the placeholders in a schema with all names that a service uses, and their descriptions.
 
-    A placeholder in a field description is replaced with the part of the name's description before the first comma.
+    In the description of a field, a placeholder is replaced with the description of the name, up to the first comma.
     """
     if isinstance(schema, list):
         meanings = names.get(schema[0]) if len(schema) == 1 and isinstance(schema[0], str) else None

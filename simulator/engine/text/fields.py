@@ -60,8 +60,8 @@ class Body(BaseModel):
     """Base class for request bodies, query strings and action parameters.
 
     Types are strict, and unknown fields are collected. Modules that define bodies do not use `from __future__ import
-    annotations`. With it, pydantic would compile every annotation again, which takes a sixth of the time to declare a
-    body.
+    annotations`. With this import, pydantic would compile every annotation again, which takes a sixth of the time to
+    declare a body.
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())

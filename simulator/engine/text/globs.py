@@ -1,4 +1,4 @@
-"""Matching of globs against path templates. A glob matches a template if it can match a request to that path."""
+"""Matches globs against path templates. A glob matches a template if it matches the path of a possible request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing of large JSON in pieces, so that other requests run in between."""
+"""Parses large JSON in pieces, so that other requests run in between."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Masking of secrets in output: secret keys, tokens and webhook keys are recognised by their prefixes.
+"""Masks secrets in output. Secret keys, tokens and webhook keys are recognised by their prefixes.
 
-World objects, state documents and responses that create a key contain keys by contract. Everything else is masked
-here.
+World objects, state documents and responses that create a key contain keys by contract. Everything else is masked here.
 """
 
 from __future__ import annotations
@@ -135,10 +134,7 @@ class Masker:
         return shown
 
     def answer(self, raw: bytes) -> bytes:
-        """Mask secrets in a response from this server by value only.
-
-        This takes one pass over the response, or none if nothing in it looks like a secret.
-        """
+        """Mask secrets in a response from this server, by value only. This takes at most one pass over the response."""
         return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
 
     def value(self, value: Any) -> Any:

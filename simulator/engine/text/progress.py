@@ -14,10 +14,7 @@ class ProgressListener(Generic[Result]):
         """Handle the start. The argument contains the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan.
-
-        It contains the number of runs, their expected duration, and the number of runs that exceed the budget.
-        """
+        """Handle the plan: the number of runs, their expected duration, and the number of runs beyond the budget."""
 
     def noted(self, note: str) -> None:
         """Handle a note that the user should read."""

@@ -39,9 +39,9 @@ Constraint = Literal[
 ]
 """The parts of a specified field that can be assumed.
 
-They are keywords of JSON Schema, and whether the field is required or nullable. `enum` is the list of its values, even
-if there is only one. `meaning` is the meaning of the value or its timing, if a decision completes or departs from the
-specification.
+They are JSON Schema keywords, and whether the field is required or nullable. `enum` is the list of the field's values,
+even if there is only one. `meaning` is the meaning of the value or its timing, if a decision completes or departs from
+the specification.
 """
 
 
@@ -119,7 +119,7 @@ class EnvironmentName:
 class NameOf:
     """A name that the service defines.
 
-    Validation compares it with the context, `Vocabulary.names`. Without a context, any value is valid.
+    Validation compares the name with the context, `Vocabulary.names`. Without a context, any value is valid.
     """
 
     sort: str

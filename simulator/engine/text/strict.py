@@ -1,4 +1,4 @@
-"""Rejecting unknown names. The error suggests the closest valid name."""
+"""Rejects unknown names. The error suggests the closest valid name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Subjects of events: the kinds of resources, their statuses after the event, their shape and an example.
 
-Subjects are derived. The transitions in a state table name their events, and the kind of the table defines the shape.
+Subjects are derived from the state tables: the transitions in a table name their events, and the kind of resource of
+the table defines the shape.
 """
 
 from __future__ import annotations

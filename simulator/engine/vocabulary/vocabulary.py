@@ -108,7 +108,7 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that consumes such a resource, by root.
+        """The path of the operation that consumes a resource, by the resource's root.
 
         Each path is a pattern whose only group is the resource id.
         """
@@ -139,7 +139,7 @@ class Vocabulary(Service):
     def order_payments(self) -> Mapping[str, str]:
         """The action that pays an order, by the initial status of the order.
 
-        Only orders whose event asks for a payment are included.
+        Only orders that ask for a payment are included.
         """
         paid = [self.kinds[name].machine for name, one in self.provider.money.orders.items() if one.source != "balance"]
         begun = ((move.target, machine) for machine in paid for move in machine.initial)

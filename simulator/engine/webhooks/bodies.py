@@ -32,7 +32,7 @@ class WebhookChange(Body):
     """Changes to an endpoint. Fields that are not sent do not change."""
 
     url: str = ""
-    """The new URL. It is tested as at registration."""
+    """The new URL. It is tested in the same way as at registration."""
     events: EventTypes = Field(default_factory=list)
     """The event types to send from now on. `*` means all."""
     description: Note | None = None
@@ -49,8 +49,8 @@ class EmitParameters(Body):
     about: Text | None = None
     """The id of the resource that the event is about.
 
-    The current resource is sent, but with a status that it can have after such an event. Without `about`, the newest
-    resource with such a status is sent, or an example if there is none.
+    The event contains the current resource, but with a status that is possible after such an event. Without `about`,
+    the newest resource with such a status is sent, or an example if there is none.
     """
     object: dict[str, Any] | None = None
     """Fields to replace in the object."""

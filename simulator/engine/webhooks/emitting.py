@@ -1,6 +1,6 @@
 """The action `emit`: any event in the catalogue, about a named resource, the newest matching resource, or an example.
 
-A resource matches if a transition with this event leads to its status. A matching resource is sent as it is. A named
+A resource matches if a transition with this event leads to its status. A matching resource is sent unchanged. A named
 resource may have a different status. The event then shows a status to which such a transition leads, although the
 resource does not have it. In examples, the strings `@`, `@+30m` and `@-1d` are times relative to now.
 """

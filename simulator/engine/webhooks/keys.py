@@ -49,7 +49,7 @@ def signed_headers(signature: Signature, key: str, timestamp_ms: int, raw: bytes
 def sending_time_ms(world: World, wall_ms: int) -> int:
     """Return the timestamp for a request that is sent now.
 
-    It is the simulated time if the setting `webhook_timestamp` selects it (W2).
+    The setting `webhook_timestamp` selects simulated time or wall-clock time (W2).
     """
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 

@@ -50,8 +50,8 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
 
     The URL is tested first. The service sends a signed webhook.test event, and stores the endpoint only if the URL
     responds with status 200 within 10 seconds. Any other response, such as a redirect, 201 or 204, a timeout or a
-    refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too.
-    The response does not contain the signing key. The dashboard shows it.
+    refused connection is rejected with invalid_webhook_url. A URL that is not a public HTTPS URL is rejected, too. The
+    response does not contain the signing key. The dashboard shows the key.
     """
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -87,8 +87,8 @@ def create_webhook(call: Call[bodies.NewWebhook, None, None]) -> Probe:
 def update_webhook(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
     """Changes the fields that the request contains.
 
-    A new URL is tested as at registration. A disabled endpoint receives nothing, not even planned retries. After it is
-    enabled again, it receives later events only.
+    A new URL is tested in the same way as at registration. A disabled endpoint receives nothing, not even planned
+    retries. After it is enabled again, it receives later events only.
     """
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set

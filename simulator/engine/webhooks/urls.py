@@ -1,4 +1,4 @@
-"""The check of webhook URLs (decision W3). A URL is checked at registration, and its addresses before every delivery.
+"""Checks webhook URLs (decision W3). A URL is checked at registration, and its addresses before every delivery.
 
 There are three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. A URL
 is refused if parsers disagree about it (user names, numeric hosts, backslashes, IDN). Otherwise, a URL could look
@@ -211,7 +211,7 @@ def _kind_of(address: Address) -> str | None:
 def is_on_this_machine(url: str) -> bool:
     """Return True if a URL refers to this machine.
 
-    The host is then a loopback address, localhost, or the name that a container uses for its host.
+    Its host is then a loopback address, localhost, or the name under which a container reaches its host.
     """
     try:
         return _is_here(parse_url(url))

@@ -1,4 +1,4 @@
-"""The assumptions that a world can switch.
+"""The assumptions for which a world can select an alternative.
 
 The provider declares them (`Provider.alternatives`). Code that implements a rule calls `settings.assumes`.
 """

@@ -1,4 +1,4 @@
-"""World quotas on a shared server. They are part of the simulator, not of the service.
+"""Quotas of worlds on a shared server. These quotas are part of the simulator, not of the service.
 
 The quotas of the server are upper limits. A world can have lower quotas but never higher ones. This also applies after
 a state is restored. A user who can only change a world therefore cannot raise its quotas.
@@ -119,7 +119,7 @@ def objects_of(world: World) -> int:
 def attempt(world: World) -> AbstractContextManager[None]:
     """Return a context manager for a part of a transaction. The part is undone if the block raises an exception.
 
-    It raises `QuotaExceeded` if the block creates more objects than the world may have.
+    The context manager raises `QuotaExceeded` if the block creates more objects than the world may have.
     """
     most = settings_of(world)["quota_objects"]
     return world.store.attempt() if most is None else _counted(world, most)

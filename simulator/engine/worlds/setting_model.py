@@ -59,7 +59,7 @@ def _named(model: Body) -> dict[str, str]:
 def model_of(alternatives: Alternatives) -> type[Settings]:
     """Return the settings model for a service.
 
-    It has a field for each assumption, so that errors name the assumption.
+    The model has a field for each assumption, so that errors name the assumption.
     """
     members = {switch.id: _member(switch) for switch in alternatives().values()}
     assumptions = create_model("Assumptions", __base__=_Assumptions, **members)

@@ -84,7 +84,10 @@ class SettingSet(TypedDict):
     quota_scenarios: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000)]]
     """The maximum number of scenarios uploaded to the world. null means the server's own quota."""
     quota_events: NotRequired[Annotated[Count | None, Setting(None, 1, 1_000_000_000)]]
-    """The number of events in the world. When it is reached, `emit` is refused. null means the server's own quota."""
+    """The maximum number of events in the world.
+
+    Once this number is reached, `emit` is refused. null means the server's own quota.
+    """
     quota_bytes: NotRequired[Annotated[Count | None, Setting(None, 65_536, 1024 * _GIB)]]
     """The maximum total size in bytes of snapshots, uploaded scenarios and events. null means the server's own quota.
     """

@@ -1,7 +1,7 @@
-"""The settings of a world, and the assumptions that it changes.
+"""The settings of a world, including its choice of alternatives for assumptions.
 
 Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). Code that
-depends on a switchable assumption calls `assumes`.
+depends on such an assumption calls `assumes`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MANUAL_START = "2026-01-05T08:00:00.000Z"
 
 
 class AllSettings(SettingSet):
-    """The settings of a world, including the assumptions that it changes.
+    """The settings of a world, including the alternatives that it uses.
 
-    These assumptions have their own table for quick lookups.
+    Alternatives have their own table for quick lookups.
     """
 
     assumptions: Mapping[str, str]

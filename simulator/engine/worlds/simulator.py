@@ -167,7 +167,10 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Register a new world. If it replaces a world, that world is deleted together with its snapshots."""
+        """Register a new world.
+
+        If the new world replaces another one, the old world is deleted together with its snapshots.
+        """
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -188,10 +191,11 @@ class Simulator:
         return world
 
     def register(self, world: World, blueprint: Blueprint) -> None:
-        """Register a world that was built separately. It replaces the world with the same id.
+        """Register a world that was built separately.
 
-        Raise `WorldExists` if another world has one of its keys. Raise `QuotaExceeded` if it has more objects than a
-        world on this server may have. After an error, nothing has changed.
+        It replaces the world with the same id. Raise `WorldExists` if another world has one of its keys. Raise
+        `QuotaExceeded` if the new world has more objects than a world on this server may have. After an error, nothing
+        has changed.
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
@@ -356,9 +360,9 @@ class Simulator:
     ) -> World:
         """Create a world with this state, new keys and no tokens. Raise `WorldExists` if its id or a key is in use.
 
-        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If it
-        raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and `keys_of` as
-        in a `Blueprint`.
+        If the seed differs, later random values differ. `prepare` changes the world before it is registered. If
+        `prepare` raises an exception, nothing has changed. `replace` has the same meaning as in `create_world`, and
+        `keys_of` as in a `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed

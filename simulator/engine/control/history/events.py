@@ -116,7 +116,7 @@ async def events(call: ControlCall) -> Raw[EnvelopeList]:
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
     """Wait until an event matches the filters, and return its envelope. Events emitted before the call also match.
 
-    Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
+    Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
     """
     timeout = wait_seconds(call)
     waker = Waker(call.world_id)
@@ -201,7 +201,8 @@ async def list_emails(call: ControlCall) -> EmailList:
 async def settle(call: ControlCall) -> DeliveryCount:
     """Wait until no webhook attempt of the world is in flight.
 
-    Use it before you check which webhooks your receiver got. Retries planned for later do not count as in flight.
+    Use this call before you check which webhooks your receiver got. Retries planned for later do not count as in
+    flight.
     """
     world = call.world
     call.runtime.changed(world)

@@ -122,7 +122,7 @@ class CallStory(TypedDict):
 async def requests(call: ControlCall) -> Raw[JournalList]:
     """List your API requests and their responses. Secrets are masked.
 
-    Use it to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a
+    Use this list to see what your code sent. Filter by operation, method, path, status, time or text. The journal has a
     limited size. `dropped` is the number of older requests that were removed.
     """
     method, path, status = call.given("method"), call.given("path"), call.whole("status")
@@ -205,7 +205,8 @@ async def get_request(call: ControlCall) -> CallStory:
     """Return an API request by the id in its response header.
 
     The response includes the resources that the request changed and the events that it emitted. Fails with 404 if the
-    journal does not contain the request. Old requests are dropped. List the others with GET /_simulator/requests.
+    journal does not contain the request. Old requests are dropped. List the remaining requests with GET
+    /_simulator/requests.
     """
     world, wanted = call.world, call.path["id"]
     row = call.lookups.request(world, wanted)

@@ -43,7 +43,7 @@ SORTS = {
     "scenario": "A scenario of the world.",
 }
 MOST_LOOKED_AT = 20_000
-"""The number of newest items of each sort that are searched. The response states whether older items were skipped."""
+"""The number of newest items of each type that are searched. The response states whether older items were skipped."""
 MOST_CHARACTERS = 200
 _DEFAULT_LIMIT = 20
 _AT_ONCE = 250
@@ -63,7 +63,7 @@ class Match(TypedDict):
 
 class Found(TypedDict):
     sort: Annotated[str, OneOf(SORTS)]
-    """The sort of item."""
+    """The type of item."""
     kind: str
     """The kind of the resource, the operation of the request, or the event type."""
     id: str

@@ -42,7 +42,7 @@ class TimelineEntry(TypedDict):
     at: Timestamp
     """The simulated time."""
     what: Annotated[str, OneOf(WHAT)]
-    """The sort of entry. Requests and control calls precede their effects."""
+    """The type of entry. Requests and control calls precede their effects."""
     id: str
     """The id of the request, control call, resource, event or delivery."""
     text: str
@@ -60,7 +60,8 @@ class Timeline(TypedDict):
 async def timeline(call: ControlCall) -> Timeline:
     """List requests, control calls, transitions, events and delivery attempts in the order in which they happened.
 
-    Use it to find out what caused what. Entries with the same simulated time are in the order of cause and effect.
+    Use the timeline to find causes and effects. Entries with the same simulated time are in the order of cause and
+    effect.
     """
     simulator, limit = call.simulator, call.limit()
     # This runs in a thread and reads a copy of the state, because the journals may be long.

@@ -210,7 +210,8 @@ def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
 async def get_resource(call: ControlCall) -> ResourceStory:
     """Return a resource with its history, events, deliveries, ledger entries, timers and legal actions.
 
-    Use it to find out why a resource has its current status (`why`) and what can happen next (`allowed`, `timers`).
+    Use this call to find out why a resource has its current status (`why`) and what can happen next (`allowed`,
+    `timers`).
     """
     world = call.world
     record = find_any(world, call.path["id"])

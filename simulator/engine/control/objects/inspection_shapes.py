@@ -46,7 +46,7 @@ class Cause(TypedDict):
     """The cause of a change or an event."""
 
     kind: Annotated[str, OneOf(CAUSE_MEANINGS)]
-    """The sort of cause."""
+    """The type of cause."""
     name: str
     """The operation, timer, action or scenario."""
     reference: str

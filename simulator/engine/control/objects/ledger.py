@@ -55,7 +55,7 @@ class LedgerBooks(TypedDict):
 
 @operation("GET /ledger", "Get the ledger", query=_ENTRIES, by_environment=True)
 async def ledger(call: ControlCall) -> Raw[LedgerBooks]:
-    """Return the account's ledger in the environment named in the header. Use it to reconcile your own records.
+    """Return the account's ledger in the environment named in the header. Use the ledger to reconcile your own records.
 
     `available` and `held` are the balances of the account. `clearing` is money received for an onramp or offramp in
     progress, and `fees` is what the service has earned. `world` is the account outside the service from which money

@@ -59,8 +59,8 @@ class TriggerBody(Body):
 async def trigger(call: ControlCall) -> TriggerAnswer:
     """Produce an event about the target, or about a resource that is found or created.
 
-    Use it to get a realistic event in a test without setting up its history. The trigger makes the requests of an
-    integrator, performs actions of third parties and advances the clock if needed. The response lists every step.
+    Use this call to get a realistic event in a test without setting up its history. The trigger makes the requests of
+    an integrator, performs actions of third parties and advances the clock if needed. The response lists every step.
     Fails with 409 if the event cannot be produced.
     """
     world, event, target = call.world, call.body.event, call.body.target
@@ -326,8 +326,8 @@ def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | No
 def rehearse(simulator: Simulator, world: World, timer: Timer, cause: Cause, *, empty: bool) -> Sequence[Event]:
     """Return the events that a timer would emit if the world did not change before it fires.
 
-    `empty` assumes an empty balance. The timer fires in a copy, because the clock of a world never goes back. The
-    copy includes the writes of the transaction in progress.
+    If `empty` is True, the balance is empty. The timer fires in a copy, because the clock of a world never goes back.
+    The copy includes the writes of the transaction in progress.
     """
     copy = simulator.from_state(simulator.state_of(world), world.id)
     copy.clock.move_to(max(copy.now_ms, timer.due_at_ms))

@@ -104,11 +104,11 @@ def require_in_time(world: World, deliver: Deliver) -> None:
     keeps_answer=True,
 )
 async def create_fault(call: ControlCall) -> MadeFault:
-    """Add a fault to API requests or webhook deliveries. Use it to test how your code handles errors and delays.
+    """Add a fault to API requests or webhook deliveries. Use faults to test how your code handles errors and delays.
 
-    The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of
-    the preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the
-    world already has as many faults as `quota_objects` allows.
+    The body is a request fault, a webhook fault or the name of a preset. Fields next to the name override fields of the
+    preset. `warnings` lists reasons why the fault may never apply. Fails with 507 simulator_quota_exceeded if the world
+    already has as many faults as `quota_objects` allows.
     """
     world, fault = call.world, check_fault(spelled_out(call.raw), call.simulator.vocabulary)
     most = settings_of(world)["quota_objects"]

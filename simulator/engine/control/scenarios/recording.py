@@ -53,8 +53,8 @@ Rows: TypeAlias = Mapping[str, ControlOperation]
 async def recording(call: ControlCall) -> Raw[str]:
     """Return a scenario in YAML that repeats the API requests and control calls made in the world.
 
-    Use it to turn a manual session into a test. The scenario does not contain secrets, token exchanges or webhook
-    endpoints.
+    Use the scenario to turn a manual session into a test. The scenario does not contain secrets, token exchanges or
+    webhook endpoints.
     """
     name = call.given("name") or "recording"
     if not is_name(name):

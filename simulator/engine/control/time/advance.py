@@ -119,9 +119,9 @@ class StatusGoal(Body):
 async def advance(call: ControlCall) -> AdvanceReceipt:
     """Advance the clock, and fire each timer at its due time. Webhooks are delivered during the advance.
 
-    Use it instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a status.
-    Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled contain the
-    receipt in `error.receipt`.
+    Use this call instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a
+    status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled
+    contain the receipt in `error.receipt`.
     """
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))

@@ -73,7 +73,7 @@ class ScheduledAttempt(TypedDict):
     attempt: Count | None
     """The number of the attempt, from 1; null for a planned one."""
     at: Timestamp
-    """The time of the attempt. A planned attempt is due then if all attempts before it fail immediately."""
+    """The time of the attempt. For a planned attempt, the due time if all earlier attempts fail immediately."""
     status: Annotated[
         str, OneOf({**DELIVERY_MEANINGS, "planned": "A retry, which is sent if all earlier attempts fail."})
     ]
@@ -102,9 +102,9 @@ class ResendBody(Body):
 async def resend_event(call: ControlCall) -> DeliveryCount:
     """Send an event again, with the same id and bytes, to one endpoint or to all enabled and subscribed endpoints.
 
-    Use it to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of `deliver`
-    that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails with 409
-    invalid_state if the endpoint is not enabled or not subscribed (decision W11).
+    Use this call to test how your receiver handles duplicates or, with `deliver`, a faulty delivery. The fields of
+    `deliver` that change the order of first attempts (`reorder`, `hold`, `before_answer`) are refused with 400. Fails
+    with 409 invalid_state if the endpoint is not enabled or not subscribed (decision W11).
     """
     world, event, body = call.world, event_of(call), call.body
     call.patience()

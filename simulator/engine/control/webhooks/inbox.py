@@ -318,7 +318,8 @@ class Inboxes(Watcher):
     async def inbox_wait(self, call: ControlCall) -> InboxList:
         """Wait until an inbox contains `count` messages, and list all its messages.
 
-        Use it in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real time.
+        Use this call in tests that run against a real or scaled clock. Fails with 408 after `timeout` seconds of real
+        time.
         """
         timeout = wait_seconds(call)
         limit, count = call.limit(), call.whole("count")
@@ -343,10 +344,10 @@ class Inboxes(Watcher):
 
     @operation("PUT /inbox/{name}", "Set the response statuses of an inbox", body=Statuses)
     async def inbox_answer(self, call: ControlCall) -> InboxStatuses:
-        """Set the statuses of an inbox's next responses, in order. The last status repeats. Use it to test retries.
+        """Set the statuses of an inbox's next responses, in order.
 
-        Fails with 507 simulator_quota_exceeded if the world already has statuses set for as many inboxes as
-        `quota_objects` allows.
+        The last status repeats. Use this call to test retries. Fails with 507 simulator_quota_exceeded if the world
+        already has statuses set for as many inboxes as `quota_objects` allows.
         """
         inbox, world = self._inbox_of(call), call.world
         most = settings_of(world)["quota_objects"]

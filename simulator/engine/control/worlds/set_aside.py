@@ -69,9 +69,9 @@ def delete_unreadable(call: ControlCall, world_id: str) -> bool:
 
 @operation("GET /worlds/{id}/raw", "Export a saved world", scope="server", catches_up=False, shows_keys=True)
 async def export_raw(call: ControlCall) -> RawWorld:
-    """Return the stored bytes of a world, even if this version cannot read them. Use it to recover a damaged world.
+    """Return the stored bytes of a world, even if this version cannot read them.
 
-    Fails with 404 if the world is not in a store.
+    Use the bytes to recover a damaged world. Fails with 404 if the world is not in a store.
     """
     persistence, world_id = call.runtime.persistence, call.path["id"]
     if not call.access.reaches(world_id):

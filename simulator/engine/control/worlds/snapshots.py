@@ -195,8 +195,8 @@ async def restore(call: ControlCall) -> WorldObject:
 async def get_state(call: ControlCall) -> Raw[StateDocument]:
     """Return the whole state of the world as one JSON document, as soon as no webhook attempt is in flight.
 
-    Use it to move a world to another server, or to attach it to a bug report. The document contains the world's keys.
-    Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
+    Use the document to move a world to another server, or attach it to a bug report. The document contains the world's
+    keys. Fails with 409 clock_busy if a receiver does not respond within 15 seconds of real time.
     """
     return await _document(call, (await _state_at_rest(call))[1])
 

@@ -89,7 +89,7 @@ def show_world(call: ControlCall, world: World) -> WorldObject:
 
 
 def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject:
-    """Return the world object. `origin` is the server's address, which its URLs start with."""
+    """Return the world object. `origin` is the server's address. The URLs in the object start with it."""
     files = observed_by(simulator, world)
     shown: WorldObject = {
         "id": world.id,

@@ -1,4 +1,4 @@
-"""Forwarding a request to another replica, and streaming its response to the client."""
+"""Forwards a request to another replica, and streams its response to the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading worlds in PostgreSQL over a read-only connection, including worlds that other replicas own."""
+"""Reads worlds in PostgreSQL over a read-only connection, including worlds that other replicas own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creation of worlds across all replicas, one at a time for each token that has a world limit.
+"""Limits the creation of worlds to one at a time for each token that has a world limit, across all replicas.
 
 The limit `most_worlds` is compared with the number of worlds in the database. If two replicas counted at the same time,
 both would allow one more world. A replica therefore holds a lock from the count until the new world is committed.

@@ -1,4 +1,4 @@
-"""Lookup of the world that a request needs, from its headers and body."""
+"""Finds the world that a request needs from the request's headers and body."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Renewal:
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of reading the directories. Pass it to `Folder.take` to apply it."""
+    """The result of reading the directories. Pass the result to `Folder.take` to apply the changes."""
 
     stamps: Mapping[Path, _Stamp]
     files: Mapping[Path, ScenarioFile]
@@ -72,7 +72,7 @@ class Folder:
         return [problem for _, problems in sorted(self._last.problems.items()) for problem in problems]
 
     def has_changed(self) -> bool:
-        """Return True if a file was added, deleted or written since the last reading. This opens no files."""
+        """Return True if a file was added, deleted or written since the last reading. This method opens no files."""
         # If the state differs from that of the previous call, a file may be half written. In that case, the next call
         # reports the change.
         seen, self._seen = self._seen, self._present()

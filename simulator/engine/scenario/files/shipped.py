@@ -1,7 +1,7 @@
 """The shipped scenarios. Each is read when it is first used.
 
 Parsing and checking a YAML file takes milliseconds, so the package also contains compiled scenarios. Each line of
-`contracts/scenarios.json` contains one scenario and the hash of its file. If the file was edited, it is parsed again.
+`contracts/scenarios.json` contains one scenario and the hash of its file. If a file was edited, it is parsed again.
 """
 
 from __future__ import annotations

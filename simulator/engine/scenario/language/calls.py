@@ -1,4 +1,4 @@
-"""Lookup of operations by the methods and paths in a scenario. Paths are relative to the base path."""
+"""Finds operations by the methods and paths in a scenario. Paths are relative to the base path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A parsed scenario file: its plain value, the position of every value and key, and the findings about it.
 
-The reader consumes the events of a YAML parser, which include positions. While it reads, it limits size, depth and
-number of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
+The reader consumes the events of a YAML parser, which include positions. While reading, it limits the size, the depth
+and the number of values. Scalars follow the YAML 1.2 core schema, in which `on`, `12:30` and dates are strings.
 """
 
 from __future__ import annotations

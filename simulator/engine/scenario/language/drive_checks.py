@@ -152,7 +152,7 @@ class DriveChecker:
 def _problems_of_body(model: type[BaseModel], body: Mapping[str, object]) -> list[tuple[Path, str, bool]]:
     """Return the problems found when validating a body with one model.
 
-    Each has the path in the body, the message, and whether the key is at fault.
+    Each problem consists of the path in the body, the message, and whether the key is at fault.
     """
     known = names_of(model)
     found: list[tuple[Path, str, bool]] = []

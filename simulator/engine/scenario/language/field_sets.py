@@ -81,7 +81,10 @@ class FieldSet:
         return frozenset(found) or None
 
     def of_types(self, wanted: frozenset[str]) -> FieldSet:
-        """Return the variants whose `type` field can have one of these values, or all variants if no variant has."""
+        """Return the variants whose `type` field can have one of these values.
+
+        Without such a variant, return all variants.
+        """
         kept = []
         for variant in self.variants:
             named = variant.get("properties", {}).get("type")

@@ -85,7 +85,7 @@ class PreparedRule:
 
     @cached_property
     def request_field(self) -> bytes:
-        """The JSON-encoded name of a field that a creating request must contain to match, or b"" if there is none."""
+        """The JSON-encoded name of a field that the creating request must contain, or b"" if there is none."""
         for condition in self.conditions:
             head, _, rest = condition.path.partition(".")
             if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):

@@ -1,4 +1,4 @@
-"""The scenario engine as the rest of the simulator uses it: activation, events, requests and progress.
+"""The interface of the scenario engine for the rest of the simulator: activation, events, requests and progress.
 
 The engine has no state of its own. Active scenarios, bindings, counts and pending steps are saved as rows and timers of
 the world, so snapshots contain them and runs repeat exactly. `activation` sets scenarios up. `rules` selects the rule

@@ -74,7 +74,7 @@ def dig(value: object, path: str) -> object:
 
 
 def strings_of(wanted: object) -> frozenset[str] | None:
-    """Return the strings that can pass, or None if the test can also be passed by other values."""
+    """Return the strings that pass a test, or None if other values can pass, too."""
     options = wanted if isinstance(wanted, list) else [wanted]
     strings = frozenset(option for option in options if isinstance(option, str))
     return strings if all(isinstance(option, str) for option in options) else None
@@ -92,7 +92,8 @@ def _compile(wanted: object, glob: bool) -> Passes:
 
 def _equals(wanted: object, value: object, glob: bool) -> bool:
     if wanted is None:
-        return value is None or value is ABSENT  # the API omits some empty fields and returns null in others
+        # The API omits some empty fields and returns null in others.
+        return value is None or value is ABSENT
     # In Python, True == 1; in JSON they differ.
     if isinstance(wanted, bool) or isinstance(value, bool):
         return wanted is value

@@ -272,7 +272,7 @@ def latest(world: World, object_id: str) -> Occurrence | None:
 def hand_over(
     context: Context, world: World, name: str, successor: str, occurrence: Occurrence, part: str, place: str
 ) -> None:
-    """Bind an object to another scenario, and offer the object's last event to that scenario."""
+    """Bind an object to another scenario, and pass the object's last event to that scenario."""
     action = f"scenario {successor}"
     reason = _why_not(context, world, name, successor, occurrence)
     if reason is not None:
@@ -285,7 +285,7 @@ def hand_over(
 
 
 def _why_not(context: Context, world: World, name: str, successor: str, occurrence: Occurrence) -> str | None:
-    """Return the reason why an object cannot be handed over, or None if it can be."""
+    """Return the reason why an object cannot be handed over, or None if it can be handed over."""
     if not context.catalogue.knows(world, successor):
         return f"there is no scenario {successor!r}"
     if stops.why_stopped(world, successor) is not None:

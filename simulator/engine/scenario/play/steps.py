@@ -1,4 +1,4 @@
-"""Carries out due steps. Skips refused steps with a reason, and stops scenarios with too many or failing steps."""
+"""Carries out due steps. Skips refused steps and records the reason. Stops scenarios with too many or failing steps."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class LastFailure(TypedDict):
 
 STOPPED = TableKey("scenario.stopped", Stopped)
 INSTANTS = TableKey("scenario.instants", tuple[int, int])
-"""By scenario, the last time at which a step without delay was due, and the number of such steps at that time."""
+"""The last time at which a step without delay was due, and the number of such steps at that time, by scenario."""
 FAILURES = TableKey("scenario.failures", LastFailure)
 
 _LONGEST_REASON = 500

@@ -82,7 +82,7 @@ class View:
         return seen[path]
 
     def may_carry(self, name: bytes) -> bool:
-        """Return True if the creating request may contain a field with this JSON-encoded name."""
+        """Return True if the request that created the object may contain a field with this JSON-encoded name."""
         return name in self._creating_request().body.read()
 
     def _creating_request(self) -> RequestOrigin:

@@ -1,4 +1,4 @@
-"""Moves a resource to a status with actions of third parties. The replay of recordings uses this."""
+"""Moves a resource to a status with actions of third parties. The replay of recordings uses this module."""
 
 from __future__ import annotations
 

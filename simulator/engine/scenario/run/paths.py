@@ -59,8 +59,8 @@ def emits(world: World, kind: str, event: str) -> bool:
 def factory_for(world: World, event: str) -> Factory:
     """Return the factory for an event.
 
-    A factory with `usual` steps for the event takes precedence. Otherwise the first factory whose kind emits it is
-    returned.
+    A factory with `usual` steps for the event takes precedence. Otherwise, return the first factory for a kind that
+    emits the event.
     """
     rows = triggers_of(world).factories
     usual = [row for row in rows if event in row.usual]
@@ -120,7 +120,7 @@ def _sequences(
 ) -> Iterator[tuple[Move, ...]]:
     """Yield every sequence of transitions whose last transition satisfies `reached`.
 
-    A sequence visits no state twice.
+    No sequence contains a state twice.
     """
     for move in (*machine.rows.get(state, ()), *extra.get(state, ())):
         if reached(move):

@@ -1,8 +1,7 @@
 """Writes recorded calls, actions and clock changes as a scenario file.
 
-The recorded calls, actions and clock changes become the `drive`, in the same order and at the same times. Ids from
-responses are replaced with `${step.path}`, so that the scenario can run in another world. Events and final statuses
-become `expect`.
+They become the steps of the `drive`, in the same order and at the same times. Ids from responses are replaced with
+`${step.path}`, so that the scenario can run in another world. Events and final statuses become `expect`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _PLACEHOLDER = "${"
 _IN_PATH = "-._~!$&'()*+,;=:@"
 """The characters in a decoded path that are not encoded again."""
 _IN_QUERY = f"{_IN_PATH}/?%"
-"""The characters in a query that are not encoded. A query is not decoded, so they include `%`."""
+"""The characters in a query that are not encoded. A query is not decoded, so these characters include `%`."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
 """A function that finds an id that was in no response.
@@ -85,7 +84,7 @@ class Recording:
     notes: tuple[str, ...] = ()
     """Descriptions of the calls and actions that could not be recorded."""
     kinds: Mapping[str, str] = field(default_factory=dict)
-    """The name of a kind, by id prefix. "" if the kind is in the object's `type`."""
+    """The name of a kind, by id prefix. The name is "" if the object's `type` contains the kind."""
 
 
 @dataclass

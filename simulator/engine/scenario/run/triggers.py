@@ -55,7 +55,7 @@ class Triggers:
     incoming: Callable[[World, Any, str], Setup | None] = lambda world, record, event: None
     """Returns the setup if the event concerns something that arrives at this resource, such as a deposit."""
     parameters: Callable[[Any, Move], JsonObject] = lambda record, move: {}
-    """Returns the parameters that make an action choose this transition among several."""
+    """Returns the parameters with which an action triggers this transition and not another."""
     steps: Mapping[str, Callable[[World, Any, str], Drive]] = field(default_factory=dict)
     """The steps for transitions that need more than one call or timer, by kind.
 
@@ -66,7 +66,7 @@ class Triggers:
 
 
 def triggers_of(world: World) -> Triggers:
-    """Return the triggers of a world's provider. They are loaded when this is first called."""
+    """Return the triggers of a world's provider. The triggers are loaded on the first call."""
     triggers = vocabulary_of(world).provider.triggers()
     assert isinstance(triggers, Triggers)
     return triggers

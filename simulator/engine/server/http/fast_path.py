@@ -90,7 +90,10 @@ class InlineCall:
         self._answer = answer
         self._outgoing: Outgoing[Content] | None = None
         self._gone = gone
-        """Set if the client disconnects while the call is waiting. None for a call that always ends on its own."""
+        """Set when the client disconnects while the call is waiting.
+
+        The value is None for a call that always ends on its own.
+        """
         self.max_bytes = max_bytes
         """The maximum number of bytes to read from the body."""
 
@@ -169,7 +172,7 @@ class KnowingHandler(Handler, Protocol):
     """A handler that remembers which headers it has accepted."""
 
     def admit_known(self, whole: Whole) -> InlineCall | None:
-        """Accept a call whose headers were accepted before. Return None if only `admit` can tell."""
+        """Accept a call whose headers were accepted before. Return None if `admit` has to check the call."""
 
 
 class Handlers:

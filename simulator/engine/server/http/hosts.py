@@ -121,10 +121,10 @@ class Hosts:
         )
 
     def api_refusal(self, scope: Scope) -> str | None:
-        """Return why a call to the API is refused because of its headers, or None if it is accepted.
+        """Return the reason why the headers of an API call are refused, or None if they are accepted.
 
-        A client sends the same headers with every call, so the result is cached with them if it depends on nothing
-        else.
+        A client sends the same headers with every call, so the result is cached with the headers if it depends only on
+        them.
         """
         headers = headers_of(scope)
         if self.know(headers):

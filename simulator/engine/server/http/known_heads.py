@@ -1,4 +1,4 @@
-"""Header blocks that the parser has already read, by their bytes.
+"""A table of the header blocks that the parser has already read, keyed by their bytes.
 
 A client sends the same headers with nearly every call. A request whose header block is known is split without the
 parser, which would call back for each header. This saves a tenth of the processor time of a read call.
@@ -61,7 +61,7 @@ class KnownHeads:
         self._seen: set[int] = set()
 
     def split(self, data: bytes) -> Whole | None:
-        """Return the request that consists of exactly these bytes. Return None if only the parser can tell."""
+        """Return the request that consists of exactly these bytes. Return None if the parser has to read them."""
         line = _LINE.match(data)
         if line is None:
             return None

@@ -70,7 +70,7 @@ class Headers(dict[str, str]):
     hosts: list[bytes]
     """The value of every `Host` header, as sent."""
     accepted_by: object
-    """The `Hosts` that accept every API call with these headers, or None if they have to look at the call."""
+    """The `Hosts` that accept every API call with these headers, or None if each call must be checked."""
 
 
 PARSED = "simulator.headers"

@@ -45,7 +45,7 @@ class _ClockState:
     """The driver's state for one world."""
 
     anchor: _Anchor | None = None
-    """The time from which real time counts.
+    """The point in time from which elapsed real time is measured.
 
     None before the first call to a world, unless its clock was started earlier.
     """
@@ -111,7 +111,7 @@ class Driver:
         return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
-        """Fire the timers that are due now. A call has just planned them without delay."""
+        """Fire the timers that are due now because a call has just planned them without delay."""
         if not self.fire_at_once(world):
             await self._fired(world, self._kept[world])
 
@@ -186,7 +186,9 @@ class Driver:
         return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
     def anchor(self, world: World, since_seconds: float = 0.0) -> None:
-        """Count real time from now. Call this after the clock was set, or after its mode or rate has changed.
+        """Measure elapsed real time from now on.
+
+        Call this after the clock was set, or after its mode or rate has changed.
 
         `since_seconds` is the number of real seconds since the clock showed its current time.
         """

@@ -217,10 +217,10 @@ class Courier:
             await asyncio.shield(ended)  # Other callers wait for the same future.
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
-        """Return the ids of the attempts whose receiver may be the caller on a connection opened at a given time.
+        """Return the ids of the attempts whose receiver may be the caller.
 
-        These attempts were sent before that time and have no response yet. A receiver cannot have opened its
-        connection before it got the attempt.
+        The caller's connection was opened at the given time. The attempts were sent before that time and have no
+        response yet. A receiver cannot have opened its connection before it got the attempt.
         """
         return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 

@@ -10,7 +10,7 @@ from simulator.kernel.world import World
 
 
 class Port(Protocol):
-    """Callbacks from the courier and the driver to the server. Each concerns one world."""
+    """Callbacks from the courier and the driver to the server. Each call concerns one world."""
 
     async def catch_up(self, world: World) -> None:
         """Advance a running clock to the current time before an input reaches the world."""

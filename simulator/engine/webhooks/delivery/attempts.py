@@ -57,7 +57,7 @@ def in_flight(world: World) -> Table[Attempt]:
 
 
 def put_back(world: World, attempt: Attempt) -> None:
-    """Make an attempt ready again if it was taken but not sent. Call this inside a transaction."""
+    """Return an attempt that was taken but not sent to the ready attempts. Call this inside a transaction."""
     if attempt.id in world.store[IN_FLIGHT]:
         world.store[IN_FLIGHT].delete(attempt.id)
         world.store[READY].put(attempt.key, attempt.pending)

@@ -1,4 +1,4 @@
-"""Lookup of endpoints, deliveries and planned retries, including those of deleted endpoints.
+"""Finds endpoints, deliveries and planned retries, including those of deleted endpoints.
 
 Source: decisions W5, W11 and W12.
 """

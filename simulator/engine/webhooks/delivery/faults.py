@@ -33,7 +33,7 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
     """Return the plan of the first matching fault, or `NO_FAULT`.
 
-    The fault counts a hit. Call this inside a transaction.
+    Count a hit of the fault. Call this inside a transaction.
     """
 
     def fits(_: str, fault: faults.WebhookFault) -> bool:
@@ -46,7 +46,7 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
     """Return the fault plan for a first attempt that must be completed before the response to its request is sent.
 
-    Return None if there is no such fault. Call this inside a transaction. The fault counts a hit. If an earlier fault
+    Return None if there is no such fault. Call this inside a transaction. Count a hit of the fault. If an earlier fault
     in the list matches, return None, because that fault applies when the queue reaches the event.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
@@ -112,8 +112,8 @@ def held(
 ) -> PendingAttempt | None:
     """Return a copy of the attempt that a fault holds back, or None if the attempt may start.
 
-    A fault counts the other attempts that were completed since the event, even while this attempt was delayed. The
-    final event of the object and the end of the fault also count from that time.
+    The attempts that a fault waits for are counted from the time of the event, even while this attempt is delayed. If
+    the fault has ended, or if the final event of the object was already received, the attempt may start, too.
     """
     if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
         return None
