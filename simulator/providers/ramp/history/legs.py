@@ -36,7 +36,7 @@ class OrderLeg(TypedDict):
     transaction_id: Annotated[str, Prefix("txn_")]
     """The id of the order's transaction, as used in `GET /transactions/{id}`."""
     recurring_payment_invoice_id: str
-    """The id of the run of a recurring payment that created the order. Empty for other orders."""
+    """For an order created by a recurring payment, the id of the run. Empty for other orders."""
     order_id: OrderNumber
     """The public number of the order."""
     user_id: Annotated[

@@ -170,7 +170,7 @@ def local_ms(day: date, clock_time: str, timezone: str) -> int:
     """Return the UTC time of a local date and time (HH:MM), in milliseconds.
 
     A local time that does not exist is moved forward by the length of the gap. If a local time occurs twice, the first
-    occurrence is used. The offset from before the clock change (fold 0) gives both results.
+    occurrence is used. Both follow from using the UTC offset before the clock change (fold 0).
     """
     local = datetime.combine(day, time.fromisoformat(clock_time), tzinfo=zone(timezone))
     return to_ms(local.astimezone(UTC))

@@ -106,7 +106,7 @@ class RateAnswer(TypedDict):
     inverse_rate: RateText
     """The amount of the asset per unit of fiat, 1 / `rate`."""
     updated_at: Timestamp
-    """The time of the last change of the rate."""
+    """The time at which the rate last changed."""
 
 
 def render_network(world: World, record: Network) -> NetworkObject:
@@ -151,7 +151,7 @@ class RateEntry(TypedDict):
     rate: RateText
     """Fiat per unit of the asset."""
     updated_at: Timestamp
-    """The time of the last change of the rate."""
+    """The time at which the rate last changed."""
 
 
 class RateSide(TypedDict):
@@ -169,7 +169,7 @@ SwapRateEntry = TypedDict(
         "from": Annotated[RateSide, Field(description="The asset that is given.")],
         "to": Annotated[RateSide, Field(description="The asset that is received.")],
         "rate": Annotated[RateText, Field(description="`to` per unit of `from`.")],
-        "updated_at": Annotated[Timestamp, Field(description="The time of the last change of the rate.")],
+        "updated_at": Annotated[Timestamp, Field(description="The time at which the rate last changed.")],
     },
 )
 

@@ -71,7 +71,7 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
 
 
 def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
-    """Return the asset and the amount. If both the user and the asset are unknown, the user is reported."""
+    """Return the asset and the amount. If both the user and the asset are unknown, raise the error for the user."""
     if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
