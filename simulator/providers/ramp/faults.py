@@ -221,7 +221,7 @@ _MOMENTS: Mapping[str, datetime] = {
 
 
 def _moments(site: Site) -> list[str]:
-    """Return the names of the start times to try. The local times of cities whose currency no order uses are left out."""
+    """Return the names of the start times to try, without the cities whose currency no order uses."""
     values = {value for order in site.facts["orders"] for value in order.values() if isinstance(value, str)}
     foreign = {f"before midnight in {city}" for fiat, (city, _) in _ZONES.items() if fiat not in values}
     return [name for name in _MOMENTS if name not in foreign]

@@ -114,8 +114,9 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
 
 
 def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
-    """Set the available balance. The counterpart of the ledger entry is the account for third parties. Held amounts do
-    not change.
+    """Set the available balance.
+
+    The ledger books the difference against the account for third parties. Held amounts do not change.
     """
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
