@@ -112,7 +112,7 @@ class _Run:
     def _missing(self, rule: Rule) -> list[str]:
         """Return the failed rules that this rule depends on.
 
-        Results that wait for the records are included in their current state.
+        A result that is still waiting for the application's records counts with its current verdict.
         """
         known = [*self._report.results, *self._held]
         return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))

@@ -1,4 +1,4 @@
-"""Settings files on the command line: the option `--config`, and messages about where a value comes from."""
+"""Settings files on the command line: the option `--config`, and the source of a value in messages."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def _obey_file(context: click.Context, given: str | None, names: Set[str]) -> No
 
 
 def file_of(context: click.Context) -> Any:
-    """Return a command's settings file (`settings_file.SettingsFile`), or one without a path if there is no such
-    file.
-    """
+    """Return a command's settings file (`settings_file.SettingsFile`), or an empty one if there is no file."""
     from simulator.cli.server import settings_file
 
     return context.meta.get(_FILE) or settings_file.NOTHING

@@ -76,7 +76,7 @@ def address_of(given: str | None) -> Address:
     """Return the server's address for a command. `given` is the value of the option `--url`, from any source.
 
     The first available source is used: `--url` or SIMULATOR_URL, SIMULATOR_HOST and SIMULATOR_PORT, the `url` in the
-    settings file, a server started from here, the `host` and `port` in the settings file, the default address.
+    settings file, a server started in this directory, `host` and `port` in the settings file, the default address.
     """
     context = click.get_current_context()
     source = context.get_parameter_source("url")
@@ -108,7 +108,7 @@ def _checked(url: str, by: str) -> Address:
 
 
 def _started_here() -> Address | None:
-    """Return the server started from here, or None.
+    """Return the server that was started in this directory or its repository, or None.
 
     If there are several, return the server at the default address. If there is no such server, exit with 2.
     """

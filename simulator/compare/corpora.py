@@ -37,7 +37,7 @@ class Accepted:
 
     reason: str
     matches: Shown
-    """Patterns by the name of the difference's field."""
+    """A pattern for each field of `Difference` that must match."""
     place: str
     excused: int = 0
 

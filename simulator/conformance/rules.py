@@ -95,7 +95,7 @@ class Tally:
     def has_shape(self, operation: str, place: str) -> bool:
         """Return True if a wrong shape was found at this path.
 
-        A rule that cannot read the path then reports no second fault.
+        In that case, a rule that cannot read the path does not report the fault again.
         """
         return any(
             found.operation == operation and found.place == place and found.rule.startswith("shape.")

@@ -157,9 +157,7 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
 
 
 def _is_admitted(requirement: Fact, others: Facts) -> bool:
-    """Return True if a caller with these schemes is still accepted, because another requirement does not need any other
-    scheme.
-    """
+    """Return True if a caller with these schemes is still accepted: it also meets another of the requirements."""
     brought = _schemes(requirement)
     ways = (fact for fact in others.values() if (fact.place, fact.keyword) == (requirement.place, SECURITY))
     return any(_schemes(way) <= brought for way in ways)

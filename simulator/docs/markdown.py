@@ -169,7 +169,7 @@ def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
 
 
 def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield every link in the source. In the tokens, replace the link with the server's form of it."""
+    """Yield every link in the source, and replace it in the tokens with the link that the server uses."""
     for token in tokens:
         for child in token.children or ():
             if child.type == "link_open":

@@ -38,7 +38,7 @@ class Options:
     """The effects on the account that are permitted."""
     wait_seconds: float = 0
     time_rate: float = 1
-    """The number of target clock seconds in one second on this machine."""
+    """The speed of the target's clock: its seconds for each second on this machine."""
     steers: bool = False
     """True if the target is a simulator whose clock and outside events may be controlled."""
     sees_events: bool = False
@@ -169,7 +169,7 @@ class Decisions:
         )
 
     def take(self, verdict: Verdict) -> None:
-        """Adopt a verdict of an earlier run."""
+        """Adopt a verdict from an earlier run."""
         if verdict.id in self.verdicts:
             self.verdicts[verdict.id] = verdict
 

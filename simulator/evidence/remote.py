@@ -67,7 +67,7 @@ class RemoteService:
         self._endpoint = ""
         self._clock = (time.time(), time.monotonic())
         self.time_rate = 1.0
-        """The number of target clock seconds in one second on this machine."""
+        """The speed of the target's clock: its seconds for each second on this machine."""
         self.listens = False
         """True if a flow needs events. The target then waits for events after each step."""
         self._token = self._snapshot = ""

@@ -15,7 +15,7 @@ from simulator.service import TOOLING
 # --- calls ---------------------------------------------------------------------------------------------------------
 
 LATE_SECONDS = 6.0
-"""Longer than the timeouts of most clients."""
+"""The delay of a late response in real seconds. It exceeds the timeouts of most clients."""
 UNAVAILABLE: Document = {"status": 503, "code": "service_unavailable"}
 
 

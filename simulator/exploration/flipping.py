@@ -107,7 +107,7 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
     """Return all alternatives. The most likely alternative to each assumption comes first, then the second most
     likely ones.
 
-    `known`: ids of assumptions whose answer is known.
+    `known`: ids of assumptions that are already decided. Their alternatives are omitted.
     """
     switches = [switch for switch in TOOLING.alternatives().values() if switch.id not in known]
     columns = zip_longest(*([Flip(switch.id, name) for name in switch.alternatives] for switch in switches))

@@ -1,8 +1,8 @@
 """The plan `pairs-of-faults`: two faults in one run that affect the same order.
 
 Some defects need two failures, such as a lost response and a lost event. Two sites affect the same order if both
-refer to it, or to a resource that only this order uses. Pairs are selected so that they cover every two classes at
-every operation.
+refer to it, or to a resource that only this order uses. Pairs are selected so that each pair of classes occurs at each
+operation.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Bounds:
     final: int
     """The index of the event that ends the flow. Later events may arrive before or after it."""
     by_call: tuple[int, ...] = ()
-    """The number of events that a call causes, so that they can arrive before its response."""
+    """The indexes of the events that the call causes. They can arrive before its response."""
 
     @property
     def nothing(self) -> Counts:

@@ -53,7 +53,7 @@ class FlowReport:
     outcomes: dict[Path, Outcome]
     """The outcomes of all paths that were played."""
     unsound: str = ""
-    """The path that disproves the claim for the application, or ""."""
+    """The path whose outcome depended on other orders or earlier plays, or "". The claim is then not valid."""
     scenarios: dict[str, str] = field(default_factory=dict)
     """The scenario file of each verdict."""
 

@@ -105,7 +105,7 @@ class Commands:
 def opened(
     file: FilePath | None, snapshot: str | None, restore: str | None, variables: Mapping[str, str]
 ) -> Iterator[Application | None]:
-    """Yield the way to save the application's state, or None if no option specifies one."""
+    """Yield the object that saves the application's state, or None if no option specifies how."""
     if file is not None:
         yield SqliteFile(file)
     elif snapshot is not None and restore is not None:
@@ -121,8 +121,9 @@ class World:
 
     case: Case
     _snapshots: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Snapshot ids by the numbers of the order and the step. A restored world assigns the same order ids again, so the
-    key is not the order's id.
+    """Snapshot ids by the number of the order and the number of the step.
+
+    The order's id would not be unique, because a restored world assigns the same ids again.
     """
     _current: tuple[int, int] | None = None
 

@@ -65,7 +65,7 @@ def directory(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """Return the servers that were started here and still accept connections. Delete notes about other servers."""
+    """Return the running servers that were started here. Delete notes about servers that no longer run."""
     for above in upwards(Path.cwd()):
         notes = sorted((above / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:

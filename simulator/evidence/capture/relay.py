@@ -359,7 +359,7 @@ class _Connection:
         return not closes
 
     def _fail(self, seen: _Seen, place: Place, error: Exception) -> NoReturn:
-        """Report a broken exchange, and end the client's connection in the way the other side ended its own."""
+        """Report a broken exchange, and end the client's connection in the same way as the other side."""
         if self._has_left or self._writer.is_closing():
             raise error
         call = self._relay.described(seen)

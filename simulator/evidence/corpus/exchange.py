@@ -36,7 +36,7 @@ class Traffic:
     body: bytes | None = b""
     """None if it was too large to be recorded."""
     status: int | None
-    """None if no response came."""
+    """None if there was no response."""
     response_headers: Sequence[tuple[str, str]] = ()
     response: bytes | None = b""
     """None if it was too large to be recorded."""
@@ -71,7 +71,7 @@ class Exchange:
     """The parsed body; None if there is none or it is not JSON."""
     request_body: BodyForm
     status: int | None
-    """None if no response came."""
+    """None if there was no response."""
     response_headers: Mapping[str, str | None]
     response: Any
     """The parsed body; None if there is none or it is not JSON."""
@@ -79,7 +79,7 @@ class Exchange:
     signature: SignatureVerdict
     """The signature of a webhook. A call has none."""
     attempt: int
-    """Counts deliveries of the same event, and calls with the same `Idempotency-Key`."""
+    """The number of this delivery of the event, or of this call with the same `Idempotency-Key`."""
     seal: object = field(repr=False)
 
     def __post_init__(self) -> None:

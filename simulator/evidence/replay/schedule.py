@@ -38,9 +38,9 @@ class Schedule:
 
     @property
     def start_ms(self) -> int | None:
-        """The time of the service at the start, or None if the recording contains no times.
+        """The service's time at the start, or None if the recording contains no times.
 
-        The clock of a simulator differs from the clock with which it was recorded.
+        If the recorded service was a simulator, its time differs from the clock of the recording machine.
         """
         return None if self._start_ms is None else self._start_ms + (self._offset_ms or 0)
 

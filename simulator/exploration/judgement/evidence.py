@@ -64,7 +64,7 @@ def evidence_of(armed: Sequence[ArmedWorld], paid: Collection[str] = ()) -> Foun
 
 
 def history_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
-    """Return the rest of the history: calls and deliveries before the end of the test, and a line for each event."""
+    """Return the history: calls and deliveries before the end of the test, and a timeline of everything."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
     for one, mark in zip(armed, marks, strict=True):
         world = one.world

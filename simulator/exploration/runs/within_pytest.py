@@ -349,7 +349,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Run the application's work for the test only during the test function."""
+        """Mark the test function as the application's work, so that the application can die in it."""
         crashing.begin(crashing.CALL)
         try:
             return (yield)

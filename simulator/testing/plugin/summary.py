@@ -39,7 +39,7 @@ class Dimension(TypedDict):
     title: str
     items: list[str]
     groups: list[str]
-    """The group of each item: its kind of resource or the beginning of its path. "" belongs to no group."""
+    """The group of each item, which is its kind of resource or the beginning of its path, or "" if it has none."""
 
 
 class Kept(TypedDict):
