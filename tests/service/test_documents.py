@@ -215,7 +215,7 @@ def test_a_value_comes_back_as_it_was(value: Any) -> None:
 @pytest.mark.parametrize(
     "value", [{1: 2}, object(), {1, 2}, ("a", complex(1, 2)), Blueprint("x", 1)], ids=lambda value: type(value).__name__
 )
-def test_what_no_row_may_hold_is_not_written(value: Any) -> None:
+def test_values_illegal_in_a_row_are_not_written(value: Any) -> None:
     with pytest.raises(TypeError):
         CODEC.encode(value)
 
@@ -288,7 +288,7 @@ def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
         Codec([_Noted]).decode({"$": "_Noted", "notes": {"$": "tuple", "items": ["a"]}}, "row")
 
 
-def test_what_a_field_is_named_for_it_says_in_its_type_too() -> None:
+def test_a_field_with_a_format_name_has_that_format() -> None:
     for made in CODEC.classes:
         hints = get_type_hints(made, include_extras=True)
         assert is_dataclass(made)
@@ -400,7 +400,7 @@ def test_only_dataclasses_with_plain_fields_make_a_codec() -> None:
         (b'{"format": "rampsim.state", "version": 1}', "invalid_parameter", "clock"),
     ],
 )
-def test_what_is_no_document_is_refused(morning: Morning, raw: bytes, code: str, param: str | None) -> None:
+def test_a_file_that_is_not_a_document_is_refused(morning: Morning, raw: bytes, code: str, param: str | None) -> None:
     assert refusal(morning, raw) == (400, code, param)
 
 
@@ -677,7 +677,7 @@ def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) ->
     }
 
 
-def test_what_is_read_lies_packed_and_is_written_as_it_was(morning: Morning) -> None:
+def test_a_read_world_is_compressed_and_written_unchanged(morning: Morning) -> None:
     state = read_document(morning.simulator, morning.raw)
     texts = [text for rows in state.tables.values() for row in rows.values() for text in texts_of(row)]
     assert len(texts) > len(state.tables["events"])

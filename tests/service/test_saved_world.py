@@ -47,7 +47,7 @@ def as_saved(written: Any, saved: Any) -> Any:
     return written
 
 
-def test_a_field_that_a_row_has_got_since_is_no_difference() -> None:
+def test_a_field_added_to_a_row_later_is_not_a_difference() -> None:
     row = {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5, "colour": ""}], "any": {"key": 1}}
     assert as_saved([["lamp_1", row]], [["lamp_1", {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5}]}]]) == [
         ["lamp_1", {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5}]}]

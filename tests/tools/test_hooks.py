@@ -38,7 +38,7 @@ def test_the_file_is_valid_and_no_hook_fetches_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_a_hook_calls_what_is_installed_and_what_the_makefile_calls(name: str) -> None:
+def test_a_hook_calls_installed_tools_as_the_makefile_does(name: str) -> None:
     """So it passes where the checks and tests of CI do: they run the same on the whole tree."""
     words = HOOKS[name]["entry"].removesuffix(" --force-exclude").split()
     tool = words[0].removeprefix(".venv/bin/")
@@ -59,7 +59,7 @@ def test_the_hook_of_mypy_is_called_for_all_that_mypy_reads() -> None:
     ("text", "failed"),
     [("x = 1\n", []), ("x  =  1\n", ["ruff-format"]), ("x = y\n", ["ruff-check"])],
 )
-def test_what_is_wrong_in_a_commit_stops_it(tmp_path: Path, text: str, failed: list[str]) -> None:
+def test_an_error_in_a_commit_stops_it(tmp_path: Path, text: str, failed: list[str]) -> None:
     place = tmp_path / "clone"
     place.mkdir()
     (place / ".venv").symlink_to(sys.prefix)

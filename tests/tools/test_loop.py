@@ -46,7 +46,7 @@ def test_what_imports_a_changed_module_is_chosen_and_what_only_the_wiring_joins_
     ]
 
 
-def test_a_changed_helper_chooses_what_uses_it_but_for_campaigns() -> None:
+def test_a_changed_helper_chooses_its_users_except_campaigns() -> None:
     assert changed.chosen(GRAPH, ["tests/support.py"]) == ["tests/unit/engine/text/test_fields.py"]
 
 

@@ -143,7 +143,7 @@ def test_no_command_takes_a_real_key_on_its_line_or_from_a_variable(name: str, n
     assert no_network == []
 
 
-def test_an_agent_that_is_given_a_real_key_is_told(no_network: list[object]) -> None:
+def test_a_real_key_is_refused_with_a_message(no_network: list[object]) -> None:
     body = {"public_key": "pk_live_simulator", "secret_key": REAL}
     done, answer = toolbox.use(Session(LOCAL), "call", {"method": "POST", "path": "/auth/token", "body": body})
     assert not done

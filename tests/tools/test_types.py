@@ -9,7 +9,7 @@ from tests.places import ROOT
 IGNORED = re.compile(r"# type[:] ignore(?!\[[^]]+\]  # \S)")
 
 
-def test_whatever_a_type_checker_is_to_overlook_has_a_reason() -> None:
+def test_every_suppressed_type_error_has_a_reason() -> None:
     bare = [
         f"{path.relative_to(ROOT)}:{number}"
         for place in ("simulator", "contracts/generator", "tests")

@@ -38,7 +38,7 @@ def test_it_is_made_once(asked: Callable[[str], str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["contents", "name", "more"])
-def test_it_is_made_anew_when_a_source_changes_and_the_old_file_goes(
+def test_a_changed_source_creates_a_new_value_and_file(
     change: str, asked: Callable[[str], str], source: Path, tmp_path: Path
 ) -> None:
     asked("first")
@@ -52,7 +52,7 @@ def test_it_is_made_anew_when_a_source_changes_and_the_old_file_goes(
     assert len(files(tmp_path)) == 1
 
 
-def test_what_lies_beside_the_sources_does_not_count(source: Path) -> None:
+def test_files_outside_the_sources_do_not_count(source: Path) -> None:
     before = digest([source])
     (source / "__pycache__").mkdir()
     (source / "__pycache__" / "one.pyc").write_text("compiled")
@@ -74,7 +74,7 @@ def test_half_a_file_is_replaced(asked: Callable[[str], str], tmp_path: Path) ->
     assert asked("second") == "second"
 
 
-def test_what_fails_keeps_nothing(asked: Callable[[str], str], source: Path, tmp_path: Path) -> None:
+def test_a_failed_change_keeps_nothing(asked: Callable[[str], str], source: Path, tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         kept("value", lambda: 1 / 0, sources=(source,), directory=tmp_path / "kept")
     assert asked("second") == "second"
@@ -86,13 +86,13 @@ def test_two_values_are_kept_apart(source: Path, tmp_path: Path) -> None:
             assert kept(name, partial(str, name), sources=(source,), directory=tmp_path / "kept") == name
 
 
-def test_what_is_forgotten_is_made_anew(asked: Callable[[str], str], tmp_path: Path) -> None:
+def test_a_deleted_value_is_created_again(asked: Callable[[str], str], tmp_path: Path) -> None:
     asked("first")
     forget(tmp_path / "kept")
     assert asked("second") == "second"
 
 
-def test_who_comes_while_it_is_made_waits_for_it(source: Path, tmp_path: Path) -> None:
+def test_a_concurrent_caller_waits_for_the_value(source: Path, tmp_path: Path) -> None:
     """The lock is that of a file, which holds between processes as between these threads."""
     begun, go = threading.Event(), threading.Event()
     made: list[str] = []

@@ -15,7 +15,7 @@ from tests.places import LAYERS, ROOT
 TESTS = ROOT / "tests"
 
 
-def test_every_test_lies_in_one_of_the_four_layers() -> None:
+def test_every_test_is_in_one_of_the_four_layers() -> None:
     found = {path.relative_to(TESTS).parts[0] for path in TESTS.rglob("test_*.py")}
     assert found == set(LAYERS)
 

@@ -50,7 +50,7 @@ def test_a_module_runs_when_something_in_it_is_first_used(package: tuple[str, Ma
     assert type(a) is ModuleType
 
 
-def test_what_is_to_run_at_once_does(package: tuple[str, Make], tmp_path: Path) -> None:
+def test_an_immediate_task_runs_inline(package: tuple[str, Make], tmp_path: Path) -> None:
     name, make = package
     (tmp_path / name / "soon").mkdir()
     make("soon/__init__", "")

@@ -124,7 +124,7 @@ def simulator() -> Simulator:
     return made
 
 
-def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
+def test_a_new_room_appears_in_all_views_of_a_world(simulator: Simulator) -> None:
     async def use() -> None:
         application = application_of(Runtime(simulator))
         client = AsgiClient(application)
@@ -174,7 +174,7 @@ def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> 
     assert done.resource == {"id": "lamp_1", "status": "on", "colour": "red"}
 
 
-def test_whatever_plays_with_money_knows_a_new_operation_that_spends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_spending_operation_is_known_to_all_money_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     operation, row = SPENDING
     money = dataclasses.replace(host.PROVIDER.money, rows=(*host.PROVIDER.money.rows, row))
     provider = dataclasses.replace(ramp_with(ROOM), money=money)

@@ -28,7 +28,7 @@ def test_a_package_describes_each_of_its_modules_and_packages(package: Path) -> 
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=_name)
-def test_what_to_read_first_is_there(package: Path) -> None:
+def test_the_recommended_pages_exist(package: Path) -> None:
     page = (package / "README.md").read_text("utf-8")
     for first in _FIRST.findall(page):
         for name in re.findall("`([^`]+)`", first):

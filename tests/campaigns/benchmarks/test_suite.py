@@ -156,7 +156,7 @@ def twin() -> Iterator[Server]:
         yield server
 
 
-def test_the_load_sends_what_it_is_told_and_counts_what_is_answered(twin: Server) -> None:
+def test_the_load_sends_its_request_and_counts_responses(twin: Server) -> None:
     with signed_in(twin) as client:
         quote = client.call("POST", "/v1/quotes", QUOTE)
         assert client.call("GET", f"/v1/quotes/{quote['id']}") == quote
@@ -166,7 +166,7 @@ def test_the_load_sends_what_it_is_told_and_counts_what_is_answered(twin: Server
     assert run_here(Load(twin.origin, "GET", f"/v1/quotes/{quote['id']}", headers), 0.05, connections=4) > 0
 
 
-def test_a_load_that_is_answered_otherwise_ends_with_what_was_answered(twin: Server) -> None:
+def test_a_load_with_an_unexpected_response_shows_the_response(twin: Server) -> None:
     nobody = Load(twin.origin, "GET", "/v1/quotes/qt_1")
     with pytest.raises(Refused, match="unauthorized"):
         run_times(nobody, 3, connections=1)
@@ -182,7 +182,7 @@ def test_processor_time_of_a_process_goes_up_with_what_it_does(twin: Server) -> 
 
 
 @pytest.mark.skipif(LOAD_CORE is None, reason="this system keeps no process on a core")
-def test_what_runs_on_a_core_runs_elsewhere_again_afterwards() -> None:
+def test_a_process_pinned_to_a_core_is_released_afterwards() -> None:
     from os import sched_getaffinity
 
     before = sched_getaffinity(0)
@@ -191,7 +191,7 @@ def test_what_runs_on_a_core_runs_elsewhere_again_afterwards() -> None:
     assert sched_getaffinity(0) == before
 
 
-def test_a_scene_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_scene_is_reported_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     def play(scene: str, *_: Any) -> Iterator[Sample]:
         yield Sample("start" if scene == "start" else "world", NOW, 1.0, 7.0)
         if scene == "start":

@@ -199,7 +199,7 @@ def test_an_advance_can_be_called_off(default: Remote) -> None:
     ok(world.control("POST", "/reset"))
 
 
-def test_what_never_comes_is_waited_for_until_the_horizon(default: Remote) -> None:
+def test_a_condition_never_met_is_awaited_until_the_horizon(default: Remote) -> None:
     world = default.another(scenarios=["autopilot"])
     payment = endless_payment(world)
     how = {"until": {"resource": payment, "status": "completed"}, "horizon": "5d"}
@@ -268,7 +268,7 @@ def test_a_receiver_that_waits_for_its_own_delivery_is_answered_at_once(world: R
 
 
 @pytest.mark.parametrize("head", [b"200 OK\r\nX: \xff\xfe", b"200 \xff\xfe", b"500 \xe9\r\nX: \xe9"])
-def test_an_answer_of_a_receiver_that_is_no_text_can_be_shown(world: Remote, head: bytes) -> None:
+def test_a_binary_response_of_a_receiver_can_be_shown(world: Remote, head: bytes) -> None:
     def serve(listener: socket.socket) -> None:
         for answer in (b"200 OK", head):
             link, _ = listener.accept()
@@ -314,14 +314,14 @@ def test_a_scenario_of_more_than_256_kilobytes_is_refused_at_once(world: Remote,
     ],
     ids=["long", "deep", "unknown"],
 )
-def test_reading_a_scenario_holds_nobody_up(server: Server, world: Remote, text: bytes) -> None:
+def test_reading_a_scenario_blocks_no_request(server: Server, world: Remote, text: bytes) -> None:
     with health(server) as prober:
         answer = upload(world, text)
         assert answer.status in (201, 400)
     assert prober.worst < 0.5
 
 
-def test_making_a_recording_holds_nobody_up(server: Server, world: Remote) -> None:
+def test_making_a_recording_blocks_no_request(server: Server, world: Remote) -> None:
     body = {"name": "Wanjiru Otieno", "country": "KE", "fiat_currency": "KES", "type": "phone_number"}
     for number in range(500):
         phone = {"phone_number": f"+2547220{number:05d}", "provider": "mpesa"}
@@ -743,7 +743,7 @@ def test_a_recording_of_odd_calls_is_a_valid_scenario(world: Remote, odd: str) -
 
 @pytest.mark.parametrize("value", [5, None, ["a"], {"a": 1}, True])
 @pytest.mark.parametrize("name", ["Content-Type", "Authorization", "Idempotency-Key"])
-def test_a_recording_with_a_header_that_is_no_text_is_read_or_refused(name: str, value: Any) -> None:
+def test_a_recording_with_a_non_string_header_is_read_or_refused(name: str, value: Any) -> None:
     entry = {
         "startedDateTime": "2026-01-05T08:00:00Z",
         "request": {

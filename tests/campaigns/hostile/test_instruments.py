@@ -74,7 +74,7 @@ def test_answers_are_held_against_the_contract(tmp_path: Path, status: int, body
     assert kinds(subject, Request("GET", "/v1/network/stats", "", [("host", "127.0.0.1")])).keys() == found
 
 
-def test_what_raises_and_what_never_answers_is_found(tmp_path: Path) -> None:
+def test_errors_and_missing_responses_are_found(tmp_path: Path) -> None:
     async def raises(self: Any, scope: Any, receive: Any, send: Any) -> None:
         raise KeyError("x")
 

@@ -8,7 +8,7 @@ from tests.seeds import walk_seed
 from tests.service.durable.postgres_server import require
 
 
-def test_what_was_answered_outlives_kills() -> None:
+def test_acknowledged_writes_survive_kills() -> None:
     outcome = SqliteCampaign(walk_seed(7), 2).run()
     assert outcome.findings.told == []
     assert outcome.kills >= 2
@@ -16,7 +16,7 @@ def test_what_was_answered_outlives_kills() -> None:
     assert outcome.webhooks > 0
 
 
-def test_what_was_answered_outlives_a_replica() -> None:
+def test_acknowledged_writes_survive_a_replica() -> None:
     require()
     outcome = PostgresCampaign(walk_seed(2), 1).run()
     assert outcome.findings.told == []
@@ -24,7 +24,7 @@ def test_what_was_answered_outlives_a_replica() -> None:
     assert outcome.acknowledged > 20
 
 
-def test_a_store_that_lies_is_found_out() -> None:
+def test_a_store_that_breaks_a_promise_is_detected() -> None:
     """Answers leave before what they tell of is kept; `make trust ARGS=--self-check` has all lies."""
     outcome = SqliteCampaign(7, 12, lie="answers-early").run()
     assert outcome.findings.counts["lost"], f"not after {outcome.kills} kills: {outcome.findings.told}"

@@ -25,7 +25,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_an_alternative_changes_what_it_says(server: Server, case: Case) -> None:
+def test_an_alternative_changes_its_described_behaviour(server: Server, case: Case) -> None:
     chosen = {case.id: case.alternative} if case.alternative else {}
     with server.new_world(settings={"assumptions": chosen}) as world:
         assert case.look(world) == case.finds
@@ -50,11 +50,11 @@ def test_every_alternative_is_read_and_what_is_read_is_one() -> None:
     assert read == {(switch.id, name) for switch in SWITCHES.values() for name in switch.alternatives}
 
 
-def test_an_assumption_that_can_be_switched_is_one_of_those_that_are_told_of() -> None:
+def test_every_switchable_assumption_is_documented() -> None:
     assert SWITCHES.keys() <= {entry.id for entry in all_assumptions()}
 
 
-def test_what_the_sample_integrator_depends_on_is_there() -> None:
+def test_the_dependencies_of_the_sample_integrator_exist() -> None:
     tests = {name for module in (test_shop, test_newcomer) for name in vars(module)}
     for (assumption, alternative), named in DEPENDS.items():
         assert alternative in SWITCHES[assumption].alternatives

@@ -31,7 +31,7 @@ def world(server: Server) -> Iterator[World]:
         yield world
 
 
-def test_nothing_is_assumed_otherwise_unless_somebody_says_so(world: World) -> None:
+def test_no_assumption_is_switched_by_default(world: World) -> None:
     assert world.info["settings"] == {**DEFAULTS, "assumptions": {}}
     document = world.control("GET", "/state")
     assert "assumptions" not in document["blueprint"]["settings"]
@@ -69,7 +69,7 @@ def test_forks_and_documents_carry_it(server: Server) -> None:
         (["H14"], "assumptions", "it must be an object"),
     ],
 )
-def test_what_cannot_be_assumed_is_refused_by_its_name(world: World, given: object, param: str, says: str) -> None:
+def test_an_unknown_assumption_is_refused_by_name(world: World, given: object, param: str, says: str) -> None:
     with pytest.raises(SimulatorError, match=says) as refused:
         world.control("PATCH", "/settings", {"assumptions": given})
     assert (refused.value.code, refused.value.param) == ("invalid_parameter", param)
@@ -89,7 +89,7 @@ def test_a_document_with_an_unknown_assumption_is_refused(world: World) -> None:
         world.control("PUT", "/state", document)
 
 
-def test_the_list_tells_what_this_world_has_chosen(server: Server) -> None:
+def test_the_list_shows_the_choices_of_the_world(server: Server) -> None:
     with server.new_world(settings={"assumptions": HOUR}) as world:
         rows = world.control("GET", "/assumptions")["data"]
     assert [row["id"] for row in rows] == list(SWITCHES)
@@ -101,7 +101,7 @@ def test_the_list_tells_what_this_world_has_chosen(server: Server) -> None:
     assert "POST /v1/" in hours["call"]
 
 
-def test_a_recording_repeats_what_was_assumed(server: Server) -> None:
+def test_a_recording_repeats_the_assumptions(server: Server) -> None:
     with server.new_world(settings={"assumptions": {"H1": "creating_answers_200"}}) as world:
         assert world.client.post("/quotes", json=QUOTE).status_code == 200
         recorded = world.control("GET", "/recording")

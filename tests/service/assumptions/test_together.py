@@ -61,7 +61,7 @@ def _try(world: World, action: str, target: str) -> None:
 @pytest.mark.long
 @settings(max_examples=whole(25, short=12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chosen=CHOICES)
-def test_the_books_balance_whatever_is_assumed(server: Server, chosen: dict[str, str]) -> None:
+def test_the_books_balance_under_any_assumptions(server: Server, chosen: dict[str, str]) -> None:
     with server.new_world(settings={"assumptions": chosen}) as world:
         with receiver(world) as webhooks:
             assert webhooks.url

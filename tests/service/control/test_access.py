@@ -199,7 +199,7 @@ def test_no_world_is_forked_from_anothers_snapshot(teams: dict[str, Bearer], ids
     )
 
 
-def test_what_is_of_all_worlds_needs_a_token_of_all(teams: dict[str, Bearer]) -> None:
+def test_calls_about_all_worlds_need_a_token_for_all(teams: dict[str, Bearer]) -> None:
     for path in ("/advice", "/coverage", "/coverage.html"):
         answer = teams["team-a"].control("GET", path, params={"world": "*"})
         assert answer.refusal == (403, "forbidden", None)
@@ -219,7 +219,7 @@ def test_keys_cannot_be_worked_out_from_id_and_seed(origin: str, teams: dict[str
     assert admins[0].world["credentials"] == admins[1].world["credentials"]
 
 
-def test_a_document_takes_nobodys_keys(teams: dict[str, Bearer], b: Bearer) -> None:
+def test_a_document_cannot_take_existing_keys(teams: dict[str, Bearer], b: Bearer) -> None:
     """Keys of existing and of future worlds are safe."""
     document = b.control("GET", "/state").body
     mine = teams["team-a"].another(id="team-a-import", replace=True)

@@ -68,7 +68,7 @@ def test_waiting_looks_ten_years_ahead_and_no_further(world: Remote) -> None:
     assert "3652d passed (the horizon)" in receipt["stopped"]
 
 
-def test_waiting_looks_as_far_as_it_is_told(world: Remote) -> None:
+def test_waiting_searches_up_to_the_given_limit(world: Remote) -> None:
     receipt = endless(world).advance(**NEVER, partial=True, horizon="3d")
     assert receipt["now"][:10] in ("2026-01-07", "2026-01-08")
     assert receipt["reached"] is False

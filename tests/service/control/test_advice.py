@@ -201,7 +201,7 @@ def test_a_refused_call_with_another_key_is_another_attempt(world: Remote) -> No
     assert advice(world) == []
 
 
-def test_a_refused_call_that_was_changed_is_no_retry(world: Remote) -> None:
+def test_a_changed_call_after_a_refusal_is_not_a_retry(world: Remote) -> None:
     quote(world, amount="1")
     quote(world, amount="5000")
     assert advice(world) == []

@@ -192,7 +192,7 @@ def test_the_account_and_its_networks_have_state_tables_too(world: Remote) -> No
     assert list(covered(report, "states")) == ["network down", "kyc pending", "profile suspended"]
 
 
-def test_what_another_user_gets_is_not_the_integrators(world: Remote) -> None:
+def test_income_of_another_user_is_not_the_integrators(world: Remote) -> None:
     destination = {"type": "platform_user", "email": "amina@example.test"}
     body = {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": destination}
     assert world.api("POST", "/wallet/send", json=body, headers=key()).status == 201

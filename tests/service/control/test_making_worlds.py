@@ -41,7 +41,7 @@ def flagged(http: httpx.Client) -> Iterator[Remote]:
         yield Remote(origin, http)
 
 
-def test_a_world_has_what_the_server_was_started_with(flagged: Remote) -> None:
+def test_a_world_inherits_the_settings_of_its_server(flagged: Remote) -> None:
     made = flagged.another().world
     assert made["settings"] == {**shown(Settings.model_validate(FLAGS)), "assumptions": ASSUMED}
     assert made["scenarios"] == ["autopilot", "payout-fails-and-refunds"]
@@ -49,7 +49,7 @@ def test_a_world_has_what_the_server_was_started_with(flagged: Remote) -> None:
     assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-06-01T00:00:00.000Z")
 
 
-def test_what_the_body_says_replaces_single_flags(flagged: Remote) -> None:
+def test_the_body_overrides_single_flags(flagged: Remote) -> None:
     settings = {"strict": False, "rate_limit": None}
     made = flagged.another(
         settings=settings, scenarios=[], clock={"mode": "scaled", "now": "2027-01-01T00:00:00Z"}
@@ -94,7 +94,7 @@ def test_scenario_documents_may_name_each_other(server: Remote) -> None:
     assert made.world["scenarios"] == ["first", "second"]
 
 
-def test_every_problem_of_every_document_is_told(server: Remote) -> None:
+def test_every_problem_in_every_document_is_reported(server: Remote) -> None:
     broken = {"name": "broken", "timeline": [{"at": "1m", "action": "fly"}, {"at": "x", "action": "set_network"}]}
     answer = server.control("POST", "/worlds", {"id": "never", "scenarios": [DEGRADED, broken, {"nam": "x"}]})
     assert answer.refusal == (400, "invalid_scenario", "scenarios")

@@ -66,7 +66,7 @@ def test_counts_go_on_when_their_world_has_ended(server: tuple[Remote, Applicati
     assert of(before, "rampsim_worlds") - of(after, "rampsim_worlds") == 1
 
 
-def test_worlds_timers_and_deliveries_are_told(server: tuple[Remote, Application]) -> None:
+def test_worlds_timers_and_deliveries_are_reported(server: tuple[Remote, Application]) -> None:
     world, _ = server
     url = f"{world.origin}/_simulator/inbox/metrics"
     assert world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).status == 201
@@ -91,7 +91,7 @@ def test_worlds_timers_and_deliveries_are_told(server: tuple[Remote, Application
     assert (of(after, "rampsim_ready"), of(after, "rampsim_journal_lag_seconds")) == (1, 0)
 
 
-def test_an_attempt_that_nobody_answers_is_one(server: tuple[Remote, Application]) -> None:
+def test_an_attempt_without_a_response_counts(server: tuple[Remote, Application]) -> None:
     world, application = server
     url = f"{world.origin}/_simulator/inbox/gone"
     assert world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).status == 201
@@ -127,7 +127,7 @@ def test_a_page_names_nothing_that_calls_carried(server: tuple[Remote, Applicati
         assert secret not in page
 
 
-def test_a_call_lies_in_the_bucket_of_its_duration() -> None:
+def test_a_call_counts_in_the_bucket_of_its_duration() -> None:
     meter = Meter()
     for seconds in (0.0, BOUNDS[0], BOUNDS[0] * 1.01, BOUNDS[-1], BOUNDS[-1] + 1):
         meter.observe("look", 200, seconds)

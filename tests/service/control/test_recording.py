@@ -285,7 +285,7 @@ def test_secrets_and_receivers_never_appear(world: Remote, origin: str) -> None:
     replayed(world, text)
 
 
-def test_what_another_key_pair_was_refused_is_left_out(world: Remote) -> None:
+def test_calls_of_another_key_pair_are_omitted(world: Remote) -> None:
     pair = world.act("create_key", permissions=["read"]).body["resource"]
     keys = {"public_key": pair["public_key"], "secret_key": pair["secret_key"]}
     world.tokens["sandbox"] = world.call("POST", f"{world.base()}/auth/token", json=keys).body["access_token"]
@@ -325,7 +325,7 @@ def test_a_wrong_name_or_beginning_is_refused(world: Remote, query: dict[str, st
     assert world.control("GET", "/recording", params=query).refusal == (400, "invalid_parameter", param)
 
 
-def test_what_cannot_be_repeated_is_said(world: Remote) -> None:
+def test_unrepeatable_steps_are_reported(world: Remote) -> None:
     headers = {"Authorization": f"Bearer {world.token()}", "Content-Type": "application/json"}
     world.call("POST", f"{world.base()}/quotes", headers=headers, content=b"{not json")
     world.api("POST", "/beneficiaries", {**BENEFICIARY, "name": "${HOME}"})
@@ -337,7 +337,7 @@ def test_what_cannot_be_repeated_is_said(world: Remote) -> None:
     assert len(notes) == 3
 
 
-def test_a_recording_says_what_the_journals_have_dropped(world: Remote) -> None:
+def test_a_recording_reports_dropped_journal_entries(world: Remote) -> None:
     for _ in range(4):
         world.act("set_kyc", status="approved")
         world.api("GET", "/rates")
@@ -361,7 +361,7 @@ def test_control_journal_keeps_the_order_and_omits_refused_calls(world: Remote) 
     assert (rows[1]["at"], rows[1]["ended_at"]) == ("2026-01-05T08:00:00.000Z", "2026-01-05T08:00:05.000Z")
 
 
-def test_reset_begins_anew(world: Remote) -> None:
+def test_a_reset_starts_again(world: Remote) -> None:
     onramp(world)
     world.control("POST", "/reset")
     assert loaded(recorded(world)).scenario.drive == []

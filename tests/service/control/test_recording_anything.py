@@ -76,7 +76,7 @@ def recording(inside: Inside) -> bytes:
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.lists(CALLS | FAULT.map(lambda fault: ("POST", "/faults", fault)) | CONTROL, max_size=8))
-def test_a_recording_is_a_scenario_whatever_was_done(inside: Inside, done: list[Any]) -> None:
+def test_a_recording_of_any_steps_is_a_scenario(inside: Inside, done: list[Any]) -> None:
     inside.control("POST", "/reset")
     inside.tokens.clear()
     inside.token()

@@ -85,7 +85,7 @@ def test_copies_and_delays_are_of_this_event_alone(world: Remote, event: dict[st
     assert world.advance(by="10m")["deliveries"] == 1
 
 
-def test_a_drop_says_what_became_of_it(world: Remote, event: dict[str, Any]) -> None:
+def test_a_drop_reports_whether_the_call_was_committed(world: Remote, event: dict[str, Any]) -> None:
     (lost,) = resend(world, event, {"endpoint_id": event["endpoints"]["few"], "deliver": {"drop": True}})
     assert (lost["error"], lost["faults"]) == ("dropped by the fault given for the resend", ["drop"])
 

@@ -76,7 +76,7 @@ def test_search_finds_requests_events_deliveries_and_scenarios(world: Remote, mi
     assert "delivery" in {row["sort"] for row in search(world, "of-search", limit=500)}
 
 
-def test_what_has_changed_is_found_as_it_is_now(world: Remote, mine: dict[str, Any]) -> None:
+def test_a_changed_row_is_found_in_its_current_state(world: Remote, mine: dict[str, Any]) -> None:
     assert not [row for row in search(world, "payout_failed") if row["sort"] == "resource"]
     world.act("deposit_arrives", mine["id"])
     world.act("fail", mine["id"], failure_code="payout_failed")
@@ -110,5 +110,5 @@ def test_search_is_bounded_and_reports_looked_at(world: Remote, mine: dict[str, 
     ("text", "code"),
     [("", "missing_parameter"), ("  ", "missing_parameter"), ("x" * 201, "invalid_parameter")],
 )
-def test_what_cannot_be_searched_for_is_refused(world: Remote, text: str, code: str) -> None:
+def test_an_impossible_search_is_refused(world: Remote, text: str, code: str) -> None:
     assert world.control("GET", "/search", params={"q": text}).refusal == (400, code, "q")

@@ -171,7 +171,7 @@ def test_a_snapshot_is_unknown_in_another_world(world: Remote, autopilot_world: 
     assert without_header.body["id"] == world.world["id"]
 
 
-def test_a_name_that_is_no_text_is_refused(world: Remote) -> None:
+def test_a_name_that_is_not_a_string_is_refused(world: Remote) -> None:
     assert world.control("POST", "/snapshots", {"name": 7}).refusal == (400, "invalid_parameter", "name")
 
 
@@ -294,7 +294,7 @@ def test_a_fork_and_its_original_are_independent(world: Remote) -> None:
     send(fork, FRIEND)
 
 
-def test_a_fork_takes_what_the_call_says(autopilot_world: Remote) -> None:
+def test_a_fork_gets_the_settings_of_its_request(autopilot_world: Remote) -> None:
     onramp(autopilot_world)
     taken = snapshot(autopilot_world)
     fork = autopilot_world.another(

@@ -63,7 +63,7 @@ def test_resource_timers_include_steps_with_file_and_line(autopilot_world: Remot
     assert "lapses" in law["text"]
 
 
-def test_what_is_refused_has_its_reason(world: Remote) -> None:
+def test_a_refusal_has_a_reason(world: Remote) -> None:
     mine = onramp(world)
     told = story(world, mine["id"])
     assert told["allowed"] == ["payment_arrives", "payment_declined"]

@@ -134,7 +134,7 @@ def test_refused_change_publishes_only_the_request(world: Remote) -> None:
     assert told[-1].data["status"] == 422
 
 
-def test_the_mode_of_the_clock_and_kyc_are_told(world: Remote) -> None:
+def test_the_clock_mode_and_kyc_are_reported(world: Remote) -> None:
     with listening(world) as stream:
         ok(world.control("PUT", "/clock", {"rate": 3}))
         assert stream.until("clock", rate=3)
@@ -143,7 +143,7 @@ def test_the_mode_of_the_clock_and_kyc_are_told(world: Remote) -> None:
         assert (kyc["kind"], kyc["from"], kyc["trigger"]) == ("kyc", "approved", "set_kyc")
 
 
-def test_no_secret_is_ever_told(world: Remote) -> None:
+def test_no_secret_is_ever_shown(world: Remote) -> None:
     with listening(world) as stream:
         token = world.token()
         world.api("GET", "/profile")

@@ -312,7 +312,7 @@ def test_event_without_a_legal_path_is_refused_without_changes(world: Remote) ->
     assert everything(world) == before
 
 
-def test_allowed_names_what_is_possible_instead(world: Remote) -> None:
+def test_allowed_lists_the_legal_actions(world: Remote) -> None:
     answer = trigger(world, "transaction.awaiting_deposit", onramp(world)["id"])
     assert answer.body["error"]["allowed"] == ["payment_arrives", "payment_declined"]
 

@@ -20,7 +20,7 @@ def test_refund_is_explained_by_the_failure_and_its_rule(autopilot_world: Remote
     assert told["history"][2]["cause"]["condition"] == "the beneficiary's phone number ends in 0001"
 
 
-def test_what_goes_on_by_itself_says_what_comes_next(autopilot_world: Remote) -> None:
+def test_an_automatic_state_says_what_comes_next(autopilot_world: Remote) -> None:
     mine = onramp(autopilot_world)
     told = story(autopilot_world, mine["id"])["why"]
     assert told.startswith("Awaiting payment: the payer was asked for the fiat; nothing has arrived yet")
@@ -32,7 +32,7 @@ def test_what_goes_on_by_itself_says_what_comes_next(autopilot_world: Remote) ->
     )
 
 
-def test_what_a_person_or_the_time_did_is_told_so(world: Remote) -> None:
+def test_manual_and_timed_changes_are_described(world: Remote) -> None:
     mine = onramp(world)
     world.act("payment_declined", mine["id"])
     told = story(world, mine["id"])["why"]

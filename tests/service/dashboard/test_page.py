@@ -134,7 +134,7 @@ def test_every_call_of_the_page_is_one_of_the_control_interface() -> None:
     assert [name for name, content in OWN.items() if "fetch(" in content] == ["js/api.js", "js/live.js"]
 
 
-def test_what_a_browser_has_already_is_not_sent_again(application: Application) -> None:
+def test_a_cached_page_is_not_sent_again(application: Application) -> None:
     first = asked(application, "GET", "/_simulator/dashboard/js/main.js")
     assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
     again = asked(

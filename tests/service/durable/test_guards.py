@@ -52,7 +52,7 @@ def test_no_response_leaves_before_its_writes_are_saved(path: Path, call: Any) -
     play(path, act)
 
 
-def test_who_only_reads_waits_for_what_he_is_shown(path: Path) -> None:
+def test_a_reader_waits_for_the_shown_state(path: Path) -> None:
     async def act(server: StoreServer) -> None:
         await beginning(server)
         server.store.hold()

@@ -29,7 +29,7 @@ async def idle(client: Any) -> dict[str, int]:
     return {row["id"]: row["idle_seconds"] for row in (await client("GET", "/usage")).json()["data"]}
 
 
-def test_a_restart_is_no_use_of_a_world(tmp_path: Path) -> None:
+def test_a_restart_does_not_count_as_use_of_a_world(tmp_path: Path) -> None:
     path = tmp_path / "worlds.db"
 
     async def make(server: StoreServer) -> None:

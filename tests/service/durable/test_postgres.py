@@ -69,7 +69,7 @@ async def end_sessions(url: str) -> None:
     await ask(url, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'rampsim'")
 
 
-def test_what_was_committed_is_read_back(database: str) -> None:
+def test_committed_writes_are_read_back(database: str) -> None:
     async def play(one: PostgresStore, two: PostgresStore) -> None:
         assert (await one.claim("w", creates=True)).outcome == "granted"
         await one.commit(batch(began("w", b"head", b"rows"), tokens_issued=b"7"))

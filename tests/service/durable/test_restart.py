@@ -238,7 +238,7 @@ class Walls:
 
 
 @pytest.mark.parametrize(("clock", "rate", "minutes"), [("real", 1, 31), ("scaled", 10, 3.1)])
-def test_a_running_clock_goes_on_and_fires_what_fell_due_at_its_moment(
+def test_a_running_clock_continues_and_fires_missed_timers(
     path: Path, clock: str, rate: int, minutes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wall = Walls()

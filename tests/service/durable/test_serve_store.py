@@ -66,7 +66,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
         assert (world["seed"], world["clock"]["mode"]) == (7, "manual")
 
 
-def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
+def test_a_second_server_learns_which_process_has_the_file(path: Path) -> None:
     with process("--port", "0", "--store", url_of(path)) as (server, _):
         told = refusal_of("--store", url_of(path))
         assert f"another rampsim serves '{path}' (process {server.pid})" in told
@@ -98,7 +98,7 @@ def test_a_relative_store_path_starts_at_the_working_directory(path: Path, monke
 @pytest.mark.parametrize(
     "url", ["sqlite://worlds.db", "sqlite:///", "mysql:///x", "worlds.db", "sqlite:////"], ids=lambda url: url
 )
-def test_what_is_no_store_is_refused(url: str) -> None:
+def test_a_file_that_is_not_a_store_is_refused(url: str) -> None:
     assert f"--store: {url!r} is not a store. Write sqlite:///FILE" in refusal_of("--store", url)
 
 
@@ -158,7 +158,7 @@ def same_after(path: Path, *words: str) -> str:
     return told
 
 
-def test_a_file_that_is_no_database(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(path: Path) -> None:
     path.write_bytes(b"name: rain\n" * 500)
     assert "is damaged or not a store (file is not a database)" in same_after(path)
 

@@ -181,7 +181,7 @@ def test_values_outside_json_are_encoded_as_in_documents(row: Any) -> None:
     assert orjson.loads(TEXTS.dumps(TEXTS.ready(row))) == CONTENTS.codec.encode(row)
 
 
-def test_what_no_row_may_hold_is_refused() -> None:
+def test_values_illegal_in_a_row_are_refused() -> None:
     for row in ({1: 2}, object(), {"a": {1, 2}}, World):
         with pytest.raises(TypeError):
             TEXTS.dumps(TEXTS.ready(row))

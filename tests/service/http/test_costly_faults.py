@@ -241,7 +241,7 @@ def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(wor
         ({"webhook": {}, "deliver": {"two_at_onec": True}}, "deliver.two_at_onec"),
     ],
 )
-def test_a_fault_that_cannot_be_names_what_is_wrong(world: Remote, fault: dict[str, Any], param: str) -> None:
+def test_an_impossible_fault_names_the_wrong_field(world: Remote, fault: dict[str, Any], param: str) -> None:
     assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", param)
 
 
@@ -264,7 +264,7 @@ def kyc_told(world: Remote, receiver: Receiver) -> dict[str, Any]:
         ({"unknown_enum": "status", "missing_field": True}, "something_new", set(), {"reference"}),
     ],
 )
-def test_an_answer_has_what_nobody_expects(
+def test_a_response_has_an_unexpected_value(
     world: Remote, surprise: dict[str, Any], status: str | None, more: set[str], less: set[str]
 ) -> None:
     put(world, match={"method": "POST", "path": "/wallet/send"}, times=1, **surprise)
@@ -281,7 +281,7 @@ def test_an_answer_has_what_nobody_expects(
     assert (hits(world), sends(world)) == ([1], 1)
 
 
-def test_every_row_of_a_list_has_the_word_that_nobody_knows(world: Remote) -> None:
+def test_every_row_of_a_list_has_the_unknown_value(world: Remote) -> None:
     put(world, match={"path": "/currencies"}, unknown_enum=True, times=1)
     put(world, match={"path": "/currencies"}, unknown_enum="data.0.status", times=1)
     every, first, true = (world.api("GET", "/currencies").body["data"] for _ in range(3))
@@ -344,7 +344,7 @@ def test_a_surprise_that_no_event_can_have_is_refused(
     assert answer.refusal == (400, "invalid_parameter", param)
 
 
-def test_a_webhook_has_what_nobody_expects_and_is_signed_like_that(world: Remote, receiver: Receiver) -> None:
+def test_an_unexpected_webhook_body_has_a_valid_signature(world: Remote, receiver: Receiver) -> None:
     register(world, receiver)
     odd = {"unknown_type": True, "unknown_enum": True, "extra_field": True, "missing_field": "data.object.reviewed_at"}
     put(world, webhook={"event": "kyc.approved"}, deliver=odd, times=1)

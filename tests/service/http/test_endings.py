@@ -191,7 +191,7 @@ def test_it_ends_cleanly(situation: Callable[[Scene], None], number: signal.Sign
     assert scene.end(number) == (0, "", True)
 
 
-def test_an_open_call_is_told_that_the_server_stops() -> None:
+def test_a_call_in_progress_learns_that_the_server_stops() -> None:
     scene = Scene()
     connection = scene.send("GET", "/_simulator/events/wait?timeout=600")
     scene.http.get(f"{scene.origin}/_simulator/health")

@@ -207,7 +207,7 @@ def test_s22_a_rule_that_goes_on_after_a_held_step_waits_with_it(world: Remote) 
     assert status(world, ramp) == "completed"
 
 
-def test_s22_held_steps_are_told_and_go_with_their_scenario_and_with_a_snapshot(autopilot_world: Remote) -> None:
+def test_s22_held_steps_are_listed_and_follow_their_scenario(autopilot_world: Remote) -> None:
     sent = send(autopilot_world)
     network(autopilot_world, "down")
 

@@ -112,7 +112,7 @@ def test_h2_an_expired_quote_says_so_whatever_else_has_changed(world: Remote, ki
     assert (answer.status, answer.code) == (422, "quote_expired")
 
 
-def test_h2_a_used_quote_tells_its_state_before_a_beneficiary_or_address_is_looked_at(world: Remote) -> None:
+def test_h2_a_used_quote_is_refused_before_its_beneficiary(world: Remote) -> None:
     body = {
         "type": "offramp",
         "network": "celo",
@@ -150,7 +150,7 @@ def test_m15_a_quote_whose_fee_product_is_no_longer_active_cannot_be_used(world:
     assert use(world, kind, quote_id).status == 201
 
 
-def test_h2_what_is_missing_or_malformed_comes_before_the_state_of_the_quote(world: Remote) -> None:
+def test_h2_invalid_fields_come_before_the_state_of_the_quote(world: Remote) -> None:
     quote_id = quote(world, "ramp")
     assert use(world, "ramp", quote_id).status == 201
     path = f"/quotes/{quote_id}/confirm"

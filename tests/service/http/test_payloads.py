@@ -43,7 +43,7 @@ def send(world: Remote) -> dict[str, Any]:
     return made
 
 
-def test_an_emitted_event_never_tells_of_a_resource_what_is_not_so(world: Remote) -> None:
+def test_an_emitted_event_never_contradicts_its_resource(world: Remote) -> None:
     made = send(world)
     for outcome in ("completed", "failed", "refunded"):
         object_ = world.act("emit", type=f"transaction.{outcome}").body["resource"]
@@ -56,14 +56,14 @@ def test_an_emitted_event_never_tells_of_a_resource_what_is_not_so(world: Remote
     assert object_["tx_hash"] is not None
 
 
-def test_an_emitted_creation_tells_of_a_resource_that_has_come_no_further(world: Remote) -> None:
+def test_an_emitted_creation_shows_a_new_resource(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "celo"}).body
     assert world.act("emit", type="wallet.created").body["resource"] == wallet
     world.api("PATCH", f"/wallets/{wallet['id']}", {"status": "disabled"})
     assert world.act("emit", type="wallet.created").body["resource"]["id"] != wallet["id"]
 
 
-def test_an_emitted_deletion_tells_of_a_beneficiary_that_is_gone(world: Remote) -> None:
+def test_an_emitted_deletion_shows_a_deleted_beneficiary(world: Remote) -> None:
     gone, kept = (world.api("POST", "/beneficiaries", BENEFICIARY).body["id"] for _ in range(2))
     world.api("DELETE", f"/beneficiaries/{gone}")
     assert world.act("emit", type="beneficiary.deleted").body["resource"]["id"] == gone
@@ -76,7 +76,7 @@ def test_an_emitted_approval_lists_no_more_required_actions(world: Remote) -> No
     assert (shown["kyc_status"], shown["required_actions"]) == ("approved", [])
 
 
-def test_an_emitted_run_is_the_last_that_was_told_or_an_example(world: Remote) -> None:
+def test_an_emitted_run_is_the_last_run_or_an_example(world: Remote) -> None:
     example = world.act("emit", type="recurring_payment.run_succeeded").body["resource"]
     assert world.control("POST", "/trigger", {"event": "recurring_payment.run_succeeded"}).status == 200
     true = told(world, type="recurring_payment.run_succeeded")

@@ -136,7 +136,7 @@ def test_a_trigger_that_needs_more_than_there_is_room_for_leaves_nothing(world: 
     assert everything(full) == before
 
 
-def test_what_the_law_makes_is_made_but_ends_an_advance(world: Remote) -> None:
+def test_an_emitted_event_of_a_rule_ends_an_advance(world: Remote) -> None:
     """A run of a recurring payment makes a transaction: the law has no exceptions, but a clock need not go on."""
     full = world.another(scenarios=[])
     recurring(full)

@@ -247,7 +247,7 @@ def test_the_control_interface_shows_the_rates_and_the_banks(world: Remote) -> N
     assert all(set(row) >= {"country", "bank_code", "bank_name"} and row["bank_name"] for row in banks)
 
 
-def test_the_journal_is_bounded_in_bytes_and_tells_what_it_dropped(origin: str, http: httpx.Client) -> None:
+def test_the_journal_is_bounded_and_counts_dropped_entries(origin: str, http: httpx.Client) -> None:
     small = Remote(origin, http).another(seed=1, scenarios=[], settings={"journal_bytes": 100_000})
     for _ in range(20):
         small.api("POST", "/quotes", {"reference": "x" * 10_000})

@@ -199,7 +199,7 @@ def test_the_stream_shows_no_secret(world: Remote) -> None:
     assert [secret for secret in secrets if secret in text] == []
 
 
-def test_what_was_masked_in_a_recording_can_still_be_played(world: Remote) -> None:
+def test_a_recording_with_masked_values_can_be_played(world: Remote) -> None:
     secrets = secrets_of(world)
     world.api("POST", "/wallets", {"network": "stellar", "label": secrets[0], "reference": f"{secrets[3]}: x"})
     recorded = control(world, "GET", "/recording")

@@ -63,7 +63,7 @@ def test_a_call_is_a_span_of_the_trace_that_it_brings_along(http: httpx.Client, 
     assert {row["service.name"] for row in collector.resources} == {"rampsim"}
 
 
-def test_a_delivery_is_the_span_that_its_receiver_was_told_of(http: httpx.Client, collector: Collector) -> None:
+def test_a_delivery_span_is_the_one_sent_to_the_receiver(http: httpx.Client, collector: Collector) -> None:
     with traced_server(http) as world:
         _, headers = traced(world, HEADERS, "spans")
         rows = world.control("GET", "/deliveries").body["data"]
@@ -140,7 +140,7 @@ ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
         {**ENDPOINT, "OTEL_TRACES_EXPORTER": "none"},
     ],
 )
-def test_nobody_is_told_where_nobody_asks(environ: dict[str, str]) -> None:
+def test_nothing_is_reported_without_a_listener(environ: dict[str, str]) -> None:
     assert not tracing.is_asked(environ)
     assert tracing.is_asked(ENDPOINT)
     assert tracing.is_asked({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://collector:4318/v1/traces"})

@@ -51,7 +51,7 @@ def test_a_scenario_that_answers_itself_is_stopped_and_named(echoing: Remote) ->
     assert echoing.control("PUT", "/scenarios/active", {"names": ["echo"]}).body == {"names": ["echo"]}
 
 
-def test_an_advance_tells_what_was_stopped_on_its_way(echoing: Remote) -> None:
+def test_an_advance_reports_stopped_scenarios(echoing: Remote) -> None:
     later = {"name": "later", "timeline": [{"at": "1m", "action": "set_network", "network": "celo", "status": "down"}]}
     assert echoing.control("POST", "/scenarios", later).status == 201
     assert echoing.control("PUT", "/scenarios/active", {"names": ["echo", "later"]}).status == 200
@@ -129,7 +129,7 @@ def test_steps_beyond_the_end_of_time_leave_the_world_readable(world: Remote) ->
     assert "after the year 9998" in skipped["reason"]
 
 
-def test_what_is_planned_at_the_very_end_of_time_breaks_nothing(autopilot_world: Remote) -> None:
+def test_a_timer_at_the_maximum_time_breaks_nothing(autopilot_world: Remote) -> None:
     from tests.service.http.busy import onramp
 
     late = autopilot_world.another(seed=1, clock={"mode": "manual", "now": "9998-12-31T23:59:00Z"})

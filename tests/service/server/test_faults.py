@@ -85,7 +85,7 @@ def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
         ({"webhook": {}, "deliver": {"slow": "2m"}}, "deliver.slow"),
     ],
 )
-def test_a_malformed_fault_names_what_is_wrong(world: Remote, fault: dict[str, Any], param: str) -> None:
+def test_a_malformed_fault_names_the_wrong_field(world: Remote, fault: dict[str, Any], param: str) -> None:
     assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", param)
 
 
@@ -105,7 +105,7 @@ def test_a_key_or_endpoint_that_the_world_does_not_have_is_warned_about(world: R
     assert all("warnings" not in row for row in world.control("GET", "/faults").body["data"])
 
 
-def test_the_first_fault_that_matches_acts_and_says_what_it_was_told(world: Remote) -> None:
+def test_the_first_matching_fault_applies_as_specified(world: Remote) -> None:
     world.token()
     teapot = {"status": 418, "code": "no_such_code", "message": "Short and stout.", "retry_after": 7}
     world.control("POST", "/faults", {"match": {"path": "/prof*"}, "respond": teapot, "times": 1})
@@ -175,7 +175,7 @@ def test_something_happens_just_before_a_call(world: Remote) -> None:
     assert available() == ["0.00"]
 
 
-def test_what_is_to_happen_before_a_call_is_known(world: Remote) -> None:
+def test_steps_before_a_call_are_known(world: Remote) -> None:
     wrong = world.control("POST", "/faults", {"match": {}, "act": {"action": "set_balanse"}})
     assert wrong.refusal == (400, "invalid_parameter", "act.action")
     assert "did you mean `set_balance`?" in wrong.body["error"]["message"]

@@ -36,7 +36,7 @@ def codes(world: Remote) -> Iterator[tuple[str, str, str]]:
         yield method, path, answer.code if answer.status >= 400 else ""
 
 
-def test_what_moves_money_needs_kyc(world: Remote) -> None:
+def test_operations_that_move_money_need_kyc(world: Remote) -> None:
     """Decision H18: but neither an estimate nor the fee calculator does."""
     world.act("set_kyc", status="rejected")
     refused = {(method, path) for method, path, code in codes(world) if code == "kyc_required"}

@@ -121,7 +121,7 @@ def test_a_body_without_a_public_key_names_none(body: bytes | None) -> None:
         (b"[1]", "application/json", "must be a JSON object"),
     ],
 )
-def test_a_body_that_is_no_json_object_is_refused(body: bytes | None, kind: str, message: str) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(body: bytes | None, kind: str, message: str) -> None:
     """Decisions H4, H12 and H13."""
     with pytest.raises(ApiError, match=message) as refused:
         body_of(incoming(body, content_type=kind))

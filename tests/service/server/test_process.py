@@ -50,7 +50,7 @@ def flood(connection: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nbad header\r\n\r\n"])
-def test_what_is_no_http_is_refused_with_an_envelope(origin: str, raw: bytes) -> None:
+def test_bytes_that_are_not_http_get_an_error_envelope(origin: str, raw: bytes) -> None:
     assert refusal(ask(origin, raw)) == (400, "invalid_request")
 
 
@@ -120,7 +120,7 @@ def test_a_socket_is_marked_as_tcp_to_turn_off_nagles_algorithm() -> None:
         assert origin_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_the_address_of_ipv6_stands_in_brackets() -> None:
+def test_an_ipv6_address_is_in_brackets() -> None:
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
     with open_socket("::1", 0) as listener:

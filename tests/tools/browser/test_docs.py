@@ -55,7 +55,7 @@ def test_a_search_without_hits_says_so_and_escape_closes_it(screen: Screen) -> N
     assert not screen.page.get_by_text("Nothing has these words.").is_visible()
 
 
-def test_code_is_copied_as_it_stands(screen: Screen) -> None:
+def test_code_is_copied_unchanged(screen: Screen) -> None:
     read(screen, "tutorial/first-onramp")
     screen.page.get_by_role("button", name="Copy").first.click()
     screen.page.get_by_role("button", name="Copied").wait_for()

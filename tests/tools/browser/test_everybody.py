@@ -45,7 +45,7 @@ def test_no_panel_shuts_anybody_out_or_is_wider_than_its_screen(
     assert {route: more for route, more in wide.items() if more > 0} == {}
 
 
-def test_on_a_phone_no_name_of_a_world_pushes_what_stands_beside_it_into_a_line_of_its_own(screen: Screen) -> None:
+def test_a_long_world_name_breaks_no_line_on_a_phone(screen: Screen) -> None:
     other = f"{screen.world.world['id']}-{'m' * 40}"
     assert screen.world.control("POST", "/worlds", {"id": other}).status == 201
     screen.turn("light", PHONE)

@@ -35,7 +35,7 @@ def test_why_an_order_was_refunded_is_found_in_four_clicks(screen: Screen, size:
     ("text", "wanted"),
     [("order-71", "order-71"), ("+254712345678", "order-71"), ("transaction.completed", "transaction.completed")],
 )
-def test_search_finds_by_what_one_has_at_hand(screen: Screen, text: str, wanted: str) -> None:
+def test_search_finds_by_reference_amount_or_phone(screen: Screen, text: str, wanted: str) -> None:
     onramp(screen.world, "order-71")
     screen.world.advance(by="1h")
     page = screen.open()
@@ -46,7 +46,7 @@ def test_search_finds_by_what_one_has_at_hand(screen: Screen, text: str, wanted:
     expect(screen.detail()).to_be_visible()
 
 
-def test_what_is_not_there_is_said_so(screen: Screen) -> None:
+def test_a_missing_object_is_reported(screen: Screen) -> None:
     page = screen.open()
     page.keyboard.press("/")
     page.keyboard.type("<b>nobody</b>")

@@ -8,7 +8,7 @@ from tests.service.http.busy import ok
 from tests.tools.browser.screen import Screen
 
 
-def test_what_a_fault_lets_happen_is_asked_for_by_fields(screen: Screen) -> None:
+def test_the_effects_of_a_fault_are_form_fields(screen: Screen) -> None:
     page = screen.open("#/faults/new")
     page.locator("[name='act.action']").select_option("set_balance")
     page.locator("[name='act.parameters.symbol']").fill("USDC")

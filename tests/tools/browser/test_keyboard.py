@@ -50,7 +50,7 @@ def test_where_the_button_of_an_action_goes_away_its_story_has_the_focus(screen:
     expect(screen.detail()).to_be_focused()
 
 
-def test_what_cannot_be_undone_is_not_done_by_pressing_enter_twice(screen: Screen) -> None:
+def test_an_irreversible_action_needs_more_than_two_enters(screen: Screen) -> None:
     onramp(screen.world, "order-1")
     page = screen.open(f"#/worlds/{screen.world.world['id']}")
     reset = screen.button("Reset it")

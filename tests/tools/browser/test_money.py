@@ -24,7 +24,7 @@ def test_an_onramp_is_paid_and_completed_by_two_buttons(screen: Screen) -> None:
     assert "transaction.completed" in screen.world.event_types()
 
 
-def test_a_refusal_is_told_where_it_was_asked_for(screen: Screen) -> None:
+def test_a_refusal_is_shown_next_to_its_form(screen: Screen) -> None:
     onramp(screen.world, "order-1")
     page = screen.open("#/resources")
     page.get_by_role("link", name="order-1").click()
@@ -48,7 +48,7 @@ def test_an_offramp_goes_on_from_timer_to_timer(screen: Screen) -> None:
     expect(page.get_by_text("a rule of the scenario autopilot").first).to_be_visible()
 
 
-def test_a_payout_that_fails_tells_why(screen: Screen) -> None:
+def test_a_failed_payout_has_a_reason(screen: Screen) -> None:
     offramp(screen.world, "order-3", REJECTED)
     page = screen.open("#/resources")
     page.get_by_role("link", name="order-3").click()

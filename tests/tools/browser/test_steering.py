@@ -33,7 +33,7 @@ def test_a_fault_is_made_by_its_form_and_seen_hit(screen: Screen) -> None:
     assert screen.world.api("POST", "/quotes", QUOTE).status == 201
 
 
-def test_a_fault_that_is_refused_says_at_its_field_what_is_wrong(screen: Screen) -> None:
+def test_a_refused_fault_shows_the_error_at_its_field(screen: Screen) -> None:
     screen.open("#/faults/new")
     screen.detail().get_by_label("status").first.fill("503")
     screen.button("Add fault").click()
@@ -64,7 +64,7 @@ def test_a_state_is_kept_and_brought_back(screen: Screen) -> None:
     expect(page.get_by_role("link", name="order-2")).to_have_count(0)
 
 
-def test_a_scenario_is_refused_at_its_line_mended_and_active(screen: Screen) -> None:
+def test_a_refused_scenario_is_fixed_and_activated(screen: Screen) -> None:
     page = screen.open("#/scenarios")
     page.get_by_role("link", name="New scenario").click()
     text = page.get_by_label("YAML or JSON")

@@ -65,7 +65,7 @@ def test_deliveries_and_events_say_what_they_are_about(screen: Screen) -> None:
         expect(about).to_have_attribute("href", f"#/resources/{order['id']}")
 
 
-def test_an_inbox_is_made_and_told_to_fail_and_what_failed_is_sent_again(screen: Screen) -> None:
+def test_failed_deliveries_to_an_inbox_are_retried(screen: Screen) -> None:
     page, name = screen.open("#/inbox"), f"{screen.world.world['id']}-shop"
     page.get_by_label("Name").fill(name)
     screen.button("Create and subscribe").click()

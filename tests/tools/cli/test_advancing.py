@@ -27,7 +27,7 @@ class Stream(ControlClient):
         raise Unreachable("gone")
 
 
-def test_a_line_tells_how_far_it_is() -> None:
+def test_a_progress_line_shows_the_progress() -> None:
     said = "12 timers, 30 events, 28 deliveries"
     assert steering.progress_line(PROGRESS) == f"2026-02-05T08:00 of 2026-04-05T08:00: {said}"
     assert steering.progress_line({**PROGRESS, "to": None}) == f"2026-02-05T08:00: {said}"

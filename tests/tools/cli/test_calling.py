@@ -49,7 +49,7 @@ def test_a_body_comes_from_a_file_or_from_standard_input(rampsim: Command, tmp_p
     assert (missing.exit_code, "cannot read" in missing.stderr) == (2, True)
 
 
-def test_a_refusal_is_told_with_status_code_and_field(rampsim: Command) -> None:
+def test_a_refusal_has_status_code_and_field(rampsim: Command) -> None:
     result = rampsim("call", "POST", "/quotes", json.dumps({**QUOTE, "amount": "1"}))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("rampsim: 422 amount_too_low")

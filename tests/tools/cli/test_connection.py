@@ -131,7 +131,7 @@ def test_a_stream_of_events_is_read_until_it_ends() -> None:
         assert list(ControlClient(url).stream()) == [("event", "1\n2"), ("message", "x")]
 
 
-def test_a_closed_pipe_is_no_failure(rampsim: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_pipe_is_not_an_error(rampsim: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: Any, **query: Any) -> Any:
         raise BrokenPipeError
 

@@ -42,7 +42,7 @@ def test_people_read_a_line_for_each_check_with_its_next_step(rampsim: Command) 
     assert "         -> start one with `rampsim serve`" in result.stdout
 
 
-def test_a_port_of_another_program_is_told_from_a_free_one(rampsim: Command) -> None:
+def test_a_used_port_is_distinguished_from_a_free_one(rampsim: Command) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.listen()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -31,7 +31,7 @@ def asked(rampsim: Command, path: str) -> None:
         assert http.get(f"{keys['base_url']}{path}", headers=auth).status_code == 200
 
 
-def test_advice_says_what_was_seen_and_what_to_do(walked: Command) -> None:
+def test_advice_has_evidence_and_a_fix(walked: Command) -> None:
     result = walked("advice")
     assert result.exit_code == 0
     assert "limit_alias" in result.stdout
@@ -140,7 +140,7 @@ def test_coverage_fails_below_its_threshold(walked: Command, below: str, code: i
     assert ("is below" in result.stderr) is bool(code)
 
 
-def test_a_threshold_that_is_no_percentage_is_wrong_usage(rampsim: Command) -> None:
+def test_a_threshold_that_is_not_a_percentage_is_wrong_usage(rampsim: Command) -> None:
     assert rampsim("coverage", "--fail-under", "101").exit_code == 2
     assert rampsim("coverage", "--fail-under", "much").exit_code == 2
 

@@ -23,7 +23,7 @@ def test_waiting_for_an_event_answers_one_already_emitted(rampsim: Command, offr
     assert event["data"]["object"]["id"] == offramp
 
 
-def test_waiting_in_vain_ends_with_code_1(rampsim: Command) -> None:
+def test_a_wait_that_times_out_exits_with_1(rampsim: Command) -> None:
     result = rampsim("events", "wait", "--type", "kyc.rejected", "--timeout", "0")
     assert (result.exit_code, result.stderr) == (
         1,

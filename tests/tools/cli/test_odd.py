@@ -123,7 +123,7 @@ def test_odd_token_file_is_refused(tmp_path: Path, text: str) -> None:
     assert all(len(problem) < 2_000 and "\n" not in problem for problem in refused.value.problems)
 
 
-def test_recipe_where_a_file_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_a_recipe_path_through_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".github").write_text("a file")
     result = run("recipe", "write", "github-action", "--to", str(tmp_path))
     ends_in_a_line(result, 2)

@@ -30,7 +30,7 @@ def test_a_log_gets_a_line_for_each_tenth_and_each_finding(capsys: pytest.Captur
     assert said == [tenths[0], "found: lost in test_it", *tenths[1:]]
 
 
-def test_few_runs_are_told_once_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_runs_are_reported_once_each(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress()
     progress.begin(3)
     for _ in range(3):

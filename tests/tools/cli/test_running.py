@@ -164,7 +164,7 @@ def test_no_server_error_explains_the_address(here: Path, monkeypatch: pytest.Mo
     )
 
 
-def test_a_directory_that_cannot_be_written_is_no_trouble(here: Path) -> None:
+def test_an_unwritable_directory_is_ignored(here: Path) -> None:
     (here / ".rampsim").write_text("a file")
     with running.noted("http://127.0.0.1:9", None):
         assert running.here() == []

@@ -106,7 +106,7 @@ def test_a_new_scenario_overwrites_nothing_unasked(here: Path) -> None:
     assert "cannot write" in scenario("new", "nowhere/kept").stderr
 
 
-def test_an_expectation_that_fails_is_code_1_and_stands_in_the_report(here: Path) -> None:
+def test_a_failed_expectation_exits_1_and_is_reported(here: Path) -> None:
     Path("never.yaml").write_text(FAILS.format(name="never"))
     result = scenario("run", "never.yaml", "deposit-arrives", "--junit", "report.xml")
     assert result.exit_code == 1

@@ -242,7 +242,7 @@ def test_serve_explains_a_privileged_port(monkeypatch: pytest.MonkeyPatch) -> No
     assert "choose a port above 1023" in serve("--port", "80").stderr
 
 
-def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_serves_in_this_process_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """The body of the command itself, with a server that stops as soon as it has started."""
     from simulator.engine.server import process as module
 

@@ -115,7 +115,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_failure_in_the_middle_keeps_what_was_decided(upstream: str, tmp_path: Path, name: str) -> None:
+def test_a_failure_in_the_middle_keeps_earlier_verdicts(upstream: str, tmp_path: Path, name: str) -> None:
     def lie(number: int, method: str, path: str, truth: Any) -> Answer | None:
         return FAILURES[name] if number > 14 else None
 

@@ -100,7 +100,7 @@ def test_pytest_refuses_an_invalid_file(tmp_path: Path) -> None:
     assert "assumptions.H14.alternative" in outcome.text
 
 
-def test_explore_does_not_ask_what_is_observed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explore_does_not_ask_about_observed_assumptions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.yaml")
     monkeypatch.setenv("SIMULATOR_OBSERVED", str(path))
     assert {"H14", "S9"} & {flip.id for flip in flips()} == {"H14", "S9"}

@@ -123,7 +123,7 @@ def test_a_function_is_called_in_the_process_of_the_tests(tmp_path: Path) -> Non
     assert (refused.code, "--settle: till:nothing cannot be imported" in refused.said) == (2, True), refused.said
 
 
-def test_a_job_that_never_works_is_told_at_once(tmp_path: Path) -> None:
+def test_a_job_that_never_works_is_reported_immediately(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text("def test_nothing(world):\n    pass\n")
     found = explore(tmp_path, "--settle", "pyhton -m shop settle", "--workers", "1")
     assert found.code == 2
@@ -190,7 +190,7 @@ def test_an_order_open_in_the_books_alone_is_stuck(state: str, verdict: str | No
     assert found is None or "A-2: the books say 0 USDC" in found.note
 
 
-def test_an_order_open_on_both_sides_is_no_disagreement() -> None:
+def test_an_order_open_on_both_sides_is_not_a_difference() -> None:
     """A test may end while a payment is under way for good: the books say so, and so does the simulator."""
     open_still = {**evidence(line("0", state="processing")), "transactions": [{**ROW, "status": "processing"}]}
     assert judge_baseline(open_still) is None

@@ -69,7 +69,7 @@ def books(item):
 """
 
 
-def test_starts_at_finds_who_looks_only_at_orders_of_today(tmp_path: Path) -> None:
+def test_starts_at_finds_code_that_reads_only_orders_of_today(tmp_path: Path) -> None:
     (tmp_path / "test_pay.py").write_text(DATES)
     (tmp_path / "conftest.py").write_text("from test_pay import books as pytest_rampsim_books\n")
     found = explore(tmp_path, "--faults", "starts-at")

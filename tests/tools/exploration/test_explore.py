@@ -39,7 +39,7 @@ def suite(directory: Path, key: str) -> Path:
 
 
 @pytest.mark.farm
-def test_who_looks_before_sending_again_pays_once_also_without_a_reference(tmp_path: Path) -> None:
+def test_a_client_that_looks_before_retrying_pays_once(tmp_path: Path) -> None:
     """The answer that would tell where the money went is the one that was lost."""
     looks = 'if client.get("/transactions").json()["data"]:\n                return httpx.Response(201)'
     suite(tmp_path, "key")
@@ -104,7 +104,7 @@ def test_a_run_that_survived_is_replayed_with_its_story(tmp_path: Path) -> None:
         ("assert 37 == 38 at 10:30", "assert 37 == 38 at 10:30"),
     ],
 )
-def test_what_differs_from_run_to_run_is_not_told(said: str, text: str) -> None:
+def test_differences_between_runs_are_hidden(said: str, text: str) -> None:
     assert same(said) == text
 
 
@@ -116,7 +116,7 @@ def test_a_suite_that_fails_without_faults(tmp_path: Path) -> None:
     assert "test_it.py::test_it: AssertionError" in found.said
 
 
-def test_what_is_wrong_is_named() -> None:
+def test_the_wrong_value_is_named() -> None:
     found = explore(Path.cwd(), "--faults", "refused-503,webhok-lost", command=("true",))
     assert found.code == 2
     assert "webhok-lost" in found.said
@@ -160,7 +160,7 @@ def test_any_command_is_explored_by_the_environment_alone(tmp_path: Path) -> Non
     assert found.findings == {("answer-lost-after-commit", "doubled")}
 
 
-def test_sends_that_nobody_completes_are_completed_before_they_are_judged(tmp_path: Path) -> None:
+def test_incomplete_sends_are_completed_before_the_verdict(tmp_path: Path) -> None:
     (tmp_path / "pay.py").write_text(SCRIPT.partition("for _ in range(1)")[0])
     found = explore(tmp_path, "--faults", "answer-lost-after-commit", command=(sys.executable, "-S", "pay.py"))
     assert found.findings == {("answer-lost-after-commit", "doubled")}, found.said
@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_bytes_on_one_worker_and_on_two(tmp_path: P
 
 
 @pytest.mark.parametrize(("trusts", "found"), [(True, {"webhook-forged"}), (False, set())])
-def test_who_does_not_check_signatures_is_found(trusts: bool, found: set[str], tmp_path: Path) -> None:
+def test_a_receiver_without_signature_checks_is_found(trusts: bool, found: set[str], tmp_path: Path) -> None:
     (tmp_path / "test_events.py").write_text(APP.format(trusts=trusts))
     explored = explore(tmp_path, "--faults", "webhook-forged,webhook-doubled")
     assert {fault for fault, _ in explored.findings} == found, explored.said

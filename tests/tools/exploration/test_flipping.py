@@ -115,7 +115,7 @@ def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path
 
 
 @pytest.mark.farm
-def test_a_server_that_a_test_starts_itself_is_no_way_out(tmp_path: Path) -> None:
+def test_a_server_started_by_a_test_also_gets_the_fault(tmp_path: Path) -> None:
     head = "from simulator.testing import Server\nfrom simulator.testing.links.in_process import InProcessLink\n"
     own = (
         QUOTES[: QUOTES.index("def ")]
@@ -142,13 +142,13 @@ def test_a_budget_leaves_out_whole_alternatives(budget: float | None, count: int
 
 
 @pytest.mark.farm
-def test_a_budget_for_not_even_one_alternative_is_told_so() -> None:
+def test_a_budget_too_small_for_one_alternative_is_refused() -> None:
     with pytest.raises(StopExploring, match="not even one fits"):
         flipped(("true",), NO_SPREAD, budget=0.0001)
 
 
 @pytest.mark.farm
-def test_a_suite_that_asks_nothing_is_told_so() -> None:
+def test_a_suite_without_calls_is_reported() -> None:
     with pytest.raises(StopExploring, match="No test called the simulator"):
         flipped(("true",), NO_SPREAD)
 
@@ -162,7 +162,7 @@ def test_the_likeliest_alternatives_come_first() -> None:
 
 
 @pytest.mark.farm
-def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decided_assumptions_are_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES.replace("== 201", "== 200"))
     command = (*PYTEST, str(tmp_path))
     monkeypatch.setenv("SIMULATOR_ASSUME", "H1=creating_answers_200")

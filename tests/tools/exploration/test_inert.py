@@ -24,7 +24,7 @@ pytestmark = pytest.mark.farm
 TESTS = (
     "test_a_send_is_completed or test_a_swap_is_completed or test_a_purchase_is_credited "
     "or test_a_withdrawal_is_paid_out or test_an_offramp_is_paid_out or test_the_rent_is_paid "
-    "or test_who_is_told_to_wait_waits or test_an_onramp_is_told_to_its_end"
+    "or test_a_rate_limited_call_waits or test_all_events_of_an_onramp_arrive"
 )
 """Between them they have a place for every class."""
 

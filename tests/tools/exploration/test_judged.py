@@ -120,7 +120,7 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Noted:
     return Noted(explore(directory, "--plan", "full", "--faults", FAULTS, "--workers", "1"))
 
 
-def test_an_order_that_was_never_placed_and_has_no_money_is_no_finding(noted: Noted) -> None:
+def test_an_order_never_placed_and_without_money_is_no_finding(noted: Noted) -> None:
     assert noted.explored.code == 0, noted.explored.said
     assert noted.explored.verdicts <= {"survived", "failed-loudly", "not-reached"}
 
@@ -137,14 +137,14 @@ def test_a_job_runs_at_once_and_after_four_days_and_the_books_are_read_last(note
 
 
 @pytest.mark.parametrize("code", ["network_unavailable", "invalid_credentials", "kyc_required"])
-def test_what_no_integrator_can_mend_is_put_right_before_the_job_runs(code: str, noted: Noted) -> None:
+def test_effects_nobody_can_fix_are_repaired_before_the_job(code: str, noted: Noted) -> None:
     met = [rows for row, rows in noted.of("end") if row["code"] == code]
     assert met
     for rows in met:
         assert {row["code"] for row in rows if row["what"] == "settle"} == {None}
 
 
-def test_what_was_stuck_is_completed_before_the_job_runs(noted: Noted) -> None:
+def test_stuck_orders_are_completed_before_the_job_runs(noted: Noted) -> None:
     met = [rows for row, rows in noted.of("end") if row["onramps"] == ["processing"]]
     assert met
     for rows in met:
@@ -162,7 +162,7 @@ def test_rates_move_between_any_two_calls(noted: Noted) -> None:
     assert moved
 
 
-def test_an_internal_transfer_is_told_of_before_its_call_is_answered(noted: Noted) -> None:
+def test_an_internal_transfer_is_reported_before_its_response(noted: Noted) -> None:
     assert [row["after_the_answer"] for row, _ in noted.of("sent")].count([False]) == 1
 
 

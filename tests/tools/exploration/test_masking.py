@@ -23,7 +23,7 @@ def evidence(reference: str, *more: str) -> dict[str, Any]:
 ONE, OTHER = evidence("buy-1400e4bc7aad"), evidence("buy-90f05ffede26")
 
 
-def test_random_references_are_no_difference() -> None:
+def test_random_references_are_not_differences() -> None:
     masks = masks_of(ONE, OTHER)
     with_fault = evidence("buy-77aa00bb11cc", "GET /v1/transactions?search=buy-77aa00bb11cc → 503")
     before, after = (masks.names(each).rows(each["timeline"]) for each in (ONE, with_fault))

@@ -132,7 +132,7 @@ def test_findings_are_new_known_graver_gone_or_not_looked_at(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"findings": ["x"], "runs": []}', '{"findings": []}'])
-def test_what_is_no_report_is_said(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_report_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
     with pytest.raises(report.NoFinding, match="written by `rampsim explore`"):

@@ -80,7 +80,7 @@ def tried(here: Path, text: str, *command: str, hooks: Hooks | None = None) -> s
     return str(refused.value)
 
 
-def test_a_patch_that_does_not_apply_is_told_before_anything_runs(here: Path) -> None:
+def test_a_patch_that_does_not_apply_is_refused_before_any_run(here: Path) -> None:
     told = tried(here, patch("keys.py", CARELESS.replace("order-", "purchase-")))
     assert told.startswith(f"--prove: {here}/a.patch does not apply: error: patch failed: keys.py:1")
     assert "does not apply: error: No valid patches in input" in tried(here, "hello\n")

@@ -132,7 +132,7 @@ def test_a_page_has_the_story_in_two_columns_and_what_to_do(tmp_path: Path) -> N
         assert text in shown, text
 
 
-def test_the_columns_have_what_is_the_same_beside_each_other() -> None:
+def test_equal_rows_are_side_by_side() -> None:
     rows = beside([FIRST, LAST], [["", "control", "create fault flt_1 match (path /quotes)"], FIRST, CUT, LAST])
     texts = [tuple(cell and cell["text"] for cell in row) for row in rows]
     assert texts == [(FIRST[2], FIRST[2]), (None, CUT[2]), (LAST[2], LAST[2])]
@@ -142,7 +142,7 @@ def test_the_columns_have_what_is_the_same_beside_each_other() -> None:
     assert first_difference(later) == 1
 
 
-def test_what_explore_does_itself_is_no_part_of_the_story() -> None:
+def test_the_history_omits_steps_of_explore_itself() -> None:
     own = [["", "control", "upload scenario"], ["", "control", "activate names autopilot, what-goes-wrong"]]
     before = [FIRST, ["", "control", "activate names payout-fails"], ["", "control", "activate names none"], LAST]
     after = [
@@ -287,7 +287,7 @@ def git(*words: str) -> str:
     return subprocess.run(["git", *who, *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def test_a_receipt_says_of_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receipt_describes_its_exploration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     what = explored(judged(run()), judged(run("key-forgotten"), "survived"), hooks=Hooks("settle", "books.csv"))

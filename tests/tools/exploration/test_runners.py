@@ -305,7 +305,7 @@ def lives(pid: int) -> bool:
         return False
 
 
-def test_who_waits_for_ever_hangs_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_hanging_test_does_not_block_the_others(tmp_path: Path) -> None:
     (tmp_path / "test_waits.py").write_text(WAITS)
     explored = explore(tmp_path, "--faults", "webhook-lost", "--workers", "2", "--limit", "3s")
     rows = {row["test"].rpartition("::")[2]: row["verdict"] for row in explored.report["runs"]}
@@ -337,7 +337,7 @@ grep -q completed shown || { sleep 600 & echo $! >> started; wait; }
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
-def test_who_interrupts_ends_everything(number: signal.Signals, tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_processes(number: signal.Signals, tmp_path: Path) -> None:
     text = """
 import os, threading
 
@@ -385,7 +385,7 @@ def test_that_calls_nobody():
 """
 
 
-def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
+def test_a_flaky_test_is_named_and_explored(tmp_path: Path) -> None:
     (tmp_path / "test_unsteady.py").write_text(UNSTEADY)
     explored = explore(tmp_path, "--faults", "answer-extra-field,refused-503", "--workers", "1")
     tests = {row.pop("test").rpartition("::")[2]: row for row in explored.report["baseline"]["tests"]}
@@ -447,7 +447,7 @@ def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Pat
     ],
     ids=["not-there", "fails", "empty"],
 )
-def test_a_command_that_does_not_work_is_told_why(
+def test_a_broken_command_is_reported_with_the_reason(
     command: tuple[str, ...], code: int, said: str, tmp_path: Path
 ) -> None:
     explored = explore(tmp_path, "--faults", "refused-503", "--workers", "1", command=command)

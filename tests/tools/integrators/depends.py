@@ -18,8 +18,8 @@ DEPENDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ),
     # The shop reads seconds, and waits one second where it finds none.
     ("H15", "retry_after_is_a_date"): (
-        "test_who_is_asked_to_wait_waits_as_long",
-        "test_who_is_told_to_wait_waits",
+        "test_a_client_waits_as_long_as_retry_after_says",
+        "test_a_rate_limited_call_waits",
     ),
     # The customer is told the code.
     ("H17", "answers_unauthorized"): ("test_a_key_pair_that_is_revoked_is_tried_once_more_and_no_longer",),

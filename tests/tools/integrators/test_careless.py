@@ -150,7 +150,7 @@ def test_the_careful_shop_passes_where_it_fails(mistake: str, shop: Rig) -> None
     assert live_through(CASES[mistake], shop) == []
 
 
-def test_every_mistake_has_a_case_and_stands_in_the_table() -> None:
+def test_every_mistake_has_a_case_and_a_row_in_the_table() -> None:
     assert list(CASES) == list(MISTAKES)
     assert table() in (Path(__file__).parent / "shop" / "README.md").read_text("utf-8")
 

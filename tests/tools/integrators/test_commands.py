@@ -80,7 +80,7 @@ def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: 
 
 
 @pytest.mark.farm
-def test_what_the_commands_say_of_trouble(account: Mapping[str, str]) -> None:
+def test_commands_report_problems(account: Mapping[str, str]) -> None:
     assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve, register, mistakes.\n"
     assert len(say({}, "mistakes").stdout.splitlines()) == len(MISTAKES)
     nobody = {name: text for name, text in account.items() if name != "SIMULATOR_SECRET_KEY"}

@@ -48,7 +48,7 @@ def test_an_answer_that_is_lost_is_asked_for_with_the_same_key(world: World, my_
     assert len(world.events("transaction.completed")) == 1
 
 
-def test_who_is_told_to_wait_waits(world: World, my_shop: Rig) -> None:
+def test_a_rate_limited_call_waits(world: World, my_shop: Rig) -> None:
     begin = world.now
     with world.fault("POST /quotes", respond={"status": 429, "code": "rate_limited", "retry_after": 40}, times=1):
         my_shop.onramp("A-1")

@@ -108,7 +108,7 @@ def test_what_cannot_be_looked_up_now_is_acknowledged_kept_and_looked_up_later(s
     assert shop.books.waiting_events() == []
 
 
-def test_what_cannot_be_reconciled_is_said_and_stops_nothing_else(shop: Rig) -> None:
+def test_an_unreconcilable_order_is_reported_and_others_continue(shop: Rig) -> None:
     shop.onramp("A-1")
     shop.onramp("B-2")
     first = shop.books.order("A-1").transaction_id
@@ -148,7 +148,7 @@ def test_a_key_pair_that_is_revoked_is_tried_once_more_and_no_longer(shop: Rig) 
     assert len(shop.world.requests(path="/v1/auth/token", status=401)) == 1
 
 
-def test_who_is_asked_to_wait_waits_as_long(shop: Rig) -> None:
+def test_a_client_waits_as_long_as_retry_after_says(shop: Rig) -> None:
     limited = {"status": 429, "code": "rate_limited", "retry_after": 40}
     with shop.world.fault("POST /quotes", respond=limited, times=1):
         before = shop.world.now
@@ -167,7 +167,7 @@ def test_tries_come_after_1_2_4_and_8_seconds_under_one_key(shop: Rig) -> None:
     assert (len(calls), shop.state("A-1")) == (5, "new")
 
 
-def test_an_order_that_never_reached_the_service_is_given_up_once_its_quote_is_no_good_any_more(shop: Rig) -> None:
+def test_an_order_without_a_call_is_dropped_when_its_quote_expires(shop: Rig) -> None:
     with shop.world.fault("POST /quotes/*/confirm", drop=True):
         assert shop.onramp("A-1").status_code == 503
     shop.shop.reconcile()
@@ -179,7 +179,7 @@ def test_an_order_that_never_reached_the_service_is_given_up_once_its_quote_is_n
     assert shop.judged() == []
 
 
-def test_a_refusal_is_told_to_the_customer(shop: Rig) -> None:
+def test_a_refusal_is_reported_to_the_customer(shop: Rig) -> None:
     answer = shop.onramp("A-1", amount="1")
     assert answer.status_code == 422
     assert answer.json()["error"].startswith("422 amount_too_low: ")
@@ -199,7 +199,7 @@ def test_a_delivery_that_is_not_genuine_is_refused(shop: Rig) -> None:
     assert shop.books.waiting_events() == []
 
 
-def test_what_is_left_out_is_named(shop: Rig) -> None:
+def test_omitted_parts_are_named(shop: Rig) -> None:
     answer = shop.customer.post("/orders", json={"reference": "A-1", "amount": "5"})
     assert answer.status_code == 400
     assert answer.text == ("Say amount_currency, asset, fiat_currency, name, phone_number, kind, wallet_address.")

@@ -65,7 +65,7 @@ def test_a_client_of_a_closed_contract_does_not_survive(workshop: Workshop) -> N
     assert "priced" in row.said
 
 
-def test_what_a_machine_lacks_is_named() -> None:
+def test_missing_tools_are_named() -> None:
     poor = replace(GENERATORS[0], lacks=lambda: "no compiler here")
     noted: dict[str, Any] = {}
     with pytest.raises(pytest.skip.Exception, match="no compiler here"):

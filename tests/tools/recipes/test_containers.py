@@ -80,7 +80,7 @@ def test_the_application_of_compose_hears_of_its_payments() -> None:
     assert heard == "transaction.completed\n"
 
 
-def test_the_application_of_compose_says_what_is_missing_where_names_are_refused() -> None:
+def test_the_compose_app_names_the_setting_if_names_are_refused() -> None:
     services: dict[str, Any] = yaml.safe_load(text("compose", "compose.yaml"))["services"]
     server = {**services["rampsim"]["environment"], "SIMULATOR_WEBHOOK_URLS": "local", "SIMULATOR_PORT": free_port()}
     settings = {**services["app"]["environment"], "RAMP_URL": f"http://127.0.0.1:{server['SIMULATOR_PORT']}/v1"}
@@ -175,7 +175,7 @@ def instructions(word: str) -> list[str]:
     return [line.removeprefix(f"{word} ") for line in DOCKERFILE.splitlines() if line.startswith(f"{word} ")]
 
 
-def test_the_image_is_told_by_variables_that_the_server_knows_and_runs_without_privileges() -> None:
+def test_the_image_uses_known_variables_and_no_privileges() -> None:
     variables = {name for line in instructions("ENV") for name in re.findall(r"SIMULATOR_\w+", line)}
     assert variables <= VARIABLES
     assert instructions("USER")[-1].isdigit()
@@ -194,7 +194,7 @@ def test_what_the_image_is_made_of_is_sent_to_the_builder() -> None:
     assert all((ROOT / source).exists() for source in copied)
 
 
-def test_the_health_check_of_the_image_tells_ready_from_away() -> None:
+def test_the_health_check_distinguishes_ready_from_stopped() -> None:
     [check] = re.findall(r"^HEALTHCHECK .* CMD +(\[.*\])$", DOCKERFILE, re.MULTILINE)
     _, *words = json.loads(check)
     port = free_port()

@@ -57,7 +57,7 @@ def test_every_entry_belongs_to_its_environment(busy: World) -> None:
                 assert busy.resource(entry["resource_id"])["environment"] == environment
 
 
-def test_an_onramp_goes_past_the_balances_and_stands_in_the_books(kit: World) -> None:
+def test_an_onramp_bypasses_balances_but_is_in_the_ledger(kit: World) -> None:
     ramp = onramp(kit)
     kit.act("payment_arrives", ramp)
     assert kit.ledger().amount("clearing", "KES") == Decimal(5000)
@@ -68,7 +68,7 @@ def test_an_onramp_goes_past_the_balances_and_stands_in_the_books(kit: World) ->
     assert kit.balance("USDC", "CELO") == 1000
 
 
-def test_balances_are_exact_and_count_what_is_held(kit: World) -> None:
+def test_balances_are_exact_and_include_holds(kit: World) -> None:
     before = kit.balance("usdc", "celo")
     kit.act("set_balance", symbol="USDC", network="CELO", amount="0.300001")
     assert before == Decimal(1000)
@@ -77,7 +77,7 @@ def test_balances_are_exact_and_count_what_is_held(kit: World) -> None:
 
 
 @pytest.mark.parametrize(("symbol", "network"), [("USDC", "BASE"), ("USCD", "CELO"), ("USDC", None)])
-def test_the_balance_of_what_does_not_exist_is_no_zero(kit: World, symbol: str, network: str | None) -> None:
+def test_the_balance_of_an_unknown_asset_is_an_error(kit: World, symbol: str, network: str | None) -> None:
     with pytest.raises(SimulatorError, match=r"there are XLM\.stellar, .*, and the fiat currencies KES"):
         kit.balance(symbol, network)
 
@@ -93,5 +93,5 @@ def test_other_users_show_what_they_had_from_this_account(kit: World) -> None:
     assert set(totals(ledger).values()) == {Decimal(0)}
 
 
-def test_what_other_users_have_of_their_own_is_not_shown(kit: World) -> None:
+def test_balances_of_other_users_are_not_shown(kit: World) -> None:
     assert {row["account"] for row in kit.ledger().accounts} == {"available", "world"}

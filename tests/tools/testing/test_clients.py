@@ -44,7 +44,7 @@ def test_a_call_that_is_refused_again_is_not_repeated_for_ever(kit: World) -> No
         assert fault.hits == 2
 
 
-def test_a_401_that_no_new_token_mends_is_left_alone(kit: World) -> None:
+def test_a_401_that_persists_with_a_new_token_is_returned(kit: World) -> None:
     with kit.fault("GET /profile", respond={"status": 401, "code": "environment_mismatch"}) as fault:
         assert kit.client.get("/profile").json()["error"]["code"] == "environment_mismatch"
         assert fault.hits == 1
@@ -137,7 +137,7 @@ ENDINGS: dict[str, Callable[[World, Any], None]] = {
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_after_a_world_was_put_back_clients_sign_in_anew_without_a_refusal(kit: World, ending: str) -> None:
+def test_clients_authenticate_again_after_a_restore(kit: World, ending: str) -> None:
     snapshot = kit.snapshot()
     kit.client.get("/profile")
     ENDINGS[ending](kit, snapshot)

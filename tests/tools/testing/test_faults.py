@@ -68,7 +68,7 @@ def test_faults_of_deliveries(kit: World) -> None:
         assert twice.hits == 1
 
 
-def test_what_is_wrong_with_a_fault_is_told(kit: World) -> None:
+def test_problems_of_a_fault_are_reported(kit: World) -> None:
     with pytest.raises(SimulatorError, match="respnod") as caught:
         kit.fault("GET /profile", respnod=DOWN)
     assert caught.value.code == "invalid_parameter"
@@ -82,7 +82,7 @@ def test_a_fault_that_may_never_be_hit_says_so(kit: World) -> None:
     assert kit.fault("GET /profile", drop=True).warnings == ()
 
 
-def test_a_fault_that_went_with_its_world_is_no_error_of_the_block(kit: World) -> None:
+def test_a_fault_deleted_with_its_world_is_not_an_error(kit: World) -> None:
     with kit.fault("GET /profile", drop=True) as fault:
         kit.reset()
         with pytest.raises(SimulatorError, match="is no longer active"):

@@ -14,7 +14,7 @@ OFFRAMP = ("awaiting_deposit", *ONRAMP[1:])
 CURRENCIES = ("KES", "TZS", "NGN", "ZAR", "ZMW")
 
 
-def test_a_flow_is_completed_unless_told_otherwise(kit: World) -> None:
+def test_a_flow_is_completed_by_default(kit: World) -> None:
     order = kit.flow("onramp")
     assert (order["type"], order["status"]) == ("onramp", "completed")
     assert kit.client.get(f"/transactions/{order['id']}").json() == order
@@ -70,7 +70,7 @@ def test_a_saved_beneficiary_is_used(kit: World) -> None:
     assert len(kit.client.get("/beneficiaries").json()["data"]) == 1
 
 
-def test_what_does_not_exist_is_named_with_what_does(kit: World) -> None:
+def test_an_unknown_name_is_reported_with_known_names(kit: World) -> None:
     with pytest.raises(ValueError, match=r"'swop' is not a flow\. Use one of: 'onramp', 'offramp'\."):
         kit.flow("swop")
     with pytest.raises(ValueError, match=r"'done' is not a status of onramp\. Use one of: 'awaiting_payment'"):

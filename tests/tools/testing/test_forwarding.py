@@ -95,7 +95,7 @@ def test_another_receiver_is_an_address_like_any_other(kit: World, webhooks: Rec
         assert not second.received[0].genuine
 
 
-def test_an_address_where_nobody_listens_is_told(kit: World) -> None:
+def test_an_address_without_a_server_is_reported(kit: World) -> None:
     webhooks = Receiver(kit)
     webhooks.forward_to("http://127.0.0.1:9/webhooks")
     emit(kit)
@@ -128,7 +128,7 @@ def test_an_application_starts_and_ends_with_the_receiver(kit: World) -> None:
     assert life == ["started", "open", "ended"]
 
 
-def test_a_start_up_that_fails_is_told(kit: World, webhooks: Receiver) -> None:
+def test_a_failed_startup_is_reported(kit: World, webhooks: Receiver) -> None:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         raise OSError("no such table")
@@ -139,7 +139,7 @@ def test_a_start_up_that_fails_is_told(kit: World, webhooks: Receiver) -> None:
 
 
 @pytest.mark.parametrize("kind", ["asgi", "wsgi", "function"])
-def test_what_an_application_raises_is_answered_500_and_told(kit: World, kind: str) -> None:
+def test_an_application_error_becomes_500_and_is_reported(kit: World, kind: str) -> None:
     async def asgi(scope: Any, receive: Any, send: Any) -> None:
         raise KeyError("order 7")
 
@@ -165,7 +165,7 @@ def test_what_an_application_raises_is_answered_500_and_told(kit: World, kind: s
         webhooks.close()  # the second, which nobody has waited for
 
 
-def test_what_an_application_raises_after_its_answer_is_told_too(kit: World) -> None:
+def test_an_error_after_the_response_is_reported_too(kit: World) -> None:
     async def take(request: Request) -> Response:
         raise ValueError("after the framework has answered")
 
@@ -232,7 +232,7 @@ def test_two_come_at_once_and_may_call_back(kit: World, webhooks: Receiver) -> N
     assert [row["response_status"] for row in kit.deliveries(status="succeeded")] == [200, 200]
 
 
-def test_what_comes_before_the_answer_may_call_back(kit: World, webhooks: Receiver) -> None:
+def test_an_early_delivery_may_call_back(kit: World, webhooks: Receiver) -> None:
     seen: list[str] = []
 
     def take(delivery: Any) -> int:
@@ -295,13 +295,13 @@ def test_an_application_that_does_not_look_like_one_is_named(kit: World, webhook
 
 
 @pytest.mark.parametrize("wrong", [7, object(), lambda: None])
-def test_what_is_no_application_is_refused(webhooks: Receiver, wrong: object) -> None:
+def test_an_object_that_is_not_an_application_is_refused(webhooks: Receiver, wrong: object) -> None:
     with pytest.raises(TypeError, match="forward_to takes an ASGI application"):
         webhooks.forward_to(wrong)
 
 
 @pytest.mark.parametrize("reply", ["ok", True, (200, "text")])
-def test_what_is_no_answer_is_told(kit: World, reply: Any) -> None:
+def test_an_invalid_response_is_reported(kit: World, reply: Any) -> None:
     webhooks = Receiver(kit)
     webhooks.respond_with(lambda delivery: reply)
     emit(kit)

@@ -43,7 +43,7 @@ def verifies(key: str, delivery: Delivery) -> bool:
     return is_fresh and delivery.headers["X-Signature"] == SIGNATURE.sign(key, str(stamp), delivery.body)
 
 
-def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, using: Library) -> None:
+def test_time_is_frozen_at_the_simulated_time_and_follows_it(a_world: World, using: Library) -> None:
     with a_world.freeze(using=using):
         assert datetime.now(UTC) == START == a_world.now
         a_world.advance("31m")
@@ -179,7 +179,7 @@ def test_the_setting_is_afterwards_what_it_was(a_world: World, using: Library) -
     assert a_world.on_advance == []
 
 
-def test_whatever_moves_the_clock_moves_the_time(a_world: World, using: Library) -> None:
+def test_any_change_of_the_clock_changes_the_frozen_time(a_world: World, using: Library) -> None:
     with a_world.freeze(using=using):
         snapshot = a_world.snapshot()
         a_world.trigger("quote.expired")

@@ -120,7 +120,7 @@ def test_errors_are_those_over_http(a_world: World) -> None:
     assert (refused.value.status, refused.value.code) == (404, "not_found")
 
 
-def test_a_call_that_nobody_waits_for_any_more_is_called_off(a_world: World) -> None:
+def test_an_abandoned_call_is_cancelled(a_world: World) -> None:
     with receiver(a_world) as webhooks:
         webhooks.patience_seconds = 0.1
         webhooks.respond(200, delay=30)
@@ -132,7 +132,7 @@ def test_a_call_that_nobody_waits_for_any_more_is_called_off(a_world: World) -> 
     assert a_world.advance("1m")["now"] == "2026-01-05T08:01:00.000Z"
 
 
-def test_a_receiver_that_moves_the_clock_before_it_answers_is_told(a_world: World) -> None:
+def test_a_receiver_that_advances_before_responding_is_reported(a_world: World) -> None:
     codes: list[str | None] = []
 
     def take(_delivery: Any) -> int:

@@ -168,7 +168,7 @@ def test_time_that_is_frozen_leaves_durations_right(outcome: Outcome) -> None:
     assert max(seconds) < 300
 
 
-def test_handler_that_breaks_is_told_where_the_test_failed(outcome: Outcome) -> None:
+def test_a_handler_error_is_reported_with_the_test_failure(outcome: Outcome) -> None:
     assert outcome.tests["test_handler_breaks_and_the_test_too"] == "failed"
     assert outcome.has(
         "The webhook handler raised an error",

@@ -225,7 +225,7 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> No
     assert "use one of them" in outcome.text
 
 
-def test_who_waits_for_the_end_of_a_server_makes_none_of_its_files_anew(tmp_path: Path) -> None:
+def test_waiting_for_a_server_to_end_creates_no_files(tmp_path: Path) -> None:
     (tmp_path / "server").write_bytes(b"")
     RunServer(tmp_path).wait_for_end()
     assert not tmp_path.exists()

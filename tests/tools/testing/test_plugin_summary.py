@@ -127,7 +127,7 @@ def test_the_coverage_is_that_of_all_worlds_of_all_workers(ran: Ran, where: str)
 
 
 @pytest.mark.parametrize("where", ["alone", WORKERS])
-def test_advice_fails_the_run_and_says_where_and_what_to_do(ran: Ran, where: str) -> None:
+def test_advice_fails_the_run_with_test_name_and_fix(ran: Ran, where: str) -> None:
     outcome = ran.outcome(where)
     assert outcome.code == 1
     shown = summary_of(outcome, "rampsim: advice of severity error and above")

@@ -19,7 +19,7 @@ def a_world(request: pytest.FixtureRequest) -> Iterator[World]:
         yield made
 
 
-def test_what_is_on_its_way_is_waited_for(a_world: World) -> None:
+def test_deliveries_in_flight_are_awaited(a_world: World) -> None:
     with receiver(a_world) as webhooks:
         webhooks.respond(200, delay="50ms")
         a_world.act("emit", type=EVENT)

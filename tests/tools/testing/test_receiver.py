@@ -58,7 +58,7 @@ def test_gives_no_reason_for_advice(kit: World) -> None:
     assert kit.advice() == []
 
 
-def test_answers_what_is_on_its_way_before_it_ends(kit: World) -> None:
+def test_requests_in_progress_are_answered_before_it_stops(kit: World) -> None:
     with receiver(kit) as webhooks:
         webhooks.respond(200, delay="50ms")
         kit.act("emit", type="beneficiary.created")
@@ -67,7 +67,7 @@ def test_answers_what_is_on_its_way_before_it_ends(kit: World) -> None:
     assert kit.advice() == []
 
 
-def test_tells_who_it_is(kit: World, webhooks: Receiver) -> None:
+def test_it_shows_the_identity(kit: World, webhooks: Receiver) -> None:
     assert repr(webhooks) == f"<Receiver of {kit.id} at {webhooks.url}>"
 
 
@@ -143,7 +143,7 @@ def test_knows_the_key_after_it_was_rotated(kit: World, webhooks: Receiver) -> N
 
 
 @pytest.mark.parametrize("wrong", [{"corrupt_signature": True}, {"stale_timestamp": True}])
-def test_tells_what_is_not_genuine(kit: World, webhooks: Receiver, wrong: dict[str, Any]) -> None:
+def test_it_reports_forged_messages(kit: World, webhooks: Receiver, wrong: dict[str, Any]) -> None:
     with kit.fault(webhook={}, deliver=wrong):
         kit.act("emit", type="beneficiary.created")
         kit.settle()
@@ -151,7 +151,7 @@ def test_tells_what_is_not_genuine(kit: World, webhooks: Receiver, wrong: dict[s
     assert [delivery.genuine for delivery in webhooks.received] == [False]
 
 
-def test_says_what_came_instead(kit: World, webhooks: Receiver) -> None:
+def test_it_reports_the_events_that_arrived_instead(kit: World, webhooks: Receiver) -> None:
     kit.trigger("transaction.awaiting_payment")
     kit.settle()
 
@@ -166,7 +166,7 @@ def test_says_what_came_instead(kit: World, webhooks: Receiver) -> None:
     assert "Move it with world.advance(...)" in text
 
 
-def test_says_what_became_of_an_attempt(kit: World, webhooks: Receiver) -> None:
+def test_it_reports_the_outcome_of_an_attempt(kit: World, webhooks: Receiver) -> None:
     with kit.fault(webhook={}, deliver={"delay": "10m"}):
         kit.act("emit", type="beneficiary.created")
 
@@ -189,7 +189,7 @@ def test_says_when_it_is_tried_again(kit: World, webhooks: Receiver) -> None:
         webhooks.wait_for("beneficiary.created", timeout=0.01)
 
 
-def test_says_when_there_is_no_such_event(webhooks: Receiver) -> None:
+def test_it_reports_a_missing_event(webhooks: Receiver) -> None:
     with pytest.raises(AssertionError, match=r"did you mean `transaction\.completed`"):
         webhooks.wait_for("onramp.completed", timeout=0.01)
 
@@ -233,7 +233,7 @@ def test_may_leave_its_registration_to_the_test(kit: World) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"status": 99}, {"status": "500"}, {"status": 200, "times": 0}])
-def test_what_cannot_be_answered_is_refused(webhooks: Receiver, wrong: dict[str, Any]) -> None:
+def test_an_impossible_query_is_refused(webhooks: Receiver, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="respond: "):
         webhooks.respond(**wrong)
 
@@ -282,7 +282,7 @@ def over_http() -> Iterator[Receiver]:
         yield webhooks
 
 
-def test_answers_what_is_no_http(over_http: Receiver) -> None:
+def test_bytes_that_are_not_http_get_a_response(over_http: Receiver) -> None:
     address = httpx.URL(over_http.url)
     with socket.create_connection((address.host, address.port or 80)) as connection:
         connection.sendall(b"hello?\r\n\r\n")

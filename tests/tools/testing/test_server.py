@@ -111,7 +111,7 @@ def test_a_server_may_ask_for_a_token() -> None:
         assert (caught.value.status, caught.value.code) == (401, "unauthorized")
 
 
-def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
+def test_a_missing_server_is_reported_with_address_and_fix() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -126,12 +126,12 @@ def test_where_nothing_answers_it_says_where_and_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8642", "ftp://127.0.0.1", "http://", ""])
-def test_what_is_no_url_is_refused(url: str) -> None:
+def test_a_string_that_is_not_a_url_is_refused(url: str) -> None:
     with pytest.raises(SimulatorError, match=r"is not the URL of a simulator. Use a URL like http://127"):
         HttpLink(url)
 
 
-def test_what_answers_and_is_no_simulator_is_told_apart() -> None:
+def test_another_program_at_the_address_is_recognised() -> None:
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
         thread = threading.Thread(target=other.handle_request)
         thread.start()

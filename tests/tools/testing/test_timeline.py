@@ -22,7 +22,7 @@ def ids_in(world: World) -> dict[str, str]:
     return {"quote": quote["id"], "ramp": ramp["id"]}
 
 
-def test_it_tells_calls_and_what_each_led_to(kit: World) -> None:
+def test_the_timeline_shows_calls_and_their_effects(kit: World) -> None:
     with receiver(kit) as webhooks:
         kit.scenario("autopilot")
         webhooks.respond(500, times=1)
@@ -70,7 +70,7 @@ def test_it_tells_calls_and_what_each_led_to(kit: World) -> None:
     ]
 
 
-def test_what_happened_at_one_instant_stands_in_the_order_of_cause_and_effect(kit: World) -> None:
+def test_simultaneous_entries_are_ordered_by_cause(kit: World) -> None:
     """A manual clock stands still: neither time nor ids tell which of these came first."""
     first = onramp(kit)
     kit.act("payment_arrives", first)
@@ -119,7 +119,7 @@ def test_a_world_in_which_nothing_happened(kit: World) -> None:
     assert kit.timeline().splitlines()[1:] == ["  nothing happened"]
 
 
-def test_a_day_is_told_where_it_changes(kit: World) -> None:
+def test_the_day_is_shown_when_it_changes(kit: World) -> None:
     kit.client.get("/profile")
     kit.advance("2d")
     kit.client.get("/profile")

@@ -72,7 +72,7 @@ def test_worlds_with_one_seed_answer_alike_and_never_collide(kit: World, kit_ser
         ({"mode": "manual"}, "2026-01-05T08:00:00+00:00"),
     ],
 )
-def test_a_world_begins_when_it_is_told(kit_server: Server, clock: Any, starts: str) -> None:
+def test_a_world_begins_at_the_given_time(kit_server: Server, clock: Any, starts: str) -> None:
     with kit_server.new_world(clock=clock) as world:
         assert world.now.isoformat() == starts
 
@@ -83,7 +83,7 @@ def test_a_world_that_a_test_hardly_uses_costs_two_calls(kit_server: Server, kit
     assert [call.partition("/w_")[0] for call in counted.calls] == ["POST /worlds", "DELETE /worlds"]
 
 
-def test_what_a_world_cannot_be_made_with_is_told(kit_server: Server) -> None:
+def test_invalid_world_settings_are_reported(kit_server: Server) -> None:
     with pytest.raises(SimulatorError, match="no scenario 'autopilto'; did you mean `autopilot`") as caught:
         kit_server.new_world(scenarios=["autopilto"])
     assert (caught.value.code, caught.value.param) == ("not_found", "scenarios")
@@ -151,13 +151,13 @@ def test_an_advance_says_what_it_can_do(kit: World) -> None:
         kit.act("payment_arived")
 
 
-def test_what_the_server_refuses_about_time_is_told(kit: World) -> None:
+def test_refusals_about_time_are_reported(kit: World) -> None:
     with pytest.raises(SimulatorError, match="cannot go back") as caught:
         kit.advance(to="2026-01-01T00:00:00Z")
     assert (caught.value.status, caught.value.code, caught.value.param) == (400, "invalid_parameter", "to")
 
 
-def test_an_advance_that_waits_in_vain_tells_what_happened_instead(kit: World) -> None:
+def test_an_advance_that_never_reaches_its_goal_explains_why(kit: World) -> None:
     ramp = onramp(kit)
     with pytest.raises(NotReached) as caught:
         kit.advance(until={"resource": ramp, "status": "completed"})
@@ -174,7 +174,7 @@ def test_an_advance_that_waits_in_vain_tells_what_happened_instead(kit: World) -
     assert (caught.value.code, caught.value.status) == ("not_reached", 409)
 
 
-def test_an_event_that_never_comes_is_told_likewise(kit: World) -> None:
+def test_a_missing_event_is_explained(kit: World) -> None:
     kit.scenario("autopilot")
     with pytest.raises(NotReached) as caught:
         kit.advance(until={"event": "kyc.rejected"}, horizon=timedelta(days=2))
@@ -184,7 +184,7 @@ def test_an_event_that_never_comes_is_told_likewise(kit: World) -> None:
     assert "No scenario is active" not in text
 
 
-def test_whoever_listens_hears_where_the_clock_goes(kit: World) -> None:
+def test_listeners_are_notified_of_clock_changes(kit: World) -> None:
     heard: list[datetime] = []
     kit.on_advance.append(heard.append)
     kit.advance("1m")
@@ -207,7 +207,7 @@ def test_an_action_takes_a_resource_or_its_id(kit: World) -> None:
     assert kit.act("complete", target=ramp["id"])["events"][0]["type"] == "transaction.completed"
 
 
-def test_an_action_without_a_target_applies_where_it_is_told(kit: World) -> None:
+def test_an_action_without_a_target_applies_to_the_environment(kit: World) -> None:
     kit.act("set_balance", symbol="USDC", network="CELO", amount=Decimal("12.5"), environment="production")
     assert kit.balance("USDC", "CELO", "production") == Decimal("12.5")
     assert kit.balance("USDC", "CELO") == 1000
@@ -234,7 +234,7 @@ def test_an_action_that_is_none_is_refused(kit: World, name: str, target: str | 
     assert not isinstance(caught.value, ActionRefused)
 
 
-def test_what_is_no_resource_is_refused_before_it_is_sent(kit: World) -> None:
+def test_a_value_that_is_not_a_resource_is_refused_locally(kit: World) -> None:
     with pytest.raises(ValueError, match="no `id`"):
         kit.act("complete", {"status": "active"})
 
@@ -262,7 +262,7 @@ def test_exactly_the_scenarios_that_are_named_are_active(kit: World, tmp_path: A
     assert active() == []
 
 
-def test_what_is_wrong_with_a_scenario_is_told_with_file_and_line(kit: World, tmp_path: Any) -> None:
+def test_scenario_problems_are_reported_with_file_and_line(kit: World, tmp_path: Any) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text("name: wrong\nrules:\n  - on: transaction.awaiting_payment\n    do: [{action: pay}]\n")
     with pytest.raises(SimulatorError) as caught:
@@ -298,7 +298,7 @@ def test_events_by_type_and_object(kit: World) -> None:
     assert kit.event("transaction.created", second["id"])["data"]["object"]["id"] == second["id"]
 
 
-def test_an_event_that_is_not_the_only_one_tells_what_there_was(kit: World) -> None:
+def test_an_ambiguous_event_lists_all_events(kit: World) -> None:
     with pytest.raises(AssertionError, match="the world has emitted none"):
         kit.event("transaction.created")
     first, second = onramp(kit), onramp(kit)
@@ -341,7 +341,7 @@ def test_what_was_sent_and_called_and_what_that_tells(kit: World) -> None:
     assert kit.advice(kind="unknown_field") == []
 
 
-def test_a_resource_tells_its_story(kit: World) -> None:
+def test_a_resource_shows_its_history(kit: World) -> None:
     ramp = onramp(kit)
     story = kit.resource(ramp["id"])
     assert story["resource"]["id"] == ramp["id"]

@@ -153,7 +153,7 @@ def test_failed_change_restores_cancelled_timers_after_reading_the_agenda() -> N
     assert fire_all(store, agenda) == ["kind:a", "kind:b"]
 
 
-def test_a_change_that_fails_forgets_what_it_planned() -> None:
+def test_a_failed_change_discards_its_planned_timers() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(10, "kind", "a")
@@ -166,7 +166,7 @@ def test_a_change_that_fails_forgets_what_it_planned() -> None:
     assert fire_all(store, agenda) == ["kind:a"]
 
 
-def test_a_replaced_store_needs_its_index_made_anew() -> None:
+def test_a_replaced_store_needs_a_new_index() -> None:
     store, agenda = made()
     with store.change():
         agenda.plan(20, "kind", "b")
@@ -196,7 +196,7 @@ def test_heap_does_not_grow_with_replaced_timers() -> None:
     assert fire_all(store, agenda) == ["kind:first", "kind:a"]
 
 
-def test_the_index_is_not_made_anew_while_it_is_small() -> None:
+def test_a_small_index_is_not_rebuilt() -> None:
     store, agenda = made()
     with store.change():
         for number in range(60):

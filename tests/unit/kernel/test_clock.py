@@ -146,7 +146,7 @@ def test_a_zone_is_only_another_way_to_write_the_same_moment(at_ms: int, offset_
         "٢٠٢٦-01-05T08:00:00Z",
     ],
 )
-def test_anything_else_is_no_timestamp(text: str) -> None:
+def test_other_strings_are_not_timestamps(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_timestamp(text)
 
@@ -157,7 +157,7 @@ def test_a_date_is_the_start_of_its_utc_day(day: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "2026-1-5", "2026-02-29", "2026-02-30", "0000-01-01", "2026-01-05T", "20260105"])
-def test_a_day_that_does_not_exist_is_no_date(text: str) -> None:
+def test_a_nonexistent_day_is_not_a_date(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_date(text)
 
@@ -257,7 +257,7 @@ def test_durations_are_sums_of_units_iso_8601_or_seconds(value: object, span_ms:
         b"5s",
     ],
 )
-def test_anything_else_is_no_duration(value: object) -> None:
+def test_other_strings_are_not_durations(value: object) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
         parse_duration(value)
     assert len(str(caught.value)) < 300

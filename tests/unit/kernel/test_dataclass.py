@@ -100,7 +100,7 @@ def test_a_row_is_frozen_and_can_be_copied_pickled_and_hashed() -> None:
     assert {row: 1}[Row(1)] == 1
 
 
-def test_what_breaks_while_it_is_made_is_no_object_at_all() -> None:
+def test_a_failed_constructor_leaves_no_object() -> None:
     with pytest.raises(ZeroDivisionError):
         Broken(1)
     assert Broken(1, 2).b == 2

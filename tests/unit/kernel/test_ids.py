@@ -91,7 +91,7 @@ def test_ids_have_a_prefix_and_twenty_unambiguous_letters() -> None:
     assert set("".join(made).replace("txn_", "")) == set("0123456789abcdefghjkmnpqrstvwxyz")
 
 
-def test_what_a_seed_draws_first_is_the_same_for_ever() -> None:
+def test_the_first_values_of_a_seed_never_change() -> None:
     store, chance = streams(1)
     assert chance.seed == 1
     with store.change():

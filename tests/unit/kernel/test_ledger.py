@@ -49,7 +49,7 @@ def balances(ledger: Ledger, currency: str = "KES") -> tuple[Decimal | int, ...]
     )
 
 
-def test_an_account_nobody_has_used_holds_nothing() -> None:
+def test_an_unused_account_is_empty() -> None:
     _, ledger = books()
     assert balances(ledger) == (0, 0, 0, 0)
     assert ledger.touched_at_ms(POT, "KES") is None
@@ -216,7 +216,7 @@ def test_a_voided_hold_is_available_again() -> None:
 
 
 @pytest.mark.parametrize("settled", ["never held", "posted", "voided"])
-def test_what_is_not_held_can_neither_be_posted_nor_voided(settled: str) -> None:
+def test_an_unknown_hold_can_be_neither_posted_nor_voided(settled: str) -> None:
     store, ledger = books("100")
     with store.change():
         if settled != "never held":

@@ -55,7 +55,7 @@ def test_a_resource_begins_by_an_initial_move(when: str, target: str) -> None:
         ("", "mount", "", ()),
     ],
 )
-def test_a_move_without_a_cell_raises_and_names_what_is_allowed(
+def test_an_illegal_transition_raises_and_lists_legal_ones(
     state: str, trigger: str, when: str, allowed: tuple[str, ...]
 ) -> None:
     with pytest.raises(IllegalMove, match=f"lamp: {trigger} is not legal in state '{state}'") as caught:

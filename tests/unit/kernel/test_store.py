@@ -115,7 +115,7 @@ def test_a_change_that_raises_leaves_every_table_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("error", [Refused, KeyboardInterrupt, GeneratorExit])
-def test_whatever_breaks_a_change_off_undoes_it(error: type[BaseException]) -> None:
+def test_any_exception_undoes_a_change(error: type[BaseException]) -> None:
     store, table = filled("a")
     with broken_off(store.change(), error):
         table.delete("a")
@@ -216,7 +216,7 @@ def test_an_attempt_is_possible_inside_a_change_only() -> None:
         pytest.fail("the block of a refused attempt ran")
 
 
-def test_the_writes_of_a_change_are_told_once_it_is_made() -> None:
+def test_the_writes_of_a_change_are_reported_after_it() -> None:
     store, table = filled("a")
     told: list[list[tuple[str, str, Any]]] = []
     store.listen(lambda writes: told.append([(table.name, key, old) for table, key, old in writes]))
@@ -281,7 +281,7 @@ def test_rows_made_after_a_deletion_have_positions_of_their_own() -> None:
     assert list(table.rows) == ["a", "b", "c", "d"]
 
 
-def test_numbers_that_were_forgotten_are_made_anew() -> None:
+def test_deleted_numbers_are_computed_again() -> None:
     store, table = filled("a", "b", "c", "d")
     with store.change():
         table.delete("b")
@@ -294,7 +294,7 @@ def test_numbers_that_were_forgotten_are_made_anew() -> None:
     assert list(table.rows) == ["a", "c", "d"]
 
 
-def test_a_state_that_was_put_back_is_written_by_nobody() -> None:
+def test_a_restored_state_is_not_written() -> None:
     store, table = filled("a")
     kept = store.tables()
     store.replace(kept)
@@ -367,7 +367,7 @@ def test_an_address_is_written_and_read_back(address: Address[str], text: str) -
 @pytest.mark.parametrize(
     "text", ["lamps", "wallets", "moon:wallets", "sandbox:things", "things@usr_1", "sandbox:queues@wh_1", ""]
 )
-def test_a_text_that_no_key_would_write_is_no_address(text: str) -> None:
+def test_a_string_that_no_key_encodes_is_not_an_address(text: str) -> None:
     assert address_of(text, KEYS, ("sandbox", "production")) is None
 
 

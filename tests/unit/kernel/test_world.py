@@ -135,7 +135,7 @@ def test_late_timer_fires_without_moving_the_clock_back() -> None:
     assert [(at_ms, target) for at_ms, target, _ in fired] == [(1_000, "late"), (1_000, "due")]
 
 
-def test_what_is_due_now_fires_and_nothing_later() -> None:
+def test_only_due_timers_fire() -> None:
     world, fired = make()
     plan(world, (1_000, "note", "now"), (1_001, "note", "later"))
     assert world.fire_due() == 1

@@ -44,7 +44,7 @@ def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator)
     check_states(simulator)
 
 
-def test_what_a_world_is_made_with_is_nobodys_traffic(simulator: Simulator) -> None:
+def test_setting_up_a_world_is_not_traffic(simulator: Simulator) -> None:
     assert moves(simulator.default) == []
     assert count_world(simulator.default) == {}
 

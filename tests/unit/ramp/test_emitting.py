@@ -81,7 +81,7 @@ def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -
             assert TIMESTAMP.fullmatch(value), name
 
 
-def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
+def test_every_event_type_has_a_kind_with_an_example() -> None:
     told = Simulator().vocabulary.subjects
     assert list(told) == list(vocabulary().events)
     for event, subjects in told.items():

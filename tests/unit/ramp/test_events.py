@@ -48,6 +48,6 @@ def test_the_catalogue_is_that_of_the_specification() -> None:
 
 
 @pytest.mark.parametrize("name", SPECIFIED)
-def test_what_an_event_carries_goes_by_the_family_of_its_type(name: str) -> None:
+def test_the_payload_depends_on_the_event_family(name: str) -> None:
     family = name.split(".")[0]
     assert vocabulary().events[name].object == {"lightning": "lightning_entry"}.get(family, family)

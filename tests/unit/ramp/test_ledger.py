@@ -17,7 +17,7 @@ from tests.fake_transport import FakeTransport
 from tests.unit.ramp.test_faults_at_random import Payer
 
 
-def test_the_ledger_adds_up_what_is_new_to_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ledger_adds_new_entries_to_its_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[Entry] = []
     real = ledger._is_own
 

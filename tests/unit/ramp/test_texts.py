@@ -19,7 +19,7 @@ def test_an_operation_says_more_than_its_summary(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("listing", LISTS.values(), ids=LISTS)
-def test_a_list_says_what_it_searches_and_what_its_filters_do(listing: Listing) -> None:
+def test_a_list_describes_its_search_and_its_filters(listing: Listing) -> None:
     assert (listing.search is None) == (not listing.searched)
     for filter_ in listing.filters:
         assert filter_.description.endswith("."), filter_.name

@@ -25,7 +25,7 @@ def test_a_send_leaves_the_balance(world: World, payments: Payments) -> None:
     assert payments.left() <= before - 20
 
 
-def test_a_send_says_what_it_costs(payments: Payments) -> None:
+def test_a_send_shows_its_cost(payments: Payments) -> None:
     wanted = {**USDC, "amount": "20", "destination": {"type": "address", "address": WALLET}}
     estimate = payments.post("/wallet/send/estimate", wanted)
     assert Decimal(estimate["net_amount"]) <= 20
@@ -89,7 +89,7 @@ def test_a_withdrawal_that_fails_is_given_back(world: World, payments: Payments)
     assert payments.left() == before
 
 
-def test_what_was_bought_can_be_sent(world: World, payments: Payments) -> None:
+def test_a_bought_asset_can_be_sent(world: World, payments: Payments) -> None:
     payments.buy()
     world.advance("5m")
     sent = payments.send("1010")

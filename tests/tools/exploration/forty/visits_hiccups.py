@@ -18,7 +18,7 @@ def test_an_answer_that_is_lost_pays_once(world: World, payments: Payments) -> N
     assert before - payments.left() < 40
 
 
-def test_who_is_told_to_wait_waits(world: World, payments: Payments) -> None:
+def test_a_rate_limited_call_waits(world: World, payments: Payments) -> None:
     with world.fault("POST /quotes", respond={"status": 429, "code": "rate_limited", "retry_after": 1}, times=1):
         bought = payments.onramp()
     world.advance("5m")

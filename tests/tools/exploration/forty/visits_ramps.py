@@ -34,7 +34,7 @@ def test_two_customers_buy_at_a_time(world: World, payments: Payments) -> None:
 
 
 @pytest.mark.scenario
-def test_who_never_pays_gets_nothing(world: World, payments: Payments) -> None:
+def test_a_payer_who_never_pays_gets_nothing(world: World, payments: Payments) -> None:
     bought = payments.onramp()
     world.advance("2h")
     assert payments.status(bought) == "expired"

@@ -10,38 +10,38 @@ from tests.tools.exploration.forty.conftest import Inbox, Payments
 pytestmark = pytest.mark.scenario("autopilot")
 
 
-def test_an_onramp_is_told_to_its_end(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_all_events_of_an_onramp_arrive(world: World, payments: Payments, inbox: Inbox) -> None:
     bought = payments.onramp()
     world.advance("5m")
     assert "transaction.completed" in inbox.types(bought)
 
 
-def test_an_offramp_is_told_to_its_end(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_all_events_of_an_offramp_arrive(world: World, payments: Payments, inbox: Inbox) -> None:
     sold = payments.offramp()
     world.advance("5m")
     assert "transaction.completed" in inbox.types(sold)
 
 
-def test_a_send_is_told(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_a_send_is_reported(world: World, payments: Payments, inbox: Inbox) -> None:
     sent = payments.send()
     world.advance("2m")
     assert "transaction.completed" in inbox.types(sent)
 
 
-def test_a_withdrawal_is_told(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_a_withdrawal_is_reported(world: World, payments: Payments, inbox: Inbox) -> None:
     withdrawn = payments.withdraw()
     world.advance("5m")
     assert "transaction.completed" in inbox.types(withdrawn)
 
 
-def test_what_is_told_twice_counts_once(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_a_repeated_notification_counts_once(world: World, payments: Payments, inbox: Inbox) -> None:
     world.fault(webhook={"event": "transaction.completed"}, deliver={"copies": 3})
     bought = payments.onramp()
     world.advance("5m")
     assert inbox.types(bought).count("transaction.completed") == 1
 
 
-def test_what_was_not_taken_comes_again(world: World, payments: Payments, inbox: Inbox) -> None:
+def test_a_refused_delivery_is_repeated(world: World, payments: Payments, inbox: Inbox) -> None:
     world.fault(webhook={"event": "transaction.completed"}, deliver={"acknowledgement_lost": True})
     bought = payments.onramp()
     world.advance("1d")

@@ -29,7 +29,7 @@ def told(feed: Feed, *looks: Progress | None) -> list[Any]:
     return [orjson.loads(lines[2].removeprefix(b"data: ")) for lines in messages if lines[1] == b"event: progress"]
 
 
-def test_the_progress_of_an_advance_is_told_once() -> None:
+def test_the_progress_of_an_advance_is_reported_once() -> None:
     feed = Feed(World("w", 1, Clock(0), wiring()), Numbers(1), Masker())
     first = progress(10)
     assert told(feed, None, first, first, progress(20, None), None) == [

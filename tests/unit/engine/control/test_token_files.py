@@ -61,7 +61,7 @@ def test_without_a_token_none_is_asked_for() -> None:
         (GOOD + GOOD.removeprefix("tokens:\n").replace(LONG, LONG * 2), ["two tokens have the name 'ci'"]),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, said: list[str]) -> None:
+def test_problems_are_reported_with_their_location(path: Path, text: str, said: list[str]) -> None:
     found = problems(path, text)
     assert len(found) == len(said)
     for problem, beginning in zip(found, said, strict=True):

@@ -63,7 +63,7 @@ def test_an_integer_of_any_size_stays_as_written(number: int) -> None:
     )
 
 
-def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
+def test_removable_fields_are_optional_or_nullable() -> None:
     known = list(impossible([places_of(vocabulary(), Payment)], Mutation(missing_field="rate")))
     assert known == [
         (
@@ -81,7 +81,7 @@ def test_every_object_that_is_described_gets_one_more_member() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"<html>", b"[1]", b"null", b"{}"])
-def test_what_is_no_such_body_stays(raw: bytes) -> None:
+def test_an_unsuitable_body_is_unchanged(raw: bytes) -> None:
     assert mutated(raw, places_of(vocabulary(), Payment), Mutation(unknown_enum="", missing_field="")) is None
 
 

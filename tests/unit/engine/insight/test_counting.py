@@ -120,7 +120,7 @@ def test_incremental_counts_equal_a_plain_count(seed: int, monkeypatch: pytest.M
     asyncio.run(play())
 
 
-def test_a_second_report_reads_only_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_report_reads_only_new_data(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     real = counting.moves_of
 

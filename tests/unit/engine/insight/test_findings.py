@@ -165,7 +165,7 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
         world.store[DELIVERIES.of(owner="wh_1")].put("dlv_1", Delivery(**members | changes, duration_ms=duration_ms))
 
 
-def test_what_a_fault_dropped_is_no_missing_acknowledgement(simulator: Simulator) -> None:
+def test_a_dropped_delivery_is_not_reported_as_unacknowledged(simulator: Simulator) -> None:
     delivered(simulator.default, 0, status="failed", response_status=None, error="lost", request_headers=NO_HEADERS)
     assert found(simulator) == []
 
@@ -206,13 +206,13 @@ def under(key: str, **changes: Any) -> JournalEntry:
         (under("a", status=503), under("b", status=201, wall_ms=90_000.0, at_ms=START_MS + 90_000), []),
     ],
 )
-def test_a_retry_under_a_new_key_is_told(
+def test_a_retry_with_a_new_key_is_reported(
     simulator: Simulator, first: JournalEntry, second: JournalEntry, kinds: list[str]
 ) -> None:
     assert [row["kind"] for row in found(simulator, first, second) if row["severity"] == "error"] == kinds
 
 
-def test_a_key_that_came_with_another_request_is_told(simulator: Simulator) -> None:
+def test_a_key_reused_for_another_request_is_reported(simulator: Simulator) -> None:
     conflict = dumps({"error": {"code": "idempotency_conflict"}})
     other = under("a", body=b'{"reference":"order-2"}', status=409, response=conflict)
     rows = found(simulator, under("a", status=201), other)

@@ -14,7 +14,7 @@ def findings(world: World) -> list[str]:
     return [finding["id"] for finding in world.store[ADVICE].values()]
 
 
-def test_a_finding_says_what_was_seen_how_bad_it_is_and_what_to_do() -> None:
+def test_a_finding_has_evidence_severity_and_a_fix() -> None:
     world = lamps.make()
     with world.change(lamps.CAUSE):
         advise(world, "unknown_field", "info", "`colour` is unknown.", "Leave it out.", "req_1", "req_2")

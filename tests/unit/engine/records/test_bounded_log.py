@@ -32,7 +32,7 @@ def test_entries_are_kept_up_to_a_bound_and_the_oldest_go_first() -> None:
     assert (numbers(kept), kept.dropped, kept.size) == ([2, 3, 4], 2, 300)
 
 
-def test_ten_thousand_entries_are_kept_unless_asked_otherwise() -> None:
+def test_ten_thousand_entries_are_kept_by_default() -> None:
     assert log(0).entries.maxlen == DEFAULT_ENTRIES_KEPT == 10_000
 
 

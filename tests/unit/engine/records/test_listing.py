@@ -203,7 +203,7 @@ def test_a_refused_number_says_what_it_may_be() -> None:
 # Order
 
 
-def test_the_newest_come_first_unless_asked_otherwise() -> None:
+def test_the_newest_come_first_by_default() -> None:
     table = counted(3)
     assert shown(PLAIN, table) == shown(PLAIN, table, sort_order="desc") == ["r3", "r2", "r1"]
     assert shown(PLAIN, table, sort_order="asc") == ["r1", "r2", "r3"]
@@ -452,7 +452,7 @@ def test_list_without_common_parameters_is_newest_first_by_default() -> None:
     assert shown(Listing(common=False), counted(3)) == ["r3", "r2", "r1"]
 
 
-def test_a_filter_takes_one_value_unless_it_says_otherwise() -> None:
+def test_a_filter_takes_one_value_by_default() -> None:
     one = Listing(filters=(Filter("name", lambda row: (row.name,), ("a", "b")),))
     assert shown(one, table_of(Row("1", 1, name="a"), Row("2", 2, name="b")), name="b") == ["2"]
     assert refusal(one, name="a,b") == ("invalid_parameter", "name")

@@ -219,7 +219,7 @@ def test_a_change_that_fails_takes_the_record_with_it() -> None:
     assert not is_deleted(world, lamp.id)
 
 
-def test_what_every_world_has_is_found_without_being_stored() -> None:
+def test_common_rows_of_all_worlds_are_found_but_not_stored() -> None:
     world = make()
     sun = find(world, "lamp_sun")
     assert sun is not None
@@ -248,7 +248,7 @@ def test_a_bare_record_has_no_kind() -> None:
         RequestOrigin(json_text({"colour": "red"}), "slow"),
     ],
 )
-def test_a_record_remembers_what_the_request_that_made_it_carried(origin: RequestOrigin) -> None:
+def test_a_record_saves_the_trace_of_its_request(origin: RequestOrigin) -> None:
     world = make()
     with world.change(CAUSE, origin):
         lamp = create(world, Lamp(**new_fields(world, "practice", "lamp_", "ids.lamp")), "mount")

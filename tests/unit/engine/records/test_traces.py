@@ -54,7 +54,7 @@ def test_without_one_there_is_none() -> None:
 
 
 @given(st.text())
-def test_whatever_comes_is_read_to_what_can_be_read_again(text: str) -> None:
+def test_any_input_parses_to_something_readable_again(text: str) -> None:
     assert read(text) in ("", read(read(text)))
 
 

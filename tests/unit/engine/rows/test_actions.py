@@ -209,7 +209,7 @@ def test_illegal_action_is_refused_with_the_allowed_ones() -> None:
     assert refusal(world, "paint", lamp.id, colour="red").members == {"allowed": ["switch", "burn_out", "storm"]}
 
 
-def test_a_row_may_judge_for_itself_what_is_legal() -> None:
+def test_a_row_may_decide_which_values_are_legal() -> None:
     world = lamps.make()
     lamp = lamps.mount(world)
     assert "paint" in TABLE.allowed(world, lamp)

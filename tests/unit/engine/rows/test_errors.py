@@ -10,7 +10,7 @@ from tests.toy import PROVIDER
 from tests.toy.lending import TAKEN
 
 
-def test_an_error_is_shown_with_code_and_message_and_what_else_is_known() -> None:
+def test_an_error_is_shown_with_code_message_and_details() -> None:
     assert ApiError("not_found", "Nothing here.").envelope() == {
         "error": {"code": "not_found", "message": "Nothing here."}
     }
@@ -30,7 +30,7 @@ def test_a_decision_may_fix_another_status_and_headers() -> None:
     assert ApiError("invalid_request", "Not so.").headers == {}
 
 
-def test_an_error_says_what_it_is_when_it_is_printed() -> None:
+def test_a_printed_error_contains_its_message() -> None:
     assert str(ApiError("not_found", "Nothing here.")) == "not_found: Nothing here."
 
 

@@ -47,7 +47,7 @@ def test_a_probe_hands_its_outcome_on() -> None:
     assert probe.then(ProbeOutcome(None, "refused")) == {"status": None, "error": "refused"}
 
 
-def test_a_room_brings_nothing_but_what_it_says() -> None:
+def test_a_room_adds_only_its_declared_rows() -> None:
     room = Room("lamps", operations=(ROW,))
     assert room.operations == (ROW,)
     assert (room.actions, room.timers, room.kinds, room.on_event, room.on_created, room.setup) == (

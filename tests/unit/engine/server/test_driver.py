@@ -82,7 +82,7 @@ def plan(world: World, count: int, due_at_ms: int = 0, kind: str = "note") -> No
 
 
 @in_a_loop
-async def test_what_is_due_is_fired_a_few_milliseconds_at_a_time(bench: Bench) -> None:
+async def test_due_timers_fire_in_slices_of_milliseconds(bench: Bench) -> None:
     world = bench.world()
     plan(world, 100)
     counting = asyncio.create_task(bench.count_turns())
@@ -105,7 +105,7 @@ async def test_little_work_is_done_without_giving_anybody_a_turn(bench: Bench) -
 
 
 @in_a_loop
-async def test_who_comes_while_timers_fire_waits_for_the_same_run(bench: Bench) -> None:
+async def test_callers_during_a_timer_run_wait_for_it(bench: Bench) -> None:
     world = bench.world("scaled", 1_000_000)
     bench.driver.anchor(world)
     plan(world, 50, 10)
@@ -191,7 +191,7 @@ async def test_an_advance_gives_everybody_a_turn_by_time(bench: Bench) -> None:
 
 
 @in_a_loop
-async def test_an_advance_tells_four_times_a_second_how_far_it_is(bench: Bench) -> None:
+async def test_an_advance_reports_progress_four_times_a_second(bench: Bench) -> None:
     world = bench.world()
     with world.change(CAUSE):
         for number in range(600):
@@ -210,7 +210,7 @@ async def test_an_advance_tells_four_times_a_second_how_far_it_is(bench: Bench) 
 
 
 @in_a_loop
-async def test_what_an_advance_waits_for_has_no_aim_in_time(bench: Bench) -> None:
+async def test_an_advance_to_a_condition_has_no_target_time(bench: Bench) -> None:
     world = endless(bench)
     told: list[Progress | None] = []
     bench.on_change = lambda: told.append(bench.driver.progress(world))
@@ -245,7 +245,7 @@ def endless(bench: Bench) -> World:
 
 
 @in_a_loop
-async def test_an_advance_is_called_off_and_tells_what_it_did(bench: Bench) -> None:
+async def test_a_cancelled_advance_returns_a_receipt(bench: Bench) -> None:
     world = endless(bench)
     advancing = asyncio.create_task(bench.driver.advance(world, None, lambda: False))
     for _ in range(3):

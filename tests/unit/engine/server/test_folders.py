@@ -230,7 +230,7 @@ def test_only_files_are_read(tmp_path: Path) -> None:
     assert Server(tmp_path).folder.problems == []
 
 
-def test_an_uploaded_scenario_of_the_name_stays_what_it_is(tmp_path: Path) -> None:
+def test_an_uploaded_scenario_of_the_same_name_is_unchanged(tmp_path: Path) -> None:
     written(tmp_path)
     server = Server(tmp_path)
 

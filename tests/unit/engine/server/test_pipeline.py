@@ -169,14 +169,14 @@ def test_a_strict_world_refuses_them(row: Operation, raw: dict[str, Any], query:
     assert refusal(row, raw, query, strict=True) == ("invalid_parameter", param)
 
 
-def test_what_is_malformed_comes_before_what_is_unknown() -> None:
+def test_malformed_values_are_reported_before_unknown_ones() -> None:
     assert refusal(operation(body=lambda: Lampshade), {"colour": 5, "age": 5}, strict=True) == (
         "invalid_parameter",
         "colour",
     )
 
 
-def test_an_operation_may_check_what_no_single_field_shows() -> None:
+def test_an_operation_may_check_several_fields_together() -> None:
     def check(call: Call) -> None:
         if call.body.colour == call.body.note:
             raise invalid("note", "it repeats the colour")

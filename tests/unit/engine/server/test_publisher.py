@@ -72,7 +72,7 @@ def test_a_message_is_taken_as_soon_as_it_is_published() -> None:
     asyncio.run(scenario())
 
 
-def test_a_reader_that_left_is_told_nothing_more() -> None:
+def test_a_reader_that_left_gets_no_more_messages() -> None:
     channel, reader = Channel(Numbers(1)), Reader(lambda: None)
     channel.join(reader, None)
     channel.leave(reader)

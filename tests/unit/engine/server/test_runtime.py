@@ -99,7 +99,7 @@ def test_nothing_starts_in_a_world_that_has_ended() -> None:
     run(scenario())
 
 
-def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
+def test_a_watcher_is_notified_once_until_it_leaves() -> None:
     async def scenario() -> None:
         bench = Bench()
         bench.runtime.watch(bench.heard)
@@ -112,7 +112,7 @@ def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
     run(scenario())
 
 
-def test_a_watcher_may_leave_while_all_are_told() -> None:
+def test_a_watcher_may_leave_during_a_notification() -> None:
     async def scenario() -> None:
         bench = Bench()
 

@@ -145,7 +145,7 @@ def test_patch_accepts_null_only_for_nullable_fields() -> None:
     assert refusal(Change, {"payer": {}}, patch=True) == ("missing_parameter", "payer.name")
 
 
-def test_one_code_stands_for_both_where_the_specification_says_so() -> None:
+def test_one_code_has_two_meanings_if_the_specification_says_so() -> None:
     """Decisions H4 and H5: `invalid_request` stands for both."""
     assert refusal(Order, {}, code="invalid_request") == ("invalid_request", "kind")
     assert refusal(Order, GOOD | {"kind": 1}, code="invalid_request") == ("invalid_request", "kind")
@@ -203,7 +203,7 @@ def test_an_amount_is_a_string_of_digits_with_an_optional_fraction(amount: str) 
         {},
     ],
 )
-def test_anything_else_is_no_amount(amount: Any) -> None:
+def test_other_strings_are_not_amounts(amount: Any) -> None:
     """Decision H7: no number, sign, exponent or blank."""
     assert refusal(Priced, {"amount": amount}) == ("invalid_parameter", "amount")
 

@@ -42,7 +42,7 @@ def test_people_get_indented_json_with_the_same_exact_numbers() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"raw", 1j])
-def test_what_is_no_json_is_not_written(value: Any) -> None:
+def test_values_that_are_not_json_are_not_written(value: Any) -> None:
     with pytest.raises(TypeError) as caught:
         dumps(value)
     assert str(caught.value.__cause__) == f"cannot be written as JSON: {type(value).__name__}"
@@ -99,7 +99,7 @@ def test_json_is_read(raw: bytes | str, value: Any) -> None:
         b"/**/{}",
     ],
 )
-def test_what_is_no_json_in_utf_8_is_refused(raw: bytes) -> None:
+def test_bytes_that_are_not_utf_8_json_are_refused(raw: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         loads(raw)
 
@@ -117,7 +117,7 @@ def test_json_may_be_nested_32_deep_and_no_deeper(open_: str, close: str) -> Non
         loads(nested(deepest, open_, close, "[]"))
 
 
-def test_the_deepest_member_counts_wherever_it_stands() -> None:
+def test_the_deepest_field_counts_at_any_position() -> None:
     deep = nested(32, core="[]").decode()
     for raw in (f"[1,[],{deep}]", f'{{"a":1,"b":{{}},"c":{deep}}}', f"[{deep},2]"):
         with pytest.raises(ValueError, match="nested"):
@@ -241,7 +241,7 @@ def tagged(value: Any) -> Any:
     return {key: tagged(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def test_what_was_written_takes_no_more_memory_than_it_is_long() -> None:
+def test_written_data_takes_no_more_memory_than_its_length() -> None:
     tracemalloc.start()
     try:
         texts = [dumps({"id": f"evt_{number}"}) for number in range(1_000)]
@@ -254,7 +254,7 @@ def test_what_was_written_takes_no_more_memory_than_it_is_long() -> None:
 @pytest.mark.parametrize(
     "raw", [b'"' + b'\\"' * 500_000, b"9" * 1_000_000, b"[" + b"1e999," * 170_000 + b"]", b"1e" * 500_000]
 )
-def test_what_is_no_json_is_found_out_in_time_linear_in_its_length(raw: bytes) -> None:
+def test_invalid_json_is_detected_in_linear_time(raw: bytes) -> None:
     began = time.process_time()
     with suppress(ValueError):
         loads(raw)

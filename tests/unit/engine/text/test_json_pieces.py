@@ -40,7 +40,7 @@ def test_what_is_deep_stays_unread() -> None:
 @pytest.mark.parametrize(
     "raw", [b"", b"{", b"]", b"[[}", b"[]]", b'["', b'["\\', b"[" * 1_000_000, b'"' + b"a" * 10**6]
 )
-def test_what_is_no_json_is_a_value_error(raw: bytes) -> None:
+def test_invalid_json_is_a_value_error(raw: bytes) -> None:
     with pytest.raises(orjson.JSONDecodeError):
         whole(read_down_to(raw, 2))
 

@@ -67,7 +67,7 @@ def test_a_secret_in_escapes_is_masked_too(secret: str, hide: Callable[[str], st
         "Idempotency-Key: 7",
     ],
 )
-def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
+def test_values_that_are_not_secrets_are_unchanged(text: str) -> None:
     assert MASKER.text(text) == text
     assert MASKER.raw(text.encode()) == text.encode()
 
@@ -160,7 +160,7 @@ def test_many_headers_are_masked_as_the_first_ones_are() -> None:
         ),
     )
 )
-def test_what_a_text_says_is_masked_as_the_value_is(value: object) -> None:
+def test_a_value_in_a_message_is_masked_like_the_value(value: object) -> None:
     assert MASKER.json(dumps(value)) == MASKER.value(value)
 
 

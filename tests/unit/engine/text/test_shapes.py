@@ -22,7 +22,7 @@ def schema(shape: Any) -> dict[str, Any]:
     return TypeAdapter(shape).json_schema()
 
 
-def test_what_is_assumed_says_so_and_names_its_decision() -> None:
+def test_assumed_parts_name_their_decision() -> None:
     class Lamp(TypedDict):
         id: str
         colour: Annotated[str, Assumed("R7")]
@@ -50,7 +50,7 @@ def test_a_choice_is_an_enum() -> None:
     assert schema(Annotated[str, OneOf(("a", "b"))]) == {"type": "string", "enum": ["a", "b"]}
 
 
-def test_a_format_shows_what_it_was_given_and_no_more() -> None:
+def test_a_format_shows_only_the_given_values() -> None:
     assert schema(Annotated[str, Format("uri")]) == {"type": "string", "format": "uri"}
     assert schema(Annotated[str, Format(pattern="^a$")]) == {"type": "string", "pattern": "^a$"}
     assert schema(Annotated[str, Format()]) == {"type": "string"}

@@ -28,7 +28,7 @@ def test_the_nearest_name_is_meant_where_one_is_near(given: str, meant: str) -> 
     assert did_you_mean(given, NAMES) == (f"; did you mean `{meant}`?" if meant else "")
 
 
-def test_what_is_too_long_to_be_a_slip_is_not_compared() -> None:
+def test_a_string_too_long_for_a_typo_is_not_compared() -> None:
     assert nearest("x" * 99 + "y", ["x" * 100]) == "x" * 100
     assert nearest("x" * 100 + "y", ["x" * 101]) == ""
 

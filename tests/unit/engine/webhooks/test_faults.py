@@ -49,7 +49,7 @@ def test_copies_follow_one_another_and_only_the_first_is_retried() -> None:
     assert fault(world)["hits"] == 1
 
 
-def test_a_fault_matches_events_of_its_time_whatever_receivers_do() -> None:
+def test_a_fault_matches_events_of_its_time_for_any_receiver() -> None:
     world = webhook_world()
     slow, _quick = register(world), register(world, "https://quick.example.com/hooks")
     happen(world)
@@ -330,7 +330,7 @@ def test_delivery_order_does_not_depend_on_response_order() -> None:
     assert listed[0] == listed[1] == listed[2]
 
 
-def test_what_falls_due_with_a_new_event_goes_after_it() -> None:
+def test_attempts_due_at_the_same_time_follow_a_new_event() -> None:
     world = webhook_world()
     register(world)
     happen(world, "news.good")

@@ -124,7 +124,7 @@ def test_a_fault_that_ended_during_a_delay_holds_nothing() -> None:
     assert events_of(deliver_all_until(world, world.now_ms + MINUTE_MS, OK)) == [late.id]
 
 
-def test_what_is_held_plans_nothing() -> None:
+def test_a_held_step_plans_no_timer() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"hold": "terminal"})
@@ -162,7 +162,7 @@ def test_a_lost_acknowledgement_is_a_failure_that_is_retried() -> None:
     assert webhooks.all_deliveries(world)[-1].status == "succeeded"
 
 
-def test_what_was_not_acknowledged_stays_as_it_was_answered() -> None:
+def test_an_unacknowledged_event_keeps_its_response() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, deliver={"acknowledgement_lost": True})

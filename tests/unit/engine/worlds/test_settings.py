@@ -80,7 +80,7 @@ def test_changes_add_up_and_null_takes_the_rate_limit_away() -> None:
     assert change(world, {}) == settings_of(world)
 
 
-def test_what_is_no_setting_is_not_kept() -> None:
+def test_an_unknown_setting_is_not_saved() -> None:
     world = lamps.make()
     assert change(world, {"colour": "red"}) == settings_of(world) == FRESH
 

@@ -167,7 +167,7 @@ def test_a_refused_exchange_leaves_no_trace(world: World) -> None:
     assert directory_of(world) == known
 
 
-def test_the_default_world_has_the_well_known_keys_whatever_its_seed() -> None:
+def test_the_default_world_has_the_known_keys_with_any_seed() -> None:
     assert credentials(make_world(*ROOMS, seed=99)) == {"sandbox": TEST_PAIR, "production": LIVE_PAIR}
 
 

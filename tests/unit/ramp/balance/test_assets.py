@@ -87,7 +87,7 @@ def test_reading_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("amount", ["0", "12.5", "1000", "999999999.123456"])
-def test_set_balance_sets_what_is_available_and_leaves_what_is_held(amount: str) -> None:
+def test_set_balance_sets_available_and_keeps_holds(amount: str) -> None:
     wallets = WalletWorld()
     wallets.send("10")
     row = wallets.act("set_balance", symbol="CUSD", network="CELO", amount=amount)

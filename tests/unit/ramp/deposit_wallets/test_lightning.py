@@ -321,7 +321,7 @@ def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled() -> N
     assert add(world, wallet["id"], "lightning_address")["status"] == "active"
 
 
-def test_a_paid_invoice_is_credited_and_told_before_its_deposit() -> None:
+def test_a_paid_invoice_is_reported_before_its_deposit() -> None:
     """Decision S13: lightning.invoice_paid and deposit.confirmed."""
     world = fresh_world()
     wallet = new_wallet(world, reference="r")

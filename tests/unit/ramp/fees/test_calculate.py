@@ -227,7 +227,7 @@ def test_trailing_zeros_beyond_the_precision_are_malformed() -> None:
         {"product": "deposit", "amount": "10", "currency": "KES"},
     ],
 )
-def test_what_no_active_product_covers_is_unsupported(body: dict[str, str]) -> None:
+def test_a_pair_without_an_active_product_is_unsupported(body: dict[str, str]) -> None:
     assert refusal(**body)[0] == "unsupported_pair"
 
 

@@ -81,7 +81,7 @@ def test_the_list_is_paged_in_the_order_of_the_table() -> None:
     assert pages(world, page="99")["data"] == []
 
 
-def test_active_products_are_listed_unless_asked_otherwise() -> None:
+def test_active_products_are_listed_by_default() -> None:
     world = fresh()
     active, inactive, everything = (listed(world, status=status) for status in ("active", "inactive", "all"))
     assert listed(world) == active

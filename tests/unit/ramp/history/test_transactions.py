@@ -54,7 +54,7 @@ def test_an_unknown_transaction_is_not_found() -> None:
             call(world, "GET", "/transactions/{id}", id=transaction_id, environment=environment)
 
 
-def test_what_another_user_received_is_not_found() -> None:
+def test_receipts_of_another_user_are_not_found() -> None:
     world = fresh()
     send(world)
     (table,) = (rows for name, rows in world.store.tables().items() if name.startswith("sandbox:transactions@"))

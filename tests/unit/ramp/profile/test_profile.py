@@ -68,7 +68,7 @@ def test_only_the_fields_sent_change() -> None:
 
 @pytest.mark.parametrize("field", ["email", "country", "account_type", "business_name", "business_registration_number"])
 @pytest.mark.parametrize("value", ["x", None, 5])
-def test_what_cannot_be_changed_is_refused_by_name(field: str, value: object) -> None:
+def test_an_immutable_field_is_refused_by_name(field: str, value: object) -> None:
     """Decision H6: `invalid_parameter` naming the field."""
     world = fresh()
     before = get(world, "/profile")

@@ -294,7 +294,7 @@ def test_restarting_skips_what_was_missed_and_keeps_the_phase() -> None:
     assert shown(world, payment_id)["status"] == "completed"
 
 
-def test_restarting_may_begin_anew_from_a_start_date() -> None:
+def test_restarting_may_use_a_new_start_date() -> None:
     """Decision S19: start_date re-anchors the phase."""
     world = fresh()
     payment_id = active(world, WEEKLY | {"frequency": "biweekly"})

@@ -214,7 +214,7 @@ def test_a_report_that_fails_neither_hangs_nor_repeats(
     assert "failed" in caplog.text
 
 
-def test_closing_loses_no_attempt_and_leaves_nobody_waiting() -> None:
+def test_closing_loses_no_attempt_and_releases_all_waiters() -> None:
     async def scenario() -> None:
         world = open_world(2)
         courier, transport = courier_with()
@@ -345,7 +345,7 @@ def test_a_restored_world_ignores_attempts_in_flight() -> None:
     ("answer", "status", "error"),
     [(200, 200, None), (204, 204, None), (Outcome(None, "connection refused"), None, "connection refused")],
 )
-def test_a_probe_is_signed_and_answers_what_came_back(
+def test_a_probe_is_signed_and_returns_the_response(
     answer: int | Outcome, status: int | None, error: str | None
 ) -> None:
     async def scenario() -> None:
