@@ -90,7 +90,7 @@ def create_token(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
 
 
 def _environment_of(key: str, part: str) -> str | None:
-    """Return the environment that a key's prefix stands for, or None if the prefix is unknown."""
+    """Return the environment that a key belongs to by its prefix, or None if the prefix is unknown."""
     return next((one for one in MODES if key.startswith(prefix(part, one))), None)
 
 

@@ -95,7 +95,7 @@ class DepositParameters(Body):
     memo: FreeText | None = None
     """The memo of a deposit on stellar.
 
-    The default is the correct memo. An empty string stands for a deposit without a memo.
+    The default is the correct memo. With an empty string, the deposit has no memo.
     """
     tx_hash: TxHash | None = None
     """The hash of the on-chain transaction. By default, a new hash is generated."""

@@ -207,7 +207,7 @@ def _groups(octets: bytes) -> list[int]:
 
 
 def _octets(groups: Sequence[int]) -> bytes:
-    """Return the whole bytes. The zero bits that pad the last group are dropped."""
+    """Convert groups of five bits to bytes. The zero bits that pad the last group are dropped."""
     octets = bytes(bech32.convertbits(groups, 5, 8) or ())
     return octets[: len(groups) * 5 // 8]
 

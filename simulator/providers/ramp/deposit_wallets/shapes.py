@@ -128,7 +128,7 @@ class StellarWallet(_Labels):
 
     network: Literal["stellar"]
     assets: list[Annotated[str, OneOf(_assets("stellar"))]]
-    """The assets that this wallet credits."""
+    """The assets that can be deposited to this wallet."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
     """The deposit address. Several wallets share the address, so only the memo identifies this wallet."""
     memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
@@ -142,7 +142,7 @@ class CeloWallet(_Labels):
 
     network: Literal["celo"]
     assets: list[Annotated[str, OneOf(_assets("celo"))]]
-    """The assets that this wallet credits."""
+    """The assets that can be deposited to this wallet."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
     """The deposit address, which belongs to this wallet only."""
 
@@ -152,7 +152,7 @@ class BitcoinWallet(_Labels):
 
     network: Literal["bitcoin"]
     assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
-    """The assets that this wallet credits."""
+    """The assets that can be deposited to this wallet."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
     """The on-chain deposit address (native SegWit), which belongs to this wallet only."""
     lightning_addresses: list[LightningAddressShape]

@@ -117,7 +117,7 @@ class FeeBreakdown(TypedDict):
     """
 
     percentage: AmountText
-    """The product's percentage."""
+    """The fee percentage of the product."""
     percentage_fee: AmountText
     """The percentage of the amount, in the amount's currency, before the minimum and maximum apply."""
     fixed: AmountText
