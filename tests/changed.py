@@ -47,11 +47,11 @@ FOLDERS: Mapping[str, tuple[str, ...]] = {
     "README.md": ("tests/tools/test_readme.py",),
     "pyproject.toml": ("tests/tools/test_exports.py", "tests/tools/wheel"),
 }
-"""What depends on files that nothing imports."""
+"""Tests that depend on files that no module imports."""
 
 
 class Imports(Protocol):
-    """What is asked of the graph of imports (`grimp.ImportGraph`)."""
+    """The used methods of the import graph (`grimp.ImportGraph`)."""
 
     @property
     def modules(self) -> Collection[str]: ...
@@ -89,7 +89,7 @@ def module_of(path: str) -> str:
 
 
 def chosen(graph: Imports, files: Iterable[str]) -> list[str]:
-    """Files and folders of tests for pytest, in order; none lies in another."""
+    """Return test files and folders for pytest, in order. None is inside another."""
     files = list(files)
     modules = depending(graph, (module_of(path) for path in files if path.endswith(".py")))
     found = {module.replace(".", "/") + ".py" for module in modules if module.rpartition(".")[2].startswith("test_")}

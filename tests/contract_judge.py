@@ -50,7 +50,7 @@ class ContractJudge:
         return None
 
     def answer(self, method: str, path: str, status: int, headers: Mapping[str, str], body: Any) -> list[Finding]:
-        """What is wrong with an answer: `body` is parsed JSON, None for none; `headers` have lower-case names."""
+        """Check a response. `body`: parsed JSON, or None. `headers`: with lowercase names."""
         where = f"{method} {path} {status}"
         found = self.find(method, path)
         if found is None:
@@ -74,7 +74,7 @@ class ContractJudge:
         return findings + [Finding(where, message) for message in self._violations(pointer, body)]
 
     def request(self, method: str, path: str, body: Any) -> list[Finding]:
-        """What is wrong with a request body by the contract."""
+        """Check a request body against the contract."""
         found = self.find(method, path)
         if found is None or "requestBody" not in found[1]:
             return []
@@ -82,7 +82,7 @@ class ContractJudge:
         return [Finding(f"{method} {path}", message) for message in self._violations(pointer, body)]
 
     def event(self, envelope: Any) -> list[Finding]:
-        """What is wrong with an event as a receiver gets it."""
+        """Check an event as a receiver gets it."""
         event_type = str(envelope.get("type")) if isinstance(envelope, Mapping) else "?"
         where = f"event {event_type}"
         if event_type not in self._document["webhooks"]:
@@ -91,7 +91,7 @@ class ContractJudge:
         return [Finding(where, message) for message in self._violations(pointer, envelope)]
 
     def named(self, schema: str, value: Any) -> list[Finding]:
-        """What is wrong with a value by a named schema."""
+        """Check a value against a named schema."""
         pointer = f"/components/schemas/{_escaped(schema)}"
         return [Finding(schema, message) for message in self._violations(pointer, value)]
 

@@ -72,7 +72,7 @@ def _files(source: Path) -> Iterator[Path]:
 
 
 def _read(file: Path) -> tuple[object] | None:
-    """What a file holds; None where there is none, or it is not whole."""
+    """Return the content of a file, or None if it is missing or incomplete."""
     try:
         raw = file.read_bytes()
     except FileNotFoundError:
@@ -84,7 +84,7 @@ def _read(file: Path) -> tuple[object] | None:
 
 
 def _write(file: Path, value: object) -> None:
-    """Nobody ever sees half of the file: it comes to its name when it is whole."""
+    """Write the file atomically: rename it when it is complete."""
     stored = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f".{file.stem}-", delete=False) as fresh:
         fresh.write(sha256(stored).digest() + stored)

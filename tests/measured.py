@@ -28,7 +28,7 @@ def measured() -> dict[str, str]:
 
 @contextmanager
 def unmeasured() -> Iterator[None]:
-    """What starts within the block measures nothing, though the test around it is measured."""
+    """For the block, start processes without measuring, even if the test is measured."""
     with patch.dict(os.environ):
         for name in _VARIABLES:
             os.environ.pop(name, None)

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "simulator"
 
 @dataclass(frozen=True)
 class Measures:
-    """What is counted over the package."""
+    """The measures of the package."""
 
     files: int
     lines: int
@@ -39,7 +39,7 @@ class Measures:
 
 
 def sources() -> list[Path]:
-    """The modules of the package; what lies in its recipes belongs to the projects that take it."""
+    """Return the modules of the package, without recipes, which belong to other projects."""
     recipes = PACKAGE / "docs" / "recipes"
     return sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(recipes))
 
@@ -51,7 +51,7 @@ def text_of(path: Path) -> str:
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """What a module says; whoever asks again gets the same tree."""
+    """Return the syntax tree of a module. Cached."""
     return ast.parse(text_of(path), str(path))
 
 

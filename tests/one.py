@@ -33,7 +33,7 @@ def files_with(words: str) -> list[Path]:
 
 
 def arguments(what: str) -> list[str]:
-    """What pytest is called with. LookupError: no file can hold such a test."""
+    """Return the arguments for pytest. Raises LookupError if no file can contain such a test."""
     if (ROOT / what.partition("::")[0]).exists():
         return [*ALWAYS, what]
     if not (files := files_with(what)):

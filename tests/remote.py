@@ -21,7 +21,7 @@ EMPTY = Config(clock="manual", scenarios=())
 
 
 TLS = httpx.create_ssl_context(trust_env=False)
-"""What a client trusts; to read all certificates takes longer than most tests, and no test uses them."""
+"""The TLS context of clients. Reading all certificates would take longer than most tests, which do not use them."""
 
 
 def new_client(timeout: float = 30, **more: Any) -> httpx.Client:
@@ -160,7 +160,7 @@ def served(application: Application) -> Iterator[str]:
 
 
 ENDINGS = ("reset", "delete", "restore", "replace")
-"""How a world may end."""
+"""The ways in which a world can end."""
 
 
 def end_world(world: Remote, how: str) -> None:

@@ -10,7 +10,7 @@ _SPENDS = {"symbol": "USDC", "network": "CELO"}
 
 
 def call(operation: str, path: str, **more: Any) -> Document:
-    """A call as `evidence` tells of it."""
+    """Return a call in the form of `evidence`."""
     usual = {"method": "POST", "status": 201, "token": operation != "create_token", "keyed": True, "of_kit": False}
     return {
         "world": "1",
@@ -25,12 +25,12 @@ def call(operation: str, path: str, **more: Any) -> Document:
 
 
 def delivery(event: str, **more: Any) -> Document:
-    """A delivery as `evidence` tells of it."""
+    """Return a delivery in the form of `evidence`."""
     return {"world": "1", "type": event, "by_call": True, "has_later_end": True, **more}
 
 
 def transaction(kind: str, **more: Any) -> Document:
-    """A transaction as `evidence` tells of it."""
+    """Return a transaction in the form of `evidence`."""
     usual = {"world": "1", "id": f"txn_{kind}", "type": kind, "status": "completed", "shown": {"status": "completed"}}
     money = {"amount": "5", "currency": "USDC", "holds": False, "due": "5.00", "asset": "USDC", "memo": None}
     return {**usual, **money, "reference": "A-1", "destination": "somewhere", **more}

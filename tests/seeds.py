@@ -23,7 +23,7 @@ from hypothesis import is_hypothesis_test, reproduce_failure
 REPEAT = "to repeat this failure"
 DEMANDED = bool(os.environ.get("FAIL_ON_DEMAND"))
 CARRIED = ("FAIL_ON_DEMAND", "LONG", "EXAMPLE")
-"""What of the environment decides what a test does."""
+"""The environment variables that affect tests."""
 _BLOB = re.compile(r"@reproduce_failure\('([^']+)', b'([^']+)'\)")
 _walked: list[int] = []
 """The seeds of the test that runs, the latest last."""
@@ -46,7 +46,7 @@ def walk_seeds(usual: Iterable[int]) -> Iterator[int]:
 
 
 def run_only_the_example(items: Iterable[pytest.Item]) -> None:
-    """Where EXAMPLE is given, have the tests of Hypothesis run that one."""
+    """If EXAMPLE is set, make Hypothesis tests run only this example."""
     version, _, blob = os.environ.get("EXAMPLE", "").partition(":")
     for item in items if blob else ():
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):

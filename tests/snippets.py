@@ -73,7 +73,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def problems(page: str) -> list[str]:
-    """What is wrong with the blocks of a page without running any, one line each."""
+    """Return the problems of a page's blocks, one line each, without running them."""
     return [f"{wrong}:\n{block.text}" for block in blocks(page) if (wrong := _wrong(block))]
 
 

@@ -449,7 +449,7 @@ SLOWED = HELD | {"action": "complete", "slowed_by": ["celo", "moon"]}
 
 
 def step_of(document: Any) -> Any:
-    """What the first planned step of a scenario carries."""
+    """Return the data of the first planned step of a scenario."""
     timers = document["tables"]["timers"]
     return next(row["arguments"] for _, row in timers if row["kind"] == "scenario.step")
 

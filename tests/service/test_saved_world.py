@@ -39,7 +39,7 @@ def inside() -> Iterator[Inside]:
 
 
 def as_saved(written: Any, saved: Any) -> Any:
-    """What is written of rows, without the fields that they had not when they were saved."""
+    """Return rows as written, without fields added since they were saved."""
     if isinstance(written, list) and isinstance(saved, list) and len(written) == len(saved):
         return [as_saved(one, was) for one, was in zip(written, saved, strict=True)]
     if isinstance(written, dict) and isinstance(saved, dict) and "$" in written:

@@ -27,7 +27,7 @@ def run(command: list[str]) -> str:
 
 
 def failures(output: str) -> list[str]:
-    """What each failed test met."""
+    """Return the failure of each failed test."""
     return [min(found) for part in output.split("\n____")[1:] if (found := set(_MET.findall(part)))]
 
 

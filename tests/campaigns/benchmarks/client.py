@@ -81,7 +81,7 @@ class Client:
         return json.loads(raw) if raw else None
 
     def cost_ms(self, method: str, path: str, body: object = None) -> float:
-        """What one call costs the server in processor time."""
+        """The server's CPU time for one call, in milliseconds."""
         before = self.server.settled_cpu
         status, raw = self.send(method, path, body)
         spent = self.server.settled_cpu - before

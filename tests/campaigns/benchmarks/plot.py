@@ -40,7 +40,7 @@ def picture(results: Results, row: Row) -> str:
 
 
 def _limit(row: Row, curve: Sequence[tuple[int, float]], results: Results) -> float | None:
-    """Where the goal lies on the scale of figures."""
+    """The position of the goal on the scale."""
     if row.against == "value":
         return row.bound
     if row.against == "growth":

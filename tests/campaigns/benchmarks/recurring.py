@@ -29,7 +29,7 @@ def advance(client: Client, weeks: int) -> None:
 
 
 def endow(client: Client) -> None:
-    """As much money as all runs take."""
+    """Give the account enough money for all runs."""
     client.act("set_balance", symbol="USDC", network="CELO", amount="1000000000")
 
 

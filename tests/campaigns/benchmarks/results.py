@@ -54,7 +54,7 @@ class Results:
         ]
 
     def sizes(self, row: str, subject: str) -> list[int]:
-        """What sizes the row was measured at, from small to large."""
+        """The sizes at which the row was measured, in increasing order."""
         found = {sample.size for sample in self.samples if (sample.row, sample.subject) == (row, subject)}
         return sorted(found)
 
@@ -132,7 +132,7 @@ def comparison(results: Results, rows: Sequence[Row]) -> str:
 
 
 def _as_held(found: Outcome) -> str:
-    """What is held to the goal; where that is a ratio, with the figure it is made of."""
+    """The value that is compared with the goal. For a ratio, also the measured value."""
     if found.row.against == "value" or found.ratio is None:
         return figure(found.measured)
     return f"{figure(found.ratio)} × ({figure(found.measured)})"
@@ -147,7 +147,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
 
 
 def as_json(results: Results, rows: Sequence[Row], **about: object) -> dict[str, Any]:
-    """Everything, for whoever computes with it."""
+    """All results as JSON."""
     found = {row.name: results.outcome(row) for row in rows}
     return {
         **about,

@@ -31,7 +31,7 @@ def rows_named(names: Sequence[str]) -> list[Row]:
 
 
 def run(rows: Sequence[Row], plan: Plan, other: Path | None = None, say: Callable[[str], None] = print) -> Results:
-    """Measure these rows of this tree, and of another beside it. A scene that fails is told of; the rest go on."""
+    """Measure rows in this tree and in another one. A failed scene is reported, and the others continue."""
     simulators = [Subject(NOW, ROOT)] + ([Subject(BEFORE, other)] if other is not None else [])
     results, names = Results(), {row.name for row in rows}
     with on_core(LOAD_CORE):

@@ -123,7 +123,7 @@ class Actor:
         return await self.look()
 
     async def look(self) -> bool:
-        """Learn the world's keys and sign in anew."""
+        """Read the world's keys and get a new token."""
         shown = await self.subject.control("default", "GET", f"/worlds/{self.world}")
         if shown.status != 200:
             return False
@@ -260,7 +260,7 @@ class Actor:
         return path + rng.choice(("%2f..", "/..", "/\x00", "/é", "?x", ";a=b", "/" + "a" * 2000))
 
     async def call(self, request: Request) -> Answer:
-        """Send a call; sign in anew when the token has lapsed."""
+        """Send a call, and get a new token if the token has expired."""
         answer = await self.subject.ask(request)
         self.harvest(answer)
         if answer.status == 401 and self.rng.random() < 0.3:
@@ -291,7 +291,7 @@ class Actor:
             await self.act()
 
     async def act(self) -> Answer:
-        """Something the outside world does."""
+        """Perform a random action of a third party."""
         rng, target = self.rng, self.known_id()
         if target is None or rng.random() < 0.35:
             name, parameters = rng.choice(WORLD_ACTIONS)
@@ -313,7 +313,7 @@ class Actor:
         return answer
 
     async def record(self) -> None:
-        """What was done by hand is a valid scenario, whatever it was."""
+        """Check that a recording of manual steps is a valid scenario."""
         subject, headers = self.subject, [("host", "127.0.0.1"), ("x-simulator-world", self.world)]
         shown = await subject.control(self.world, "GET", "/recording")
         if shown.status != 200:

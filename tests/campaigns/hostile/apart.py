@@ -58,11 +58,11 @@ class Server:
         return self.process.poll() is None
 
     def printed(self) -> str:
-        """All that it printed on stderr so far."""
+        """The server's output on stderr so far."""
         return self.log.read_text("utf-8", "replace")
 
     def printed_since(self) -> str:
-        """What it printed since this was asked last."""
+        """Return the output since the previous call."""
         text = self.printed()
         fresh, self._read = text[self._read :], len(text)
         return fresh

@@ -15,7 +15,7 @@ from tests.campaigns.hostile.apart import Apart
 from tests.campaigns.hostile.stopwatch import Stopwatch
 
 WORK_SECONDS = 10.0
-"""A call that may take so long waits for a receiver, as it was told to; it says nothing of how fast answers are."""
+"""Calls that may take this long wait for a receiver, so their duration is not judged."""
 
 
 @dataclass

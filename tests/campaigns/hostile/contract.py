@@ -23,7 +23,7 @@ def judges() -> tuple[ContractJudge, ContractJudge]:
 
 
 def answer_findings(method: str, path: str, status: int, headers: Any, body: Any) -> list[Finding]:
-    """What is wrong with an answer in JSON. Calls that the contract does not know are not judged."""
+    """Return the problems of a JSON response. Calls that are not in the contract are not judged."""
     path = quote(path, safe="/")
     if path.endswith("/") or "//" in path:
         return []  # the judge is more generous with slashes than the server

@@ -204,7 +204,7 @@ def doubled_key(rng: Random, body: dict[str, Any]) -> bytes:
 
 
 def dumps(value: Any) -> bytes:
-    """JSON of whatever came out of a mutation: integers of any size, keys that are no texts."""
+    """Serialise a mutated value as JSON, including large integers and keys that are not strings."""
     try:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, orjson.JSONEncodeError):

@@ -21,14 +21,14 @@ _MOST_WORLDS = 200
 
 @dataclass
 class Kept:
-    """What a server had before: the ids of all worlds, and the documents of those that are compared."""
+    """The state before the restart: the ids of all worlds, and the documents of worlds to compare."""
 
     worlds: list[str]
     documents: dict[str, Any]
 
 
 async def kept_by(ask: Ask, only: set[str] | None = None) -> Kept:
-    """What a server has, or of the documents those of some worlds alone."""
+    """Read the state of a server. The documents can be limited to some worlds."""
     _, raw = await ask("", "/worlds")
     rows = orjson.loads(raw)["data"]
     documents = {}

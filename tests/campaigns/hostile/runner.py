@@ -26,7 +26,7 @@ GROWTH_FACTOR, GROWTH_BYTES = 1.5, 96 << 20
 
 @dataclass
 class Report:
-    """What came of a campaign."""
+    """The result of a campaign."""
 
     name: str
     seed: int

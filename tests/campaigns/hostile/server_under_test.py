@@ -86,7 +86,7 @@ class Answer:
 
     @cached_property
     def body(self) -> Any:
-        """The JSON value; None where there is none, and where it is so long that the server here would have to wait."""
+        """The JSON value, or None if there is none or it is too long to parse here without delaying the server."""
         with suppress(ValueError):
             return orjson.loads(self.raw) if 0 < len(self.raw) <= READ_BYTES else None
         return None
@@ -174,7 +174,7 @@ class ServerUnderTest:
         self.progress.begin(f"{self.place} {text}")
 
     def what_was_printed(self, call: str) -> bool:
-        """Whatever a server prints while it answers is a failure: it never should."""
+        """Any output of the server during a call is a failure."""
         text = self._log.getvalue()
         if not text:
             return False
@@ -377,7 +377,7 @@ class ServerUnderTest:
             self.fail("half-applied", where, told, "changed: " + ", ".join(sorted(changed)))
 
     def judge_events(self) -> None:
-        """Every event of every world is as the contract says, but for what an action was told to emit."""
+        """Check that every event in every world matches the contract, except events emitted on request."""
         for world in self.simulator.worlds.values():
             for event in world.journal.events():
                 if event.cause.name != "emit":
@@ -406,7 +406,7 @@ def _is_due(world: World) -> bool:
 
 
 def last_frame(text: str) -> str:
-    """What a traceback is about: the last line and the last frame of the project."""
+    """Return the last line of a traceback and its last frame in the project."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("WARNING:", "INFO:"))]
     frames = _FRAME.findall(text)
     own = [frame for frame in frames if frame[0].startswith("simulator/")] or frames

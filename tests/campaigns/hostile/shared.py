@@ -50,7 +50,7 @@ class Shared(Apart):
         return self.server.origin, self.other.origin
 
     async def written(self) -> dict[str, Any]:
-        """What strangers could have written: the worlds, their keys, and how many locks are held.
+        """State that strangers could have changed: the worlds, their keys, and the number of held locks.
 
         The world `default` is claimed by the first call of the API, whoever makes it.
         """

@@ -108,7 +108,7 @@ class Caller:
             return answer
 
     async def read(self, path: str, world: str | None = None) -> Any:
-        """What a control call shows."""
+        """Return the response to a control call."""
         return (await self.surely("GET", path, world=world)).body
 
     async def close(self) -> None:

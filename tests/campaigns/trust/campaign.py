@@ -37,7 +37,7 @@ class Part(Protocol):
 
 @dataclass
 class Outcome:
-    """What a campaign came to. `+` is of two that ran side by side.
+    """The result of a campaign. `+` combines two that ran concurrently.
 
     `takeovers`: seconds until another replica answered, and the same less what it was ready to run and did not, because
     other programs of the machine did.

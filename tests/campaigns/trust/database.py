@@ -77,7 +77,7 @@ class Database:
         self._control("start")
 
     def restart(self) -> None:
-        """As after a crash: sessions end without a word, and the log is recovered."""
+        """Restart as after a crash: sessions end without notice, and the log is recovered."""
         self._control("restart", "-m", "immediate")
 
     def stop(self) -> None:
@@ -92,7 +92,7 @@ class Database:
         return sum(cpu_seconds(int(pid)) for pid in (first, *children))
 
     def dump(self) -> bytes:
-        """What `pg_dump` makes of it."""
+        """Return the output of `pg_dump`."""
         return self._do("pg_dump", self.url, "--schema", "rampsim")
 
     def _control(self, verb: str, *more: str) -> None:

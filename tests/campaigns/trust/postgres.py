@@ -187,7 +187,7 @@ class PostgresCampaign(Campaign):
         await what(replica)
 
     async def _pause(self, replica: Replica) -> None:
-        """It stands still for longer than its lease, and goes on with what it believed."""
+        """Pause a replica for longer than its lease. Then it continues with outdated state."""
         replica.server.signal(signal.SIGSTOP)
         await asyncio.sleep(LEASE_SECONDS + self._chance.uniform(0.2, 3))
         replica.server.signal(signal.SIGCONT)

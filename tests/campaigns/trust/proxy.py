@@ -47,7 +47,7 @@ class Proxy:
         self._break()
 
     def heal(self) -> None:
-        """What was held back goes on now."""
+        """Forward the data that was held back."""
         self._is_cut = False
         self._speaks.set()
 

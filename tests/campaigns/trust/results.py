@@ -21,7 +21,7 @@ _RATIOS |= {"three replicas": "three replicas / one (goal 2.5)", "forwarded": "f
 
 
 def shown(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as it stands in the JSON."""
+    """Return an outcome as JSON."""
     found = {
         "seed": str(outcome.seed),
         "kills survived": outcome.kills,

@@ -59,7 +59,7 @@ class Server:
 
     @property
     def told(self) -> str:
-        """What it has printed since it was started."""
+        """The server's output since its start."""
         return self._told.read_text()
 
     @property
@@ -81,7 +81,7 @@ class Server:
             self._process.send_signal(number)
 
     def kill(self) -> None:
-        """As the machine does that runs out of memory: at once, without a word."""
+        """Kill the process immediately, as a machine without memory does."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

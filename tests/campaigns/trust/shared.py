@@ -25,7 +25,7 @@ BALANCE = 10_000_000
 
 @dataclass
 class Write:
-    """A call that changes something. `marker` stands in what it makes; `answers`: the bodies of its answers 2xx."""
+    """A call that changes something. `marker`: a string in the created object. `answers`: bodies of 2xx responses."""
 
     marker: str
     path: str
@@ -115,7 +115,7 @@ class Shared:
     # Judging, while nobody writes
 
     async def judge(self, caller: Caller) -> None:
-        """Compare what is there with what clients were told."""
+        """Compare the state with the responses that clients received."""
         now_ms = parse_timestamp((await caller.read("/clock", self.world))["now"])
         if not self._clock_ms <= now_ms <= self._may_be_ms:
             self.findings.add("time", f"{self.world} is at {now_ms}, not in {self._clock_ms} to {self._may_be_ms}")

@@ -14,7 +14,7 @@ Look: TypeAlias = Callable[[World], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """What `look` finds in a world that assumes `alternative` ("": as usual) of `id`."""
+    """The expected result of `look` in a world with `alternative` ("" for the default) of the assumption `id`."""
 
     id: str
     alternative: str
@@ -52,7 +52,7 @@ def refusal(answer: Any) -> tuple[int, str]:
 
 
 def post(world: World, path: str, body: Any = None, **headers: str) -> Any:
-    """What a POST that must succeed answers."""
+    """Return the response to a POST that must succeed."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     answer = world.client.post(path, json=body or {}, headers=sent)
     assert answer.is_success, answer.text

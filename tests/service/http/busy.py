@@ -143,7 +143,7 @@ def wallets(world: Remote) -> None:
 
 
 def outside(world: Remote) -> None:
-    """What the outside world does to the account and the networks."""
+    """Actions of third parties on the account and the networks."""
     ok(world.act("set_kyc", status="action_required", level=2, required_actions=[]))
     ok(world.act("set_kyc", status="approved", level=3))
     ok(world.act("set_limits", daily="900000"))
@@ -197,7 +197,7 @@ def busy_morning(world: Remote, failing_url: str, good_url: str) -> None:
 
 
 def afternoon(world: Remote) -> list[Any]:
-    """What happens next, call by call: everything a user or a test could look at."""
+    """Make further calls and yield everything that a user or a test could read."""
     seen: list[Any] = []
 
     def look(method: str, path: str, json: Any = None, headers: dict[str, str] | None = None) -> None:

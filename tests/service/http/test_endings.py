@@ -81,7 +81,7 @@ class Scene:
         self.open.append(self.deaf.accept()[0])
 
     def end(self, number: signal.Signals) -> tuple[int, str, bool]:
-        """How the process ended: its exit code, what it logged, whether in time."""
+        """Return how the process ended: exit code, log, and whether it was in time."""
         began = time.monotonic()
         self.process.send_signal(number)
         try:
@@ -96,7 +96,7 @@ class Scene:
 
 
 def nothing(scene: Scene) -> None:
-    """Nobody is there."""
+    """No client is connected."""
 
 
 def kept_alive(scene: Scene) -> None:

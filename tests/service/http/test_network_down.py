@@ -80,7 +80,7 @@ WAYS = {
     "the deadline of a deposit waits for no network": "offramp down 30m expired operational 1m expired",
     "a withdrawal is paid out in fiat": "withdraw down 1m completed",
 }
-"""What is made, how its network is, how much time passes and what its status is then, in this order."""
+"""The object, the status of its network, the time to wait, and the expected status of the object."""
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)

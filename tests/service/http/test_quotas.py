@@ -23,14 +23,14 @@ ROOM = 8
 
 @pytest.fixture(scope="module")
 def bounded(http: httpx.Client) -> Iterator[tuple[Remote, Application]]:
-    """A server that was started with quotas, whose seconds pass when told."""
+    """A server with quotas, whose clock the test controls."""
     most: dict[str, Any] = {"quota_calls_per_second": 3, "quota_objects": 14, "quota_journal_bytes": 70_000}
     with running(replace(EMPTY, settings={**DEFAULTS, **most})) as (origin, application):
         yield Remote(origin, http), application
 
 
 def timed(application: Application) -> list[float]:
-    """Let the seconds of the quota pass when told: the first of the list is what their clock shows."""
+    """Replace the clock of the quota. The first item of the returned list is its time in seconds."""
     clock = [100.0]
     application.endpoint.quota = CallQuota(lambda: clock[0])
     return clock
@@ -61,7 +61,7 @@ def test_another_world_is_not_hindered(bounded: tuple[Remote, Application]) -> N
 
 
 def test_a_call_beyond_the_quota_leaves_no_trace(bounded: tuple[Remote, Application]) -> None:
-    """What real time refuses must not show in what the world answers later."""
+    """A refusal caused by real time must not affect later responses of the world."""
     server, application = bounded
     seen = []
     for patience in (True, False):

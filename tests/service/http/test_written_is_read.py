@@ -22,9 +22,9 @@ from tests.support import whole
 
 EVERY_BYTE = bytes(range(1, 256))
 LINE = EVERY_BYTE.replace(b"\r", b"").replace(b"\n", b"")
-"""What may stand in a value, as far as sockets know."""
+"""The bytes that a header value may contain on a socket."""
 PASSES = bytes(byte for byte in LINE if byte == 9 or (byte >= 32 and byte != 127))
-"""What the parser of this server lets through."""
+"""The bytes that this server's parser accepts."""
 
 ODD_UTF8 = "\u009b31m \u202e \u2028 \U0001f600 \ud7ff \ufffe".encode()
 VALUES = st.binary(max_size=24).map(lambda raw: bytes(byte for byte in raw if byte in PASSES)) | st.sampled_from(

@@ -90,7 +90,7 @@ class Screen:
         return self.page.get_by_role("dialog")
 
     def detail(self) -> Locator:
-        """What is open beside a list."""
+        """The detail next to a list."""
         return self.page.get_by_role("article")
 
     def attempts(self, event: str) -> Locator:

@@ -16,7 +16,7 @@ from tests.tools.cli.conftest import Command
 
 
 class Stranger(BaseHTTPRequestHandler):
-    """A web server that is no simulator."""
+    """A web server that is not a simulator."""
 
     answers: ClassVar[dict[str, tuple[int, str]]] = {
         "/_simulator/clock": (200, "<html>Hello</html>"),

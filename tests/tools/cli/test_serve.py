@@ -124,7 +124,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
 
 
 def test_it_begins_with_a_world_from_a_file(tmp_path: Path) -> None:
-    """It stands in place of the default one, with its own keys, time and resources."""
+    """The world from the file replaces the default world, with its own keys, time and resources."""
     with process("--port", "0", "--clock", "manual", "--seed", "7", "--now", "2026-04-01T00:00:00Z") as (_, lines):
         origin = lines[-1].removeprefix("Ready on ")
         made = httpx.post(f"{origin}/_simulator/worlds", json={"id": "kept", "clock": {"now": "2026-05-01T00:00:00Z"}})

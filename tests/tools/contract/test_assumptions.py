@@ -58,7 +58,7 @@ def test_events_name_the_retry_schedule(strict: dict[str, Any]) -> None:
 
 
 def test_specified_contract_names_no_assumption() -> None:
-    """What is promised alone rests on no decision."""
+    """The contract without assumptions cites no assumption."""
     ids = {entry.id for entry in ENTRIES}
     assert ids & set(bases_in(committed("openapi.specified.yaml"))) == set()
 

@@ -74,7 +74,7 @@ def test_the_index_names_every_event_and_its_schema(files: dict[str, bytes]) -> 
 
 @pytest.fixture(scope="module")
 def received() -> list[JsonObject]:
-    """What a real inbox got: the request of the registration, and an event."""
+    """The requests in a real inbox: the registration test, and an event."""
 
     async def go() -> list[JsonObject]:
         async with serving(create_app(Config())) as origin:

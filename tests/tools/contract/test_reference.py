@@ -117,7 +117,7 @@ def root(html: str) -> _Element:
 
 @pytest.fixture(scope="module")
 def places(root: _Element) -> dict[str, _Element]:
-    """What has an id, by it."""
+    """Return the elements with an id, by id."""
     return {one.attributes["id"]: one for one in root.walk() if "id" in one.attributes}
 
 

@@ -51,7 +51,7 @@ def test_control_responses_of_a_scenario_match_the_contract(name: str, judge_of:
 
 
 def _wrong_calls(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
-    """What is wrong with the answers, and with the bodies that the service took."""
+    """Return the problems of responses and of accepted request bodies."""
     for call in evidence.calls:
         if call.operation:
             found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)

@@ -16,7 +16,7 @@ from simulator.host import PROVIDER
 
 
 def _clauses() -> set[str]:
-    """All that contract, advice, certify, conform and explore cite."""
+    """The clauses cited by the contract, advice, certify, conform and explore."""
     from_rules = {clause for _, _, clause in rules.cited()}
     return {*bases_in(strict_document()), *from_rules, *PROVIDER.clauses.values()}
 

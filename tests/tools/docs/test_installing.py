@@ -16,7 +16,7 @@ _INSTALLER = re.compile(
     r"\b(?:pip|pipx|uv) (?:pip )?(?:install|run|add)\b|\buvx\b|postCreateCommand|\bspec:|RAMPSIM_SPEC:"
 )
 _NAMED = re.compile(r"""--(?:spec|from|index-url)[ =",]+\S+(?: "?rampsim\b"?)?""")
-"""An installer that is told its source; the word after it is the command that it runs."""
+"""An installer with an explicit source. The next word is the command to run."""
 _BARE = re.compile(r"""(?:^|[\s"'`])rampsim(?:\[[\w,]+\])?(?:[=<>~!]=?[\w.]+)?(?=["'`\s;&|)]|$)(?! @)(?! serve| mcp)""")
 
 

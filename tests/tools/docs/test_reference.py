@@ -15,7 +15,7 @@ from simulator.engine.faults.models import InterfaceFault, WebhookFault, check_f
 from simulator.host import Simulator, control_rows, vocabulary
 
 MOST_WITHOUT_EXAMPLE = 8
-"""Control calls whose answers are no JSON, that need what an example does not have, or that are new."""
+"""Control calls that are not run: responses that are not JSON, missing preconditions, and new calls."""
 
 
 def test_the_pages_are_those_that_the_code_makes() -> None:

@@ -26,7 +26,7 @@ def traffic(**changes: Any) -> Traffic:
 
 
 def shown(body: object, pseudonyms: Pseudonyms | None = None) -> Any:
-    """What is recorded of a request body."""
+    """Return the recorded form of a request body."""
     return sanitise(traffic(method="POST", body=json.dumps(body).encode()), pseudonyms or Pseudonyms(KEY)).request
 
 

@@ -59,7 +59,7 @@ def measure(plan: str, workers: int) -> Measured:
 
 
 def _processor() -> float:
-    """What all processes have used that were started here and have ended."""
+    """The CPU time of all processes that were started here and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -97,7 +97,7 @@ FAULTS = "network-down,key-revoked,kyc-withdrawn,stuck-in-processing,quote-expir
 
 
 class Noted:
-    """What was written down, world by world."""
+    """The log of tests and hooks, by world."""
 
     def __init__(self, explored: Explored) -> None:
         self.explored = explored

@@ -71,7 +71,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tried(here: Path, text: str, *command: str, hooks: Hooks | None = None) -> str:
-    """What is said of a proof that does not begin."""
+    """Return the message for a proof that cannot start."""
     Path("a.patch").write_text(text)
     settings = Settings(command or ("pytest", "."), hooks=hooks or Hooks(), replay=RUN)
     with pytest.raises(StopExploring) as refused:

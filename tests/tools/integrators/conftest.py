@@ -16,7 +16,7 @@ from tests.tools.integrators.shop.careless import named
 
 @pytest.fixture
 def inbox(world_in_process: World) -> Iterator[Receiver]:
-    """What brings the webhooks to a shop, without any socket."""
+    """Deliver webhooks to a shop without sockets."""
     with receiver(world_in_process) as made:
         yield made
 

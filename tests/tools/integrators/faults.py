@@ -71,7 +71,7 @@ def finish_what_is_stuck(world: World) -> None:
 
 
 def rule(event: str, *steps: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What happens after an event, as scenario files say it."""
+    """A scenario rule for an event."""
     return {"on": event, "do": list(steps)}
 
 

@@ -16,7 +16,7 @@ DELIVERING = ("onramp", "offramp", "withdraw")
 
 
 class Finding(NamedTuple):
-    """What does not agree. `order` is None where it is about no order."""
+    """A difference. `order` is None if it does not concern an order."""
 
     verdict: str
     """`doubled`, `lost`, `disagrees`, `forged-accepted`, `not-kept` or `switched-off`."""
@@ -63,7 +63,7 @@ def _judge_order(ledger: Ledger, books: Books, reference: str, made: list[dict[s
 def _judge_ledger(
     ledger: Ledger, reference: str, made: list[dict[str, Any]], paid: Decimal, fee: Decimal
 ) -> Iterable[Finding]:
-    """What was paid and the fee, by the ledger's entries alone."""
+    """Check the paid amount and the fee with the ledger's entries alone."""
     postings = [row for one in made for entry in ledger.of(one["id"]) for row in entry["postings"]]
 
     def moved(*accounts: str) -> Decimal:

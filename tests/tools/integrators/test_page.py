@@ -41,7 +41,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run(words: list[str], directory: Path, environment: Mapping[str, str]) -> str:
-    """What a command printed; fails with it when it did not end with 0."""
+    """Return a command's output. Fail with the output if the exit code is not 0."""
     done = subprocess.run(words, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout + done.stderr

@@ -13,7 +13,7 @@ from tests.tools.integrators.rig import Rig
 
 SCENARIOS = ROOT / "scenarios"
 ACTS = ("rules", "timeline", "faults", "world")
-"""What a scenario does beside its own drive."""
+"""The effects of a scenario apart from its own drive."""
 
 
 def words_of(document: Any) -> Iterator[str]:

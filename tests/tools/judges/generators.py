@@ -34,7 +34,7 @@ from tests.tools.judges.grown import grown_service
 
 CLIENTS = tools.HERE / "clients"
 WANTED = {"onramp": "completed", "event": "transaction.completed", "object": "completed"}
-"""What an integration prints when all went well."""
+"""The output of a successful integration."""
 
 _DEBIAN = "apt-get install --no-install-recommends " + " ".join(tools.HERE.joinpath("debian.txt").read_text().split())
 _ANNOTATIONS = Path("/usr/share/java/geronimo-annotation-1.3-spec.jar")
@@ -68,7 +68,7 @@ class Generator:
     """The folder of the integration in `clients/`."""
     language: Language
     client: str
-    """Where the client goes: a folder or a file in the directory."""
+    """The location of the client: a folder or a file in the directory."""
     generate: Callable[[Path, Path], Command] | None
     """How a client is made of a contract; None where openapi-generator makes it."""
     model: str
@@ -77,12 +77,12 @@ class Generator:
     """What this machine lacks and how to get it; empty where nothing is missing."""
     environment: Callable[[Path], dict[str, str]] = lambda directory: {}
     asks: dict[str, object] = field(default_factory=dict)
-    """What openapi-generator is told, where it is the generator."""
+    """The options for openapi-generator, if it is the generator."""
 
 
 @dataclass
 class Row:
-    """What came of one generator."""
+    """The result for one generator."""
 
     name: str
     version: str = ""
@@ -94,7 +94,7 @@ class Row:
     failed: str = ""
     """The step that failed, of STEPS."""
     said: str = field(default="", repr=False)
-    """What the step that failed printed."""
+    """The output of the failed step."""
 
     def shown(self) -> dict[str, str]:
         """The row as it stands in the table."""

@@ -41,7 +41,7 @@ STARTED = "Prism is listening"
 START_SECONDS = 60.0
 LIMIT = aiohttp.ClientTimeout(30)
 SPOILED = {"answer-garbled", "answer-lost", "answer-unexpected", "connection-cut"}
-"""Scenarios whose faults break answers on purpose, which is no finding."""
+"""Scenarios whose faults break responses on purpose. These violations are not findings."""
 
 
 @dataclass

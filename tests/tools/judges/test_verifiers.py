@@ -23,7 +23,7 @@ COMMANDS = {
     "Java": (["javac", "Verify.java", "Driver.java"], ["java", "Driver"]),
     "Ruby": (["ruby", "driver.rb"],),
 }
-"""What is run in turn; the last gets the vectors on its input."""
+"""The commands to run in order. The last one gets the vectors on standard input."""
 
 
 def on_the_page(language: str) -> str:

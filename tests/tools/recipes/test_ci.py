@@ -65,7 +65,7 @@ def test_github_action_without_a_source_says_what_to_set(tmp_path: Path, index: 
 
 
 def refusal(tmp_path: Path, inputs: dict[str, str]) -> str:
-    """What the step prints that refuses to install."""
+    """The output of the step that refuses to install."""
     workspace = project(tmp_path)
     take("github-action", workspace)
     with GitHub(workspace, tmp_path / "machine") as machine:

@@ -37,7 +37,7 @@ def using(request: pytest.FixtureRequest) -> Library:
 
 
 def verifies(key: str, delivery: Delivery) -> bool:
-    """What an integrator's verifier does: five minutes by its own clock."""
+    """An integrator's verifier: accept timestamps within five minutes of its own clock."""
     stamp = int(delivery.headers["X-Timestamp"])
     is_fresh = abs(time.time() * 1000 - stamp) <= 300_000
     return is_fresh and delivery.headers["X-Signature"] == SIGNATURE.sign(key, str(stamp), delivery.body)

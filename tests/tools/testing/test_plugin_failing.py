@@ -79,7 +79,7 @@ FAILING = """
 
 
 def sections(outcome: Outcome, test: str) -> str:
-    """What is shown of a test, from its headline to the next."""
+    """Return the section of a test in the output."""
     text = re.split(rf"^_+ (?:ERROR at \w+ of )?{re.escape(test)} _+$", outcome.text, flags=re.MULTILINE)[1]
     return re.split(r"^_{5,} .* _{5,}$|^={5,} .* ={5,}$", text, flags=re.MULTILINE)[0]
 

@@ -26,7 +26,7 @@ def webhooks(kit: World) -> Iterator[Receiver]:
 
 
 def statuses(kit: World) -> list[int | None]:
-    """What each attempt so far was answered, in the order of the attempts."""
+    """Return the response status of each attempt so far, in order."""
     return [row["response_status"] for row in kit.deliveries()]
 
 

@@ -38,7 +38,7 @@ class Environment(NamedTuple):
 
     @property
     def warnings(self) -> Path:
-        """What the last server has written to its standard error."""
+        """The output of the last server on standard error."""
         return self.directory / "warnings"
 
     def run(self, *words: str, input: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:

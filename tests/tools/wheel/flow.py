@@ -27,7 +27,7 @@ def call(method: str, url: str, body: Any = None, token: str = "") -> Any:
 
 
 def said(*words: str) -> str:
-    """What a command printed; CalledProcessError when it did not end with 0."""
+    """Return a command's output. Raises CalledProcessError if its exit code is not 0."""
     return subprocess.run([RAMPSIM, *words], check=True, capture_output=True, text=True, timeout=60).stdout
 
 

@@ -9,7 +9,7 @@ import pytest
 
 
 class Refused(Exception):
-    """What breaks a change off."""
+    """The exception that aborts a change."""
 
 
 @contextmanager

@@ -415,7 +415,7 @@ def test_table_restored_by_address_is_found_by_key() -> None:
 
 
 class Held:
-    """A row of which it can be told when it goes."""
+    """A row that can be weakly referenced, to detect its deletion."""
 
 
 def test_rows_go_with_their_store_and_wait_for_no_collector() -> None:

@@ -15,7 +15,7 @@ from tests.unit.kernel.breaking import broken_off
 TABLES = (TableKey("things", Any), TableKey("others", Any))
 
 Model = dict[str, dict[str, Any]]
-"""What each table should hold, in its order."""
+"""The expected rows of each table, in order."""
 
 Step = tuple[str, Any]
 """A write `("put" | "delete", (table, key, value))`, a state that is taken, or a block `(name, (steps, fails))`."""

@@ -54,7 +54,7 @@ def _advanced(subject: Subject, payments: int) -> tuple[float, float]:
 
 
 def _of_others(stack: ExitStack, server: Server, client: Client) -> list[tuple[Client, str]]:
-    """What is called during the advance: a read in another world, and in the same a control and an interface call."""
+    """Calls during the advance: a read in another world, and a control call and an API call in the same world."""
     world = client.call("POST", "/_simulator/worlds", {})
     elsewhere = stack.enter_context(signed_in(server, world["id"], world["credentials"]["sandbox"]))
     here = stack.enter_context(closing(Client(server)))

@@ -15,7 +15,7 @@ IDLE = 1_000
 
 
 def _reset(client: Client) -> float:
-    """What the reset of a world costs in which a ramp has begun."""
+    """The cost of resetting a world with an open ramp."""
     client.sign_in()
     quote = client.call("POST", "/v1/quotes", QUOTE)
     client.call("POST", f"/v1/quotes/{quote['id']}/confirm", PAYEE)

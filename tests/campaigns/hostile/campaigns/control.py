@@ -57,7 +57,7 @@ BIG = {
     "cancel_advance",
     "settle",
 }
-"""What moves, freezes or replaces whole worlds."""
+"""Calls that advance, pause or replace whole worlds."""
 SPANS = ("1ms", "500ms", "20s", "10m", "2h30m", "3d", "40d", "PT90S", 1.5, 0, "P1DT1S", "2h", "31m")
 
 

@@ -108,7 +108,7 @@ async def put(subject: ServerUnderTest, world: str, raw: bytes) -> int:
 
 
 async def use(subject: ServerUnderTest, rng: Random, actor: Actor) -> None:
-    """What one does with a world that was read in; it has to serve as any other."""
+    """Use an imported world. It must work like any other world."""
     world = actor.world
     if not await actor.look():
         return
@@ -156,7 +156,7 @@ async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
 
 
 def _difference(one: Any, other: Any, path: str = "") -> str:
-    """Where two JSON values differ, in few words."""
+    """Describe where two JSON values differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         names = [name for name in one.keys() | other.keys() if one.get(name) != other.get(name)]
         return "; ".join(

@@ -96,7 +96,7 @@ async def resends(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cl
 
 
 async def takes_the_world_along(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
-    """Its world is restored, and made anew under its own name, while the delivery is in flight."""
+    """The world is restored, and replaced by a new one with the same id, while the delivery is in flight."""
     for snapshot in (await call_back(client, "GET", "/_simulator/snapshots")).body["data"]:
         await call_back(client, "POST", f"/_simulator/snapshots/{snapshot['id']}/restore", {})
     await call_back(client, "POST", "/_simulator/worlds", {"id": client.world["id"], "replace": True})
@@ -148,7 +148,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
 SLOW = {"hangs", "drips"}
 MAY_BE_CALLED_OFF = {"takes its world along": {"invalid_state", "advance_cancelled"},
     "calls off the advance": {"advance_cancelled"}, "resets": {"advance_cancelled"}}  # fmt: skip
-"""What the receiver does to the world may end the calls that wait for its answer; they say so."""
+"""The error codes with which calls may fail because of the receiver's effect on the world."""
 
 
 async def scene(subject: Apart, name: str, *, retried: bool) -> None:

@@ -35,7 +35,7 @@ _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 
 @dataclass
 class Wire:
-    """What is sent: pieces, with so long a pause between, and whether the client closes at once."""
+    """The pieces to send, the pause between them, and whether the client then closes immediately."""
 
     pieces: list[bytes]
     pause: float = 0.0

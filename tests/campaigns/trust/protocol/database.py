@@ -18,7 +18,7 @@ class Broken(AssertionError):
 
 @dataclass(frozen=True)
 class Guards:
-    """What can be taken out of the protocol, to see that the simulation misses it."""
+    """Parts of the protocol that can be removed, to check that the simulation detects it."""
 
     lock_on_committing_connection: bool = True
     epoch: bool = True
@@ -75,7 +75,7 @@ class Row:
 
 @dataclass(eq=False)
 class Session:
-    """What the database has of a connection."""
+    """A connection, as the database sees it."""
 
     connection: Connection
     heard_at: float
@@ -191,7 +191,7 @@ class Database:
         self.loop.after(self.loop.delay(), self._take, session, world, row, address)
 
     def _take(self, session: Session, world: str, row: Row, address: str) -> None:
-        """What follows the lock in its transaction."""
+        """The steps after the lock in the same transaction."""
         if session.is_alive:
             row.epoch += 1
             row.owner = address

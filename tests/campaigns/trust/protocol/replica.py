@@ -212,7 +212,7 @@ class Replica:
         self._do(self.machine.asked(ask))
 
     def forwarded(self, ticket: int, outcome: str, shown: int) -> None:
-        """What a call that was sent on came to: what the other replica answered, or `broken`."""
+        """The result of a forwarded call: the other replica's response, or `broken`."""
         if outcome in ("elsewhere", "unavailable", "stopping", "busy", "unreached"):
             self._do(self.machine.forwarded(ticket, "refused"))
         elif outcome in ("broken", "unknown"):

@@ -121,7 +121,7 @@ class Run:
                 raise Broken(f"{world} is owned by {' and '.join(owners)}")
 
     def judge(self, replica: Replica, request: Request, outcome: str, shown: int) -> None:
-        """What a replica says of a call as it leaves."""
+        """Check the response to a call as it leaves the replica."""
         if outcome == "done":
             if request.kind != "read" and request.op not in self.database.committed:
                 raise Broken(f"{replica.name} answered {request.op}, which is not in the database")
@@ -189,7 +189,7 @@ class Run:
         return self._cut_off.get(replica.slot, 0.0)
 
     def webhook(self, replica: Replica, world: str, memory: Memory, name: str) -> None:
-        """A replica sends a webhook: what tells of it must be durable, and it may be sent again."""
+        """Check a webhook that a replica sends: its event must be durable. The webhook may be repeated."""
         if f"fire:{name}" not in self.database.committed:
             raise Broken(f"the webhook of {name} left before its event was durable")
         self.webhooks[name] += 1

@@ -128,7 +128,7 @@ class Payments:
 
 
 class Inbox:
-    """What the application does with webhooks: it verifies them, and notes each event once."""
+    """The application's webhook handler: it verifies requests, and stores each event once."""
 
     def __init__(self, world: World, webhooks: Receiver) -> None:
         self.world = world

@@ -92,7 +92,7 @@ class Till:
 
 
 async def _wanted(request: Request, *more: str) -> dict[str, Any]:
-    """What the body asks for; 400 for what it leaves out."""
+    """Return the fields of the body. Respond with 400 if one is missing."""
     wanted = await request.json()
     names = ("reference", "amount", "amount_currency", "asset", "fiat_currency", "name", "phone_number", *more)
     missing = [name for name in names if name not in wanted]
@@ -105,7 +105,7 @@ async def _wanted(request: Request, *more: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a shop is put together from."""
+    """The parts of a shop."""
 
     service: type[Service] = Service
     shop: type[Shop] = Shop

@@ -57,7 +57,7 @@ class Order:
 
     @property
     def currency(self) -> str:
-        """What the customer receives."""
+        """The currency that the customer receives."""
         return str(self.wanted["asset" if self.kind == "onramp" else "fiat_currency"])
 
 
@@ -72,7 +72,7 @@ class Payout:
 
 
 class Money(NamedTuple):
-    """What a customer received, and what was paid for it, of which the fee is a part."""
+    """The amount that a customer received, and the amount paid for it, including the fee."""
 
     received: Decimal
     currency: str
@@ -98,7 +98,7 @@ class Books:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Nobody else writes meanwhile; what is written stays as a whole, or is gone when something raises."""
+        """Run the block in an exclusive transaction, which is rolled back if an exception is raised."""
         with self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -209,5 +209,5 @@ class Books:
         self._do("UPDATE events SET handled = 1 WHERE id = :id", id=event_id)
 
     def waiting_events(self) -> list[dict[str, Any]]:
-        """What was stored and not dealt with yet, the first one first."""
+        """Return the stored events that are not processed yet, oldest first."""
         return [json.loads(row["raw"]) for row in self._do("SELECT raw FROM events WHERE NOT handled ORDER BY rowid")]

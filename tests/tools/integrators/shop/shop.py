@@ -105,7 +105,7 @@ class Shop:
         return self.service.post(f"/quotes/{order.quote_id}/confirm", body, key=f"{order.reference}/{order.quote_id}")
 
     def beneficiary(self, reference: str, wanted: Mapping[str, Any]) -> Document:
-        """Who is paid, by mobile money."""
+        """Return the beneficiary for a mobile money payout."""
         body = {
             "type": "phone_number",
             "name": wanted["name"],

@@ -50,7 +50,7 @@ THINGS: TableKey[Any] = TableKey("things", Any, around=True)
 
 
 class Thing:
-    """A row of which it can be told when it goes."""
+    """A row that can be weakly referenced, to detect its deletion."""
 
 
 class Listed:

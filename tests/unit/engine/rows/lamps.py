@@ -77,7 +77,7 @@ PROVIDER = library_with(ROOM)
 
 
 class Heard:
-    """What listeners were told: events, and creations without one."""
+    """The notifications of listeners: events, and creations without an event."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, JsonObject]] = []

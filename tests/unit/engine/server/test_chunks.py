@@ -21,7 +21,7 @@ from simulator.engine.text.masking import Masker
 
 
 async def turns_during(work: Any) -> tuple[Any, int]:
-    """What came of the work, and how many turns somebody else had meanwhile."""
+    """Return the result of the work, and the number of turns of another task in the meantime."""
     turns = 0
 
     async def count() -> None:

@@ -15,7 +15,7 @@ from tests.toy import PROVIDER
 
 
 class Wall:
-    """A wall clock that moves when told."""
+    """A wall clock that the test controls."""
 
     def __init__(self) -> None:
         self.now_ms = 1_800_000_000_000

@@ -21,7 +21,7 @@ TICK = TimerRow("tick", lambda world, timer: None, "nothing happens")
 
 
 class Heard(Watcher):
-    """A watcher that keeps what it was told."""
+    """A watcher that saves its notifications."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, World | None]] = []

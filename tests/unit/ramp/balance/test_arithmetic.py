@@ -78,7 +78,7 @@ def rich() -> tuple[WalletWorld, dict[str, str]]:
 
 
 def attempt(path: str, **body: Any) -> Any:
-    """The answer, or None where the amount lies outside the limits."""
+    """Return the response, or None if the amount is outside the limits."""
     try:
         return rich()[0].post(path, **body)
     except ApiError as refused:
@@ -248,7 +248,7 @@ def test_sends(data: st.DataObject, asset: str) -> None:
 
 
 class Auditor:
-    """What the account should own, counted from the answers alone."""
+    """Computes the expected balances from responses alone."""
 
     def __init__(self) -> None:
         self.wallets = WalletWorld()

@@ -67,7 +67,7 @@ def state(world: World) -> dict[str, dict[str, Any]]:
 
 
 def happens(world: World, action: str, target: str, **values: Any) -> dict[str, Any]:
-    """What an action shows of the resource it is about."""
+    """Perform an action and return the resource from the response."""
     return {**present(act(world, action, target, **values).resource)}
 
 
