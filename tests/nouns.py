@@ -12,7 +12,7 @@ import re
 import sys
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,15 @@ def found_below(*folders: str) -> list[Found]:
     return [
         line for path in sources() if path.relative_to(ROOT).as_posix().startswith(folders) for line in found_in(path)
     ]
+
+
+def paths_in(path: Path, paths: Iterable[str]) -> list[str]:
+    """Return `PATH:LINE` for each literal in a module that contains one of the API paths. Docstrings do not count."""
+    wanted = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, paths))})(?![\w-])")
+    prose, name = _docstring_lines(path), path.relative_to(ROOT).as_posix()
+    literals = [node for node in nodes_of(path, ast.Constant) if isinstance(node.value, str)]
+    lines = {one.lineno for one in literals if one.lineno not in prose and wanted.search(str(one.value))}
+    return [f"{name}:{line}" for line in sorted(lines)]
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from simulator.engine.clients.control import ControlClient
+from simulator.engine.rows.token_exchange import TokenExchange
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
 
@@ -83,8 +84,8 @@ class Playbook:
     """The kind of order to create."""
     path: str
     """The path of an order in the API, without the order's id."""
-    sign_in: Callable[[Ask, Mapping[str, str]], str]
-    """Returns a token for an environment's keys."""
+    exchange: TokenExchange | None
+    """The request that returns tokens, or None if the secret key itself is the token."""
     order: Callable[[Ask, str], JsonObject]
     """Creates an order with a reference."""
     needed: str

@@ -224,7 +224,9 @@ class Stage:
     def call(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
         """Call the API with a token. Raise `NoStage` if the API refuses the call."""
         if self._token is None:
-            self._token = self.service.playbook.sign_in(self._answer, self.keys)
+            self._token, exchange = self.keys["secret_key"], self.service.playbook.exchange
+            if exchange is not None:
+                self._token = self._answer("POST", exchange.path, exchange.body(self.keys))[exchange.token_field]
         return self._answer(method, path, body, {"Authorization": f"Bearer {self._token}"})
 
     def _answer(

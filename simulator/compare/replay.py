@@ -27,6 +27,7 @@ from simulator.host import PROVIDER, create_app
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD
+from simulator.service import TOKEN_EXCHANGE
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
 
@@ -103,7 +104,7 @@ class _Replay:
         query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
         headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
         body = entry.raw_body
-        if entry.path == "/auth/token" and isinstance(entry.body, dict):
+        if entry.path == TOKEN_EXCHANGE.path and isinstance(entry.body, dict):
             body = orjson.dumps(self._own_keys(entry.body, entry.status))
         elif isinstance(entry.body, dict | list):
             body = orjson.dumps(with_texts(entry.body, lambda text: self._names.get(text, text)))
@@ -132,8 +133,9 @@ class _Replay:
             return recorded
         if recorded not in self._tokens:
             keys = identity_of(self._world).credentials(self._world)[self._environment]
-            reply = await self._client.request("POST", f"{PROVIDER.environments[self._environment]}/auth/token", keys)
-            self._tokens[recorded] = reply.body["access_token"]
+            path = PROVIDER.environments[self._environment] + TOKEN_EXCHANGE.path
+            reply = await self._client.request("POST", path, keys)
+            self._tokens[recorded] = reply.body[TOKEN_EXCHANGE.token_field]
         return self._tokens[recorded]
 
     def _bring(self, entry: RecordedCall, reply: Reply) -> bool:
@@ -156,7 +158,7 @@ class _Replay:
         """Map recorded ids and tokens to the values at the same paths in the simulated response."""
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
-                if name == "access_token" and isinstance(simulated.get(name), str):
+                if name == TOKEN_EXCHANGE.token_field and isinstance(simulated.get(name), str):
                     self._tokens[str(recorded[name])] = simulated[name]
                 elif name in simulated:
                     self._learn(recorded[name], simulated[name])

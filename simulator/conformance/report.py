@@ -13,6 +13,7 @@ from simulator.engine.text.citations import links_of, read_by
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.reports import Case, Failure, Suite, counted, json_report, junit
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOKEN_EXCHANGE
 
 SHOWN_NAMES = 12
 """The maximum number of names in one line of the text report. The JSON report contains all names."""
@@ -150,8 +151,9 @@ class Report:
     def _token_line(self) -> str:
         body = f'{{"public_key": "{self.settings.public_key}", "secret_key": "\'"$RAMPSIM_SECRET_KEY"\'"}}'
         return (
-            f"TOKEN=$(curl -sS {self.settings.base_url}/auth/token -H 'Content-Type: application/json' -d '{body}' "
-            "| python3 -c 'import json, sys; print(json.load(sys.stdin)[\"access_token\"])')"
+            f"TOKEN=$(curl -sS {self.settings.base_url}{TOKEN_EXCHANGE.path} "
+            f"-H 'Content-Type: application/json' -d '{body}' "
+            f"| python3 -c 'import json, sys; print(json.load(sys.stdin)[\"{TOKEN_EXCHANGE.token_field}\"])')"
         )
 
     def _floor(self) -> list[str]:

@@ -29,7 +29,7 @@ from simulator.engine.server.config import Config
 from simulator.engine.server.process import serving
 from simulator.engine.text.progress import SILENT, ProgressListener
 from simulator.host import create_app
-from simulator.service import LIVE_KEYS, TOOLING
+from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE, TOOLING
 from simulator.version import wheel
 
 BASE = "/v1"
@@ -128,16 +128,14 @@ def ask_token(settings: ConformanceSettings) -> None:
     headers = {"Content-Type": "application/json"}
     try:
         client = SyncClient(settings.base_url, any_host=True, live_keys=LIVE_KEYS)
-        answer = client.request("POST", "/auth/token", json.dumps(keys).encode(), headers, TIMEOUT_SECONDS)
+        answer = client.request("POST", TOKEN_EXCHANGE.path, json.dumps(keys).encode(), headers, TIMEOUT_SECONDS)
     except NoResponse as error:
         raise NoServer(f"no server responds at {settings.base_url} ({error})") from None
+    url = settings.base_url + TOKEN_EXCHANGE.path
     if not 200 <= answer.status < 300:
-        raise TokenRefused(
-            f"{settings.base_url}/auth/token returns {answer.status} for the key pair; check --public-key "
-            "and --secret-key"
-        )
-    if not isinstance(parsed(answer.content).get("access_token"), str):
-        raise TokenRefused(f"{settings.base_url}/auth/token does not return a token; check --target")
+        raise TokenRefused(f"{url} returns {answer.status} for the key pair; check --public-key and --secret-key")
+    if TOKEN_EXCHANGE.token_in(parsed(answer.content)) is None:
+        raise TokenRefused(f"{url} does not return a token; check --target")
 
 
 def play_laws(

@@ -16,6 +16,7 @@ from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOKEN_EXCHANGE
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
@@ -24,7 +25,7 @@ MOST_WAITS = 5
 FRESH_KEY = "$(date +%s)-$RANDOM"
 """A shell expression for a fresh Idempotency-Key that works in any shell."""
 
-TOKEN = "POST /auth/token"
+TOKEN = TOKEN_EXCHANGE.operation
 """The operation that exchanges a key pair for a token."""
 
 _FOLD = re.compile(r"\{([a-z_]+)\}")
@@ -207,7 +208,7 @@ class Service:
     def sign_in(self) -> str:
         """Return a fresh token. Raise `MissingField` if the response has none."""
         keys = {"public_key": self.public_key, "secret_key": self.secret_key}
-        return self.call(TOKEN, keys, token="").text("access_token")
+        return self.call(TOKEN, keys, token="").text(TOKEN_EXCHANGE.token_field)
 
     def _send(
         self, operation: str, url: str, headers: Mapping[str, str], data: bytes | None, token: str | None

@@ -17,7 +17,7 @@ from simulator.engine.webhooks.operations import TEST_EVENT
 from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
-from simulator.service import TOOLING
+from simulator.service import TOKEN_EXCHANGE, TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
 from simulator.testing.receiving.loopback import Answer
 
@@ -103,7 +103,7 @@ class LocalWorld:
     def __init__(self, simulators: Simulators, created: Shown) -> None:
         self._simulators, self._id = simulators, created["id"]
         self._environment, keys = next(iter(created["credentials"].items()))
-        self.keys = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        self.keys = TOKEN_EXCHANGE.body(keys)
         self._token = ""
         self._seen = 0
         self.account = {
@@ -122,15 +122,15 @@ class LocalWorld:
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         reply = self._once(method, path, body, headers)
-        if reply.status == 401 and path != "/auth/token":
+        if reply.status == 401 and path != TOKEN_EXCHANGE.path:
             self._token = ""
             reply = self._once(method, path, body, headers)
         return reply
 
     def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
-        if not self._token and path != "/auth/token":
-            signed = self._simulators.send("POST", "/v1/auth/token", self.keys, {})
-            self._token = signed.body["access_token"]
+        if not self._token and path != TOKEN_EXCHANGE.path:
+            signed = self._simulators.send("POST", f"/v1{TOKEN_EXCHANGE.path}", self.keys, {})
+            self._token = TOKEN_EXCHANGE.token_in(signed.body) or ""
         return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
 
     def wait(self, until: str) -> bool:

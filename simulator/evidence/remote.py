@@ -19,7 +19,7 @@ from simulator.evidence.flow import Reply, Step
 from simulator.evidence.listener import QUIET_SECONDS, Listener
 from simulator.evidence.local import action_path, advance_body, invented
 from simulator.kernel.clock import parse_duration, parse_timestamp
-from simulator.service import TOOLING
+from simulator.service import TOKEN_EXCHANGE, TOOLING
 
 MOST_BYTES = 4_000_000
 _TIMEOUT_SECONDS = 30.0
@@ -84,10 +84,11 @@ class RemoteService:
 
     def sign_in(self) -> None:
         """Exchange the keys for a token. Raise `NotTheService` if the exchange fails."""
-        reply = self._send("POST", "/auth/token", self._keys, {})
-        token = reply.body.get("access_token") if isinstance(reply.body, Mapping) else None
-        if not isinstance(token, str):
-            raise NotTheService(f"{self._base_url}: POST /auth/token returned {_described(reply)} without a token")
+        reply = self._send("POST", TOKEN_EXCHANGE.path, self._keys, {})
+        token = TOKEN_EXCHANGE.token_in(reply.body)
+        if token is None:
+            asked = f"{self._base_url}: {TOKEN_EXCHANGE.operation}"
+            raise NotTheService(f"{asked} returned {_described(reply)} without a token")
         self._token = token
 
     def ensure_signed_in(self) -> None:
@@ -140,7 +141,7 @@ class RemoteService:
 
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         reply = self._sent(method, path, body, headers, obey)
-        if reply.status == 401 and path != "/auth/token":
+        if reply.status == 401 and path != TOKEN_EXCHANGE.path:
             self.sign_in()
             reply = self._sent(method, path, body, headers, obey)
         seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
@@ -155,7 +156,7 @@ class RemoteService:
             self.id_prefixes.setdefault(path, found[0])
 
     def _sent(self, method: str, path: str, body: object, headers: Mapping[str, str], obey: bool) -> Reply:
-        authorized = {} if path == "/auth/token" else {"Authorization": f"Bearer {self._token}"}
+        authorized = {} if path == TOKEN_EXCHANGE.path else {"Authorization": f"Bearer {self._token}"}
         for attempt in range(_MOST_RETRIES):
             reply = self._send(method, path, body, {**authorized, **headers})
             if reply.status != 429 or not obey or attempt == _MOST_RETRIES - 1:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TypeAlias
 import httpx
 import pytest
 
+from simulator.service import TOKEN_EXCHANGE
 from simulator.testing.errors import SimulatorError
 from simulator.testing.links.clients import Keys, SignIn, make_client
 from simulator.testing.worlds import World
@@ -89,7 +90,7 @@ def record(world: World | TargetWorld) -> Exchanges:
         except ValueError:
             body = None
         path = response.request.url.path.removeprefix(base)
-        if path != "/auth/token":
+        if path != TOKEN_EXCHANGE.path:
             exchanges.append(
                 {"method": response.request.method, "path": path, "status": response.status_code, "body": body}
             )

@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from simulator.engine import webhooks
+from simulator.host import PROVIDER
+from simulator.service import TOKEN_EXCHANGE
 from tests import nouns
-from tests.nouns import found_below, found_in, words
+from tests.measures import sources
+from tests.nouns import found_below, found_in, paths_in, words
 from tests.places import ROOT
 
 pytestmark = pytest.mark.xdist_group("source")  # its modules are parsed once
@@ -53,6 +57,9 @@ TOOLS: Mapping[str, tuple[int, str]] = {
 
 MOST_OF_TOOLS = 60
 
+SAMPLES = {"simulator/certification/receiver.py"}
+"""Sample applications of an integrator. They import nothing from the simulator."""
+
 
 def _counted() -> Counter[str]:
     found = found_below("simulator/")
@@ -68,6 +75,35 @@ def test_tools_keep_few_and_each_file_says_why() -> None:
     assert sum(count for count, _ in TOOLS.values()) <= MOST_OF_TOOLS
     assert all(reason for _, reason in TOOLS.values())
     assert [path for path in TOOLS if path.startswith(("simulator/kernel/", "simulator/engine/"))] == []
+
+
+def _provider_paths() -> set[str]:
+    """The first segments of the provider's own paths, such as `/transactions`."""
+    rooms = [room for room in PROVIDER.rooms if room is not webhooks.ROOM]
+    return {f"/{row.path.split('/')[1]}" for room in rooms for row in room.operations}
+
+
+def test_kernel_and_engine_spell_no_path_of_the_provider() -> None:
+    paths = _provider_paths()
+    assert {"/transactions", "/orders", "/auth"} <= paths
+    below = ("simulator/kernel/", "simulator/engine/")
+    modules = [path for path in sources() if path.relative_to(ROOT).as_posix().startswith(below)]
+    assert [line for path in modules for line in paths_in(path, paths)] == []
+
+
+def test_tools_take_the_token_request_from_the_provider() -> None:
+    tools = [path for path in sources() if "simulator/providers/" not in path.as_posix()]
+    found = {line.partition(":")[0] for path in tools for line in paths_in(path, [TOKEN_EXCHANGE.path])}
+    assert found == SAMPLES
+
+
+def test_a_path_in_a_literal_is_found_and_in_a_docstring_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ('"""GET /orders."""', 'X = f"/orders/{1}"', 'Y = "GET /orders"', 'Z = "/orders_of"', 'A = "x/orders"')
+    (tmp_path / "one.py").write_text("\n".join(lines))
+    monkeypatch.setattr(nouns, "ROOT", tmp_path)
+    assert paths_in(tmp_path / "one.py", ["/orders"]) == ["one.py:2", "one.py:3"]
 
 
 def test_tests_of_the_engine_and_their_toy_have_no_noun() -> None:

@@ -299,16 +299,17 @@ def fast_polls(_: World, traffic: Traffic) -> Iterator[Signal]:
 
 
 MANY_READS = 30
-"""The minimum number of reads of one transaction that leads to a finding."""
+"""The minimum number of reads of one order that leads to a finding."""
 
 
 def polls_without_webhooks(world: World, traffic: Traffic) -> Iterator[Signal]:
-    """Yield signals for repeated reads of one transaction by an integrator without a webhook endpoint."""
+    """Yield signals for repeated reads of one order by an integrator without a webhook endpoint."""
     if any(call.operation.name == "create_webhook" and call.succeeded for call in traffic.calls):
         return
+    reading = vocabulary_of(world).provider.money.reading
     reads: dict[tuple[str, str], list[JournaledCall]] = {}
     for call in traffic.calls:
-        if call.row.method == "GET" and call.succeeded and call.operation.path.startswith("/transactions/{"):
+        if call.operation.name == reading and call.succeeded:
             reads.setdefault((call.row.environment, call.bare_path), []).append(call)
     for (_, path), group in reads.items():
         if len(group) >= MANY_READS:

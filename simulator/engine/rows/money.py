@@ -51,6 +51,8 @@ class Money:
     """The operations of a provider that involve money, and how it formats amounts."""
 
     rows: tuple[MoneyRow, ...] = ()
+    reading: str = ""
+    """The operation that reads one order by its id."""
     amounts: frozenset[str] = frozenset()
     """The names of fields that contain amounts of money."""
     in_events: frozenset[str] = frozenset()

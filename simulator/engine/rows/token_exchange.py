@@ -19,6 +19,11 @@ class TokenExchange:
     token_field: str
     """The field of the response that contains the token."""
 
+    @property
+    def operation(self) -> str:
+        """The method and path of the request."""
+        return f"POST {self.path}"
+
     def body(self, keys: Mapping[str, str]) -> dict[str, str]:
         """Return the request body for a key pair."""
         return {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}

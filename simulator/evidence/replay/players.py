@@ -8,9 +8,10 @@ from simulator.engine.scenario.run.outside import move_to_status
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.evidence.local import HOOK, START, Simulators
-from simulator.evidence.replay.replaying import SIGN_IN, Answered
+from simulator.evidence.replay.replaying import Answered
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
+from simulator.service import TOKEN_EXCHANGE
 
 
 class LocalPlayer:
@@ -34,25 +35,22 @@ class LocalPlayer:
         self.id: str = created["id"]
         self.base_ms = parse_timestamp(created["clock"]["now"])
         self._environment, keys = next(iter(created["credentials"].items()))
-        self._keys = {name: keys[name] for name in ("public_key", "secret_key")}
+        self._keys = TOKEN_EXCHANGE.body(keys)
         self.strangers: Sequence[str] = [user["user_id"] for user in created["platform_users"]]
         self._token, self._seen = "", 0
         self._world = simulators.simulator.worlds[self.id]
 
     def send(self, method: str, path: str, raw: bytes, headers: Mapping[str, str], *, signed: bool) -> Answered:
         given = dict(headers)
-        if signed and path != SIGN_IN:
+        if signed and path != TOKEN_EXCHANGE.path:
             given["authorization"] = f"Bearer {self._token or self._sign_in()}"
         answer = self._simulators.exchange(method, f"/v1{path}", raw, given)
-        if path == SIGN_IN and answer.status == 200:
-            self._token = loads(answer.body)["access_token"]
+        if path == TOKEN_EXCHANGE.path and answer.status == 200:
+            self._token = TOKEN_EXCHANGE.token_in(loads(answer.body)) or ""
         return Answered(answer.status, answer.headers, answer.body)
 
     def _sign_in(self) -> str:
-        answer = self._simulators.exchange(
-            "POST", f"/v1{SIGN_IN}", dumps(self._keys), {"content-type": "application/json"}
-        )
-        self._token = loads(answer.body)["access_token"]
+        self.send("POST", TOKEN_EXCHANGE.path, dumps(self._keys), {"content-type": "application/json"}, signed=False)
         return self._token
 
     def keys(self) -> Shown:

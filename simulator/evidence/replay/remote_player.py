@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from simulator.engine.text.json import Shown, dumps, loads
 from simulator.evidence.remote import RemoteService
-from simulator.evidence.replay.replaying import SIGN_IN, Answered
-from simulator.service import LIVE_KEYS
+from simulator.evidence.replay.replaying import Answered
+from simulator.service import LIVE_KEYS, TOKEN_EXCHANGE
 
 _MOST_CALLS = 100_000
 
@@ -30,7 +30,7 @@ class RemotePlayer:
         given = {name.title(): value for name, value in headers.items()}
         if not signed:
             given["Authorization"] = "none"
-        elif path != SIGN_IN:
+        elif path != TOKEN_EXCHANGE.path:
             self._service.ensure_signed_in()
         reply = self._service.call(method, path, loads(raw) if raw else None, given)
         return Answered(reply.status, tuple(reply.headers.items()), dumps(reply.body))

@@ -21,8 +21,8 @@ from simulator.evidence.corpus.pseudonyms import REMOVED
 from simulator.evidence.replay.schedule import Replayed, Schedule, moment_of, pairs_of
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.service import TOKEN_EXCHANGE
 
-SIGN_IN = "/auth/token"
 _LARGE = b'"' + b"x" * 2_000_000 + b'"'
 _NOT_JSON = b"{"
 _SENT = ("content-type", "idempotency-key", "accept")
@@ -242,7 +242,7 @@ class _Replay:
             return _NOT_JSON
         body = with_texts(recorded.request, self._named)
         is_accepted = recorded.status is not None and recorded.status < 300
-        if recorded.path == SIGN_IN and is_accepted and isinstance(body, dict):
+        if recorded.path == TOKEN_EXCHANGE.path and is_accepted and isinstance(body, dict):
             body = {**body, **self._player.keys()}
         if is_accepted and isinstance(body, dict) and isinstance(body.get("url"), str):
             body = {**body, "url": self._player.hook()}

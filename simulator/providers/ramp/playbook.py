@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 
 from simulator.certification.service import Ask, Flow, Playbook, Standing, Step
 from simulator.engine.clients.control import ControlClient
 from simulator.kernel.clock import MINUTE_MS, format_timestamp, parse_timestamp
+from simulator.providers.ramp.key_forms import TOKEN_EXCHANGE
 from simulator.providers.ramp.signing import RETRY_DELAYS_MS
 
 _QUOTE = {
@@ -42,10 +42,6 @@ _RECIPIENT = {"destination": {"type": "platform_user", "email": "amina@example.t
 """The recipient of the recurring payment. A transfer within the service completes immediately, so no further action is
 needed.
 """
-
-
-def _sign_in(call: Ask, keys: Mapping[str, str]) -> str:
-    return str(call("POST", "/auth/token", {name: keys[name] for name in ("public_key", "secret_key")})["access_token"])
 
 
 def _run_twice(call: Ask, control: ControlClient, reference: str) -> str:
@@ -106,7 +102,7 @@ _FLOWS = (
 PLAYBOOK = Playbook(
     kind="onramp",
     path="/transactions/",
-    sign_in=_sign_in,
+    exchange=TOKEN_EXCHANGE,
     order=_ONRAMP.order,
     needed="an onramp of 5000 KES and a recurring send of 1 XLM",
     history=_COMPLETED,

@@ -68,8 +68,8 @@ class SignIn(httpx.Auth):
             yield request
 
     def _sign_in(self) -> httpx.Request:
-        pair = {"public_key": self._keys.public_key, "secret_key": self._keys.secret_key}
-        return httpx.Request("POST", self._keys.base_url + TOKEN_EXCHANGE.path, json=pair, headers=marked("kit"))
+        url, pair = self._keys.base_url + TOKEN_EXCHANGE.path, TOKEN_EXCHANGE.body(vars(self._keys))
+        return httpx.Request("POST", url, json=pair, headers=marked("kit"))
 
     def _taken(self, answer: httpx.Response) -> str | None:
         """Save and return the token from an exchange, or return None if the exchange was refused."""
@@ -80,8 +80,7 @@ class SignIn(httpx.Auth):
 def exchange(link: Link, keys: Keys) -> str:
     """Return a new token. Raises SimulatorError if the exchange is refused."""
     with make_client(link, keys, SignIn(keys)) as client:
-        pair = {"public_key": keys.public_key, "secret_key": keys.secret_key}
-        answer = client.post(TOKEN_EXCHANGE.path, json=pair, headers=marked("kit"))
+        answer = client.post(TOKEN_EXCHANGE.path, json=TOKEN_EXCHANGE.body(vars(keys)), headers=marked("kit"))
     token = TOKEN_EXCHANGE.token_in(parsed(answer.content))
     if token is None:
         raise error_of(answer.status_code, parsed(answer.content))

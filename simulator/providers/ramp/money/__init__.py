@@ -37,6 +37,7 @@ MONEY = Money(
         MoneyRow("create_recurring_payment", standing="recurring_payment"),
         MoneyRow("activate_recurring_payment", standing="recurring_payment", starts=True),
     ),
+    reading="get_transaction",
     amounts=frozenset(
         {
             *("amount", "source_amount", "destination_amount", "net_amount", "fiat_amount", "crypto_amount"),

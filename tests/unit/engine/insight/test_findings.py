@@ -13,6 +13,7 @@ from simulator.engine.insight.advice import MOST_EVIDENCE, findings
 from simulator.engine.insight.lessons import kinds, lesson_of, lessons
 from simulator.engine.insight.shapes import Finding
 from simulator.engine.records.requests import JournalEntry, requests_of
+from simulator.engine.rows.money import Money
 from simulator.engine.rows.operation import Operation
 from simulator.engine.rows.room import Room
 from simulator.engine.text.json import dumps
@@ -31,10 +32,10 @@ FINES = Room(
     "fines",
     operations=(
         Operation("POST", "/fines", "pay_fine", "", "", lambda call: {}, money=True),
-        Operation("GET", "/transactions/{id}", "get_transaction", "", "", lambda call: {}, reads=True),
+        Operation("GET", "/fines/{id}", "get_fine", "", "", lambda call: {}, reads=True),
     ),
 )
-"""A fine is paid by a transaction, which a client can read."""
+"""A fine is an order, which a client can read."""
 BLUEPRINT = Blueprint("default", 1)
 START_MS = BLUEPRINT.now_ms
 CALL = JournalEntry(
@@ -45,7 +46,7 @@ CALL = JournalEntry(
 
 @pytest.fixture
 def simulator() -> Simulator:
-    made = Simulator(library_with(FINES))
+    made = Simulator(replace(library_with(FINES), money=Money(reading="get_fine")))
     made.create_world(BLUEPRINT)
     return made
 
@@ -227,7 +228,7 @@ def test_a_retry_during_its_first_call_is_not_a_finding(simulator: Simulator) ->
 
 def test_many_reads_without_webhooks_are_one_finding(simulator: Simulator) -> None:
     reads = [
-        replace(CALL, path="/v1/transactions/txn_1", operation="get_transaction", at_ms=START_MS + number * 60_000)
+        replace(CALL, path="/v1/fines/fine_1", operation="get_fine", at_ms=START_MS + number * 60_000)
         for number in range(30)
     ]
     assert found(simulator, *reads[:29]) == []
