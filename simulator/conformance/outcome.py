@@ -14,11 +14,12 @@ from simulator.conformance.bench import finding
 from simulator.conformance.laws import Rulebook, observe
 from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
-from simulator.conformance.service import TOKEN, Answer, Sent, parsed
+from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.conformance.shapes import TITLES, ShapeJudge, judge_shape
 from simulator.contract.files import contract_file, operation_ids
 from simulator.engine.text.json import Shown
+from simulator.service import TOKEN_EXCHANGE
 
 ENOUGH_EXAMPLES = 10
 """The number of examples below which a run may not create the data that some operations need."""
@@ -176,7 +177,7 @@ def _explanation(settings: ConformanceSettings, kind: str, operations: list[Show
             f"Valid requests were refused for reasons that no schema expresses: {rulebook.beyond_schemas}. "
             "schemathesis.toml gives the reason for each of these operations."
         )
-    if kind == "missing_auth" and set(operations) <= {TOKEN}:
+    if kind == "missing_auth" and set(operations) <= {TOKEN_EXCHANGE.operation}:
         return "Only invented key pairs were sent here. All other calls have a token of the real pair."
     if kind == "missing_test_data":
         if settings.plays_laws:

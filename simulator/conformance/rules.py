@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from simulator.kernel.dataclass import dataclass
-from simulator.service import TOKEN_EXCHANGE
 
 SHOWN_CHARACTERS = 600
 
-_TOKEN = re.compile(rf'("{TOKEN_EXCHANGE.token_field}":\s*")[^"]*')
+_TOKEN = re.compile(r'("\w*token":\s*")[^"]*')
 
 
 @dataclass(frozen=True)

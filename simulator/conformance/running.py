@@ -17,7 +17,7 @@ from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.laws import Rulebook, observe, play
 from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
-from simulator.conformance.service import TIMEOUT_SECONDS, TOKEN, Answer, Service, parsed
+from simulator.conformance.service import TIMEOUT_SECONDS, Answer, Service, parsed
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import controlled_world
@@ -96,7 +96,11 @@ async def run(
 
 def _unreached(report: Report) -> Iterator[Unreached]:
     for operation in operation_ids():
-        if report.settings.mode == "read-only" and not operation.startswith("GET ") and operation != TOKEN:
+        if (
+            report.settings.mode == "read-only"
+            and not operation.startswith("GET ")
+            and operation != TOKEN_EXCHANGE.operation
+        ):
             continue
         counts = report.answers.get(operation, Counter())
         if any(answer.startswith("2") for answer in counts):
@@ -158,7 +162,7 @@ def play_laws(
         for fault in shapes.event_faults(kind, raw):
             yield fault.place, fault.message, fault.promise
 
-    service = Service(settings.base_url, settings.public_key, settings.secret_key, on_answer)
+    service = Service(settings.base_url, settings.public_key, settings.secret_key, TOKEN_EXCHANGE, on_answer)
     writes = settings.mode == "full"
     tally.assumed = rulebook.assumed
     tally.knows([row.rule for row in rulebook.always])

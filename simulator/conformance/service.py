@@ -14,9 +14,9 @@ from urllib.parse import quote, urlencode
 
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.engine.clients.tool_mark import marked
+from simulator.engine.rows.token_exchange import TokenExchange
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.kernel.dataclass import dataclass
-from simulator.service import TOKEN_EXCHANGE
 
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
@@ -25,7 +25,6 @@ MOST_WAITS = 5
 FRESH_KEY = "$(date +%s)-$RANDOM"
 """A shell expression for a fresh Idempotency-Key that works in any shell."""
 
-TOKEN = TOKEN_EXCHANGE.operation
 """The operation that exchanges a key pair for a token."""
 
 _FOLD = re.compile(r"\{([a-z_]+)\}")
@@ -164,10 +163,11 @@ class Service:
     """A client for one base URL with one key pair. It renews its token when needed, and waits after a 429."""
 
     def __init__(
-        self, base_url: str, public_key: str, secret_key: str, on_answer: Callable[[Answer], None] = lambda answer: None
-    ) -> None:
+        self, base_url: str, public_key: str, secret_key: str, exchange: TokenExchange,
+        on_answer: Callable[[Answer], None] = lambda answer: None,
+    ) -> None:  # fmt: skip
         self.base_url, self.public_key, self.secret_key = base_url.rstrip("/"), public_key, secret_key
-        self._on_answer = on_answer
+        self._exchange, self._on_answer = exchange, on_answer
         self.patient = True
         """Whether to wait after a 429."""
         # Any service may be under test, such as the provider's sandbox. `running.run` has checked the key pair.
@@ -177,7 +177,7 @@ class Service:
     def another(self, base_url: str | None = None, keys: Sequence[str] | None = None) -> Service:
         """Return another client, for a different base URL, key pair or thread."""
         public, secret = keys or (self.public_key, self.secret_key)
-        return Service(base_url or self.base_url, public, secret, self._on_answer)
+        return Service(base_url or self.base_url, public, secret, self._exchange, self._on_answer)
 
     def close(self) -> None:
         self._client.close()
@@ -199,7 +199,7 @@ class Service:
         if key is not None:
             headers["Idempotency-Key"] = key
         answer = self._send(operation, f"{self.base_url}{target}{asked}", headers, data, token)
-        if answer.status == 401 and token is None and self._token is not None and operation != TOKEN:
+        if answer.status == 401 and token is None and self._token is not None and operation != self._exchange.operation:
             self._token = None
             answer = self._send(operation, answer.sent.url, headers, data, token)
         self._on_answer(answer)
@@ -207,13 +207,13 @@ class Service:
 
     def sign_in(self) -> str:
         """Return a fresh token. Raise `MissingField` if the response has none."""
-        keys = {"public_key": self.public_key, "secret_key": self.secret_key}
-        return self.call(TOKEN, keys, token="").text(TOKEN_EXCHANGE.token_field)
+        keys = self._exchange.body({"public_key": self.public_key, "secret_key": self.secret_key})
+        return self.call(self._exchange.operation, keys, token="").text(self._exchange.token_field)
 
     def _send(
         self, operation: str, url: str, headers: Mapping[str, str], data: bytes | None, token: str | None
     ) -> Answer:
-        if token is None and operation != TOKEN:
+        if token is None and operation != self._exchange.operation:
             if self._token is None:
                 self._token = self.sign_in()
             token = self._token

@@ -24,6 +24,7 @@ from simulator.contract.files import strict_document
 from simulator.engine.lazy import names_in
 from simulator.providers.ramp import laws
 from simulator.providers.ramp.laws import RULEBOOK
+from simulator.service import TOKEN_EXCHANGE
 
 RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
 SECRET = "sk_test_1"
@@ -35,7 +36,7 @@ def answer(status: int = 200, raw: bytes = b'{"id": "x"}', operation: str = "GET
 
 
 def bench(tally: Tally, *, writes: bool = True) -> Bench:
-    return Bench(Service("http://127.0.0.1:9/v1", "pk_test_1", SECRET), tally, None, writes=writes)
+    return Bench(Service("http://127.0.0.1:9/v1", "pk_test_1", SECRET, TOKEN_EXCHANGE), tally, None, writes=writes)
 
 
 def played(work: Callable[[Bench], object], *needs: Need, writes: bool = True) -> Tally:
