@@ -47,6 +47,6 @@ def _copier(kind: Any) -> _Copier:
         "    return made",
     ]
     made: dict[str, Any] = {"new": object.__new__, "twin": open_class(kind), "kind": kind}
-    exec("\n".join(copying), made)  # built from field names only, like the methods of a dataclass
+    exec("\n".join(copying), made)  # The source is built only from field names, like the methods of a dataclass.
     copier: _Copier = made["copied"]
     return copier

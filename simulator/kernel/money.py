@@ -80,9 +80,9 @@ def _unit(decimals: int) -> Decimal:
 
 def format_decimal(value: Decimal) -> str:
     """Return a decimal without an exponent, with at least two decimals and no further trailing zeros."""
-    if value is ZERO:  # half of all amounts are parts of a zero fee
+    if value is ZERO:  # half of all amounts are the zero parts of a fee
         return "0.00"
-    text = str(value)  # half the time of `:f`, which only very large and very small numbers need
+    text = str(value)  # `str` takes half the time of `:f`, which only very large and very small numbers need
     whole, _, fraction = (f"{value:f}" if "E" in text else text).partition(".")
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 

@@ -68,7 +68,7 @@ class Text:
 
     def put_into(self, pack: _Pack, number: int) -> None:
         """Store the string in a pack."""
-        self._number = number  # set first, because readers ignore it until the string is packed
+        self._number = number  # The number is set first, because readers ignore it until the string is packed.
         self._kept = pack
 
     @property
