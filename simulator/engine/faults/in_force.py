@@ -137,7 +137,7 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
         "hits": 0,
         "scenario": scenario,
     }
-    entry = cast("FaultEntry", row)  # validated by the models
+    entry = cast("FaultEntry", row)  # The models have validated these values.
     world.store[FAULTS].put(entry["id"], entry)
     return entry
 

@@ -219,7 +219,7 @@ def check_fault(raw: JsonObject, vocabulary: Vocabulary | None) -> Fault:
     If `vocabulary` is given, the error is also raised for a fault that no request or event can match.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
-    if not raw.keys() & {"match", "webhook", "deliver"}:  # the name of the container may be the typo
+    if not raw.keys() & {"match", "webhook", "deliver"}:  # The typo may be in the name of the container.
         refuse_names(raw, dict.fromkeys((*members(InterfaceFault), *members(WebhookFault))))
     refuse_unknown(model, raw)
     fault = parse(model, raw, code="invalid_parameter")

@@ -208,7 +208,8 @@ class _Deliveries:
             one = self._table.get(delivery_id(delivery.event_id, delivery.endpoint_id, number))
             if one is not None:
                 sent.append(one)
-            elif number > delivery.attempt:  # a gap before this attempt is a row of a document that could not be read
+            # A gap before this attempt is a row that could not be read from a document.
+            elif number > delivery.attempt:
                 break
             number += 1
         before = self._repeated.get(delivery.event_id, set())

@@ -1,1 +1,1 @@
-"""The rows of a provider, collected, and lookups that are derived from them."""
+"""Collects the rows of a provider, and derives lookups from them."""

@@ -77,7 +77,7 @@ class PendingAttempt:
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
     """The number of completed first attempts to the endpoint when a fault started to delay this attempt."""
     held_for: int | None = 0
-    """The number of completed first attempts at which a held attempt starts.
+    """A held attempt starts when this number of first attempts has been completed.
 
     If None, the attempt starts after the final event of its object.
     """

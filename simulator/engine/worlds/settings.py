@@ -25,10 +25,7 @@ MANUAL_START = "2026-01-05T08:00:00.000Z"
 
 
 class AllSettings(SettingSet):
-    """The settings of a world, including the alternatives that it uses.
-
-    Alternatives have their own table for quick lookups.
-    """
+    """The settings of a world, including the alternatives that it uses."""
 
     assumptions: Mapping[str, str]
     """The active alternative, by assumption id. Assumptions with their usual behaviour are not listed."""

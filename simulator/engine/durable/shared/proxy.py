@@ -93,7 +93,7 @@ async def _open(address: str, world: str, scope: Scope, body: bytes, secret: byt
 
 
 async def _gone(receive: Receive) -> None:
-    """Wait until the client has disconnected. The request body was read before."""
+    """Wait until the client has disconnected. Call this after the request body was read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

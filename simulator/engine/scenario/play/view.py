@@ -34,7 +34,7 @@ def origin_with_ancestors(world: World, object_id: str) -> RequestOrigin:
 
     If there is none, return the origin of the nearest ancestor with an origin.
     """
-    own = origin_of(world, object_id)  # nearly always the answer, in a third of the time
+    own = origin_of(world, object_id)  # This is nearly always the result, and takes a third of the time.
     if own.body is not NO_MEMBERS:
         return own
     for ancestor in with_ancestors(world, object_id):

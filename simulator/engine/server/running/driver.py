@@ -34,7 +34,7 @@ from simulator.kernel.world import World
 
 @dataclass
 class _Anchor:
-    """The same point in time on both clocks."""
+    """One point in time, as real time and as simulated time."""
 
     real_seconds: float
     simulated_ms: int
