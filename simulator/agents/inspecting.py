@@ -1,4 +1,4 @@
-"""The tool `inspect`: state and history of a world, in short list items."""
+"""The tool `inspect`: the state and history of a world, as short lists."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.service import LIVE_KEYS
 
 _BOOKS_APART_SECONDS = 0.2
-"""The records are final if two reads with this time between them are equal. Background work has finished by then."""
+"""The interval between two reads. If both are equal, background work has finished and the records are final."""
 _BOOKS_AGAIN_SECONDS = 0.1
 _NO_BOOKS = "it needs the books of your application: name them with --books"
 _UNREAD = "no books were read"

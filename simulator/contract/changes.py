@@ -35,7 +35,7 @@ _ALWAYS: frozenset[Verdict] = frozenset(("tightened", "changed", "widened"))
 """Verdicts that break clients even if the older contract only assumed the fact."""
 
 _PLACES = ("operation", "status", "event", "field", "variant")
-"""Keywords of facts that contain other facts. A variant only groups facts, and its name has no meaning."""
+"""Keywords of facts that contain other facts. The name of a variant is not compared, because it only groups facts."""
 _WHOLE = (*_PLACES, "code")
 """Keywords that state that something exists. The verdict is the same for requests and responses."""
 _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {

@@ -34,7 +34,7 @@ BOUNDS = {
 }
 """Numeric keywords, and the end of the range that each of them limits."""
 FORMS = ("pattern", "format", "conditions")
-"""Keywords for the form of a value. Of two forms, either one may accept more values."""
+"""Keywords for the form of a value. Unlike bounds, forms cannot be ordered from loose to strict."""
 DEFAULT = "default"
 SECURITY = "security"
 NO_SECURITY = "none"

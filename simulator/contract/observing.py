@@ -16,7 +16,7 @@ def with_observed(document: bytes, observed: Mapping[str, str]) -> bytes:
     """
     lines = document.split(b"\n")
     assumed: dict[int, int] = {}
-    """For each indentation, the line number of `x-provenance: assumed` in the mapping that contains this line."""
+    """The line numbers of `x-provenance: assumed` in the enclosing mappings, by indentation."""
     bases: dict[int, str] = {}
     for number, line in enumerate(lines):
         found = _KEY.match(line)

@@ -49,7 +49,7 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
 
 
 def _own(call: ControlCall, file: str) -> bytes:
-    """Return a contract file. Parts that depend on assumptions from the world's observed files are marked."""
+    """Return a contract file. Parts that depend on observed assumptions of the world are marked."""
     content, files = contract_file(file), observed_by(call.simulator, call.world)
     if not files or not file.startswith("openapi"):
         return content

@@ -19,7 +19,7 @@ Features: TypeAlias = dict[str, str]
 """Features by name. A feature that a trace does not show is absent."""
 
 Formula: TypeAlias = Callable[[Mapping[str, Any]], str | None]
-"""Computes a feature of a whole trace from the bodies, by step. Returns None if the trace does not decide it."""
+"""Computes a feature of a whole trace from the bodies, by step, or returns None if the trace does not determine it."""
 
 ABSENT = "absent"
 _DECIMAL = re.compile(r"\d{1,18}(\.\d{1,18})?")

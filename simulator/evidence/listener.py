@@ -23,7 +23,7 @@ _MOST_QUIET_SECONDS = 20.0
 
 
 class Listener:
-    """Receives webhooks at an address. A public URL may lead to this address."""
+    """Receives webhooks at an address. The service may reach it under a different public URL."""
 
     def __init__(self, host: str, port: int, public_url: str, key: str) -> None:
         """The default public URL is the listening address. Raise `OSError` if the address cannot be used."""

@@ -88,7 +88,7 @@ class Explored(NamedTuple):
     def findings(self) -> list[Judged]:
         """Return the findings, most severe first.
 
-        Tests that pass are listed before other tests, then the verdict decides.
+        Findings in tests that pass come before findings in failing tests.
         """
         found = [one for one in self.judged if one.verdict.is_finding]
         return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))

@@ -25,7 +25,7 @@ from simulator.service import TOOLING
 _MOST = 40
 """The maximum number of pairs in a test."""
 _SITES = 2
-"""The number of sites that are paired for a class, operation and order: the first ones."""
+"""Only this many sites, the first ones, are paired for each class, operation and order."""
 
 
 class _Placed(NamedTuple):

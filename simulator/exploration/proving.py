@@ -66,9 +66,9 @@ def prove(settings: Settings, patch: Path) -> Proof:
     """Replay a finding in a copy of the current directory, before and after the patch is applied to the copy.
 
     Inside a git repository, the whole repository is copied, and paths in the patch may be relative to the top or to
-    the current directory. The original directory does not change. Raises SuiteBroken or StopExploring. StopExploring
-    is also raised for a patch that does not apply and for arguments that lead from the copy back to the original
-    directory.
+    the current directory. The original directory does not change. Raises SuiteBroken if the suite fails without
+    faults, and StopExploring if an option is invalid, the patch does not apply, or an argument leads from the copy
+    back to the original directory.
     """
     here, patch = Path.cwd().resolve(), patch.resolve()
     top = _top(here)

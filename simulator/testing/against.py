@@ -60,7 +60,7 @@ class TargetWorld:
 
 
 def side_of(item: pytest.Item) -> str:
-    """Return what a test runs against (the simulator or the target), or "" for a test without the marker."""
+    """Return the side on which a test runs (the simulator or the target), or "" for a test without the marker."""
     callspec = getattr(item, "callspec", None)
     return str(callspec.params.get("rampsim_side", "")) if callspec is not None else ""
 

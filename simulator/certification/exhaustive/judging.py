@@ -11,7 +11,7 @@ from simulator.exploration.judgement.judging import Orders, books_disagree
 from simulator.kernel.dataclass import dataclass
 
 APART_SECONDS = 0.2
-"""The records are final if two reads with this interval are equal. Background work has then finished."""
+"""The interval between two reads. If both are equal, background work has finished and the records are final."""
 Names = tuple[str, ...]
 """The names that the records may use for an order: its reference and its id."""
 

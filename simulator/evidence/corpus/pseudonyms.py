@@ -32,7 +32,7 @@ _HEX = re.compile(r"(0[xX])?([0-9a-f-]{8,}|[0-9A-F-]{8,})")
 _KEPT_MARKS = frozenset(" .,:;/@+-_()&='\"\n\r\t\0")
 _CLASSES = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 _MEMBERS = {one: (members * 26)[:256] for members in _CLASSES for one in members}
-"""Maps each byte to a character of the same class, for each letter and digit."""
+"""For each letter and digit, a table that maps a byte to a character of the same class."""
 _HEX_MEMBERS = {one: (members[:6] * 43)[:256] for members in _CLASSES for one in members} | {
     one: _MEMBERS[one] for one in string.digits
 }
@@ -73,7 +73,7 @@ class Pseudonyms:
 
     @classmethod
     def moving(cls, by_ms: int) -> Pseudonyms:
-        """Return pseudonyms whose times are later by the whole weeks in a duration."""
+        """Return pseudonyms that only shift times, by the whole weeks in a duration."""
         made = cls(b"")
         made.begin(_EPOCH_MS - by_ms // _WEEK_MS * _WEEK_MS)
         return made
@@ -157,7 +157,7 @@ class Pseudonyms:
         )
 
     def digits(self, text: str) -> str:
-        """Return a number in the same format. Zero, leading zeros and the exponent are preserved."""
+        """Return the pseudonym of a number, in the same format. Zero, leading zeros and the exponent are preserved."""
         mantissa, mark, exponent = text.upper().partition("E")
         rest = mantissa.lstrip("-+0.")
         if not rest:

@@ -30,7 +30,7 @@ from simulator.kernel.dataclass import dataclass
 Assumed: TypeAlias = tuple[tuple[str, str], ...]
 _MOST_ROUNDS = 8
 _CONTEXTS = 8
-"""The number of random combinations of undecided assumptions under which evidence in a long recording must persist."""
+"""Evidence in a long recording must persist under this many random combinations of undecided assumptions."""
 _LONG = 80
 """The number of exchanges above which a recording is long."""
 _MOST_TRIED = 4
@@ -376,7 +376,7 @@ def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]
 
 
 def _is_weak(name: str, runs: Mapping[str, Run]) -> bool:
-    """Return True if sides differ only in the format of a decimal, which also depends on the number."""
+    """Return True if sides differ only in the format of a decimal. The number itself can also cause this difference."""
     return all(run.features.get(name, ABSENT).startswith("decimal") for run in runs.values())
 
 

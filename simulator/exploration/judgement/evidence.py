@@ -210,7 +210,7 @@ def _ends_after(event: str) -> Collection[str]:
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Return the events that calls caused, which are emitted at the time of a call that changed something."""
+    """Return the events that calls caused: events that were emitted at the time of a call that changed something."""
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 

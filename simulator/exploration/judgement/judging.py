@@ -17,7 +17,7 @@ VERDICTS = (
     "doubled", "lost", "forged-accepted", "disagrees", ORDER_DEPENDENT, "stuck", "hung", LATE, HIDDEN_BY_SETTLE,
     FAILED_LOUDLY, SURVIVED, NOT_REACHED,
 )  # fmt: skip
-"""Ordered by severity, most severe first."""
+"""The possible verdicts, most severe first."""
 NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY, HIDDEN_BY_SETTLE)
 _DELIVERED = "completed"
 
@@ -72,10 +72,10 @@ class _Order:
         self.completed = [row for row in rows if row["status"] == _DELIVERED]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
         self.delivered_in_test = sum((Decimal(row["amount"]) for row in self.completed if not _paid_after(row)), ZERO)
-        """Excludes orders that were paid only after the test, because nobody expects their money."""
+        """The delivered amount without transactions that were paid only after the test. Nobody expects their money."""
         self.open = [row for row in rows if row["status"] not in vocabulary().order_ends]
         self.kept = [row for row in rows if row["holds"] and _is_gone(row)]
-        """The orders for which money was received but neither delivered nor returned."""
+        """The transactions whose money was received but neither delivered nor returned."""
 
     @property
     def currency(self) -> str:

@@ -16,7 +16,7 @@ from simulator.kernel.dataclass import dataclass
 
 _WORD = re.compile(r"[\w-]+")
 _LEAST = 6
-"""Shorter words are not ids. Masking every `3` that differs would hide amounts."""
+"""The minimum length of a random word. Masking shorter words, such as every `3` that differs, would hide amounts."""
 
 Row = Sequence[str]
 

@@ -11,7 +11,7 @@ _CHANGES = (
     (re.compile(r"\bat 0x[0-9a-f]{6,}"), "at ADDRESS"),
     (re.compile(r"\bpytest-of-[^/\s]+/pytest-\d+/([\w.-]*?)\d+\b"), r"pytest/\1"),
 )
-"""Local ports, world ids, memory addresses, temporary directories that pytest creates."""
+"""Patterns and their replacements: local ports, world ids, memory addresses, pytest's temporary directories."""
 
 
 def same(text: str) -> str:

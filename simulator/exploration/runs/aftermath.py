@@ -59,7 +59,7 @@ class Hooks:
     here: bool = False
     mode: str = "after"
     quiesce: str | Callable[[], object] | None = None
-    """The check whether the application's own queue is empty."""
+    """Checks whether the application's own queue is empty."""
     app: str | None = None
     """The command that starts the application for each run."""
     tolerated_ms: int | None = None

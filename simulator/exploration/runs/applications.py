@@ -44,7 +44,7 @@ class App:
         self._process = self._started()
 
     def _started(self) -> subprocess.Popen[bytes]:
-        """Start the process and wait until its port accepts connections. Raises NotReady."""
+        """Start the process and wait until its port accepts connections. Raises NotReady if it does not."""
         try:
             process = subprocess.Popen(
                 shlex.split(self._command),
@@ -89,9 +89,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def running(
     command: str | None, environment: Mapping[str, str], world: World, plan: Document | None
 ) -> Iterator[dict[str, str]]:
-    """Run an application for the worlds of a run, and kill it once if the plan requires it. Raises NotReady.
+    """Run an application for the worlds of a run, and kill it once if the plan requires it.
 
-    Yield the variable with which tests and hooks find the application.
+    Yield the variable with which tests and hooks find the application. Raises NotReady if it does not start.
     """
     if command is None:
         yield {}

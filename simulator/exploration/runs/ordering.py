@@ -11,7 +11,7 @@ from simulator.exploration.runs.armed import ArmedWorld
 from simulator.exploration.runs.tasks import Document
 
 _MOST_ATTEMPTS = 4
-"""How often a refused event is delivered again, as the service does."""
+"""The number of times that a refused event is delivered again, because the service also retries."""
 
 
 def play(one: ArmedWorld, books: Callable[[], JsonObject]) -> Document:

@@ -46,7 +46,7 @@ _CAUSE = Cause("action", "explore", "control")
 
 
 class Stage(Observer):
-    """The current run and its worlds. Only one run is active at a time. An `Observer` of the simulator."""
+    """The current run and its worlds. Only one run is active at a time. Implements `Observer`."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._simulator = runtime.simulator

@@ -43,7 +43,7 @@ _LONGEST_END_SECONDS = 10.0
 
 
 class RunServer:
-    """The use of the run's server by one process, from `join` to `leave`."""
+    """A process's use of the run's server. It begins with `join` and ends with `leave`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
