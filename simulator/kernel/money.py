@@ -124,16 +124,14 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Divide and round down, far below the smallest unit of any currency.
-
-    Rounding the result down again is therefore exact.
+    """Divide, and round down to many more decimals than any currency has. If the result is rounded down to a currency
+    later, it is exact.
     """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Divide and round up, far below the smallest unit of any currency.
-
-    Rounding the result up again is therefore exact.
+    """Divide, and round up to many more decimals than any currency has. If the result is rounded up to a currency
+    later, it is exact.
     """
     return _UP.divide(left, right)
