@@ -33,7 +33,7 @@ UPGRADES = {
         "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
     )
 }
-"""Statements that upgrade a file from a format to the next one."""
+"""Statements that upgrade a file from each format to the next format."""
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",

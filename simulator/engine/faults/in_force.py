@@ -31,7 +31,7 @@ from simulator.kernel.world import World
 class FaultEntry(TypedDict):
     """An active fault: its state, and the fields with which it was created.
 
-    Only the container types of these fields are declared here.
+    The contents of the fields `match`, `webhook` and `deliver` are not declared here.
     """
 
     id: str

@@ -143,7 +143,7 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
 
 
 def impossible(places: Iterable[Places], mutation: Mutation) -> Iterator[tuple[str, str]]:
-    """Yield the mutations that are impossible in all of these bodies: the fault field, and the reason."""
+    """Yield the fault field of each mutation that is impossible in all of these bodies, with the reason."""
     bodies = list(places)
     for member, asked, chosen, what in (
         ("unknown_enum", mutation.unknown_enum, _enums, "has a fixed list of values"),

@@ -52,7 +52,7 @@ class Observation(NamedTuple):
 Switches: TypeAlias = Mapping[str, Switch]
 """The switches by id, in decision order."""
 Alternatives: TypeAlias = Callable[[], Switches]
-"""Loads the switches on first use."""
+"""A function that loads the switches on first use."""
 
 
 class Alternative(TypedDict):

@@ -172,7 +172,8 @@ async def _require_room(call: ControlCall, world_id: str) -> None:
 def _keys_of(call: ControlCall, world_id: str) -> str:
     """Return the value from which the keys are derived.
 
-    This is "" for the id of the world, or a secret if some tokens are limited to certain worlds.
+    If some tokens are limited to certain worlds, the value is a secret. Otherwise it is "", which stands for the id of
+    the world.
     """
     return "" if call.access.reaches_all else call.simulator.draw_keys_of(world_id)
 

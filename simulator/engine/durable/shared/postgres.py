@@ -43,7 +43,7 @@ ALTER TABLE worlds ADD COLUMN used_ms bigint NOT NULL DEFAULT 0, ADD COLUMN obje
 UPDATE worlds SET used_ms = extract(epoch FROM now()) * 1000;
 """
 }
-"""Statements that upgrade the database from a format to the next one."""
+"""Statements that upgrade the database from each format to the next format."""
 _OLDEST_SERVER = 14
 
 

@@ -66,9 +66,8 @@ class Patience:
     In that case, caller and receiver wait for each other.
     """
     rest_seconds: float = inf
-    """The limit for the other attempts.
-
-    It is longer than a single attempt can take, so that the caller waits for receivers that do respond.
+    """The limit for attempts that are not in `attempts`. It is longer than a single attempt can take, so that the
+    caller waits for receivers that do respond.
     """
     most_seconds: float = inf
     """The limit that applies even if all receivers respond immediately.
