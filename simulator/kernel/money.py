@@ -64,7 +64,8 @@ class Currency:
         Fiat amounts have 2 decimals. Amounts of assets have at least 2 and no further trailing zeros.
         """
         if self.network is None:
-            return f"{value:.{self.decimals}f}"
+            text = str(value)  # most amounts are rounded already, and `format` takes four times as long
+            return text if text[-1 - self.decimals : -self.decimals] == "." else f"{value:.{self.decimals}f}"
         return format_decimal(value)
 
 

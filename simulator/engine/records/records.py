@@ -133,8 +133,9 @@ def tell(world: World, record: Record, event_type: str) -> None:
 
 
 def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
-    _emit(world, kind, record, move, {})
-    if not move.events and not record.owner:
+    if move.events:
+        _emit(world, kind, record, move, {})
+    elif not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
 

@@ -74,7 +74,8 @@ def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[s
 
     Raise `ApiError` 400 for missing and malformed values, and in a strict world for unknown names.
     """
-    query = {name: value for name, value in query.items() if value != ""}
+    if query:
+        query = {name: value for name, value in query.items() if value != ""}
     unknown: list[str] = []
     if operation.takes_body:
         call.raw = raw

@@ -207,3 +207,12 @@ def test_a_quotient_rounds_once_to_the_unit_as_if_it_had_been_exact(
     unit, exact = Fraction(currency.unit), Fraction(left) / Fraction(right)
     assert Fraction(currency.round_down(divide_down(left, right))) == exact // unit * unit
     assert Fraction(currency.round_up(divide_up(left, right))) == -(-exact // unit) * unit
+
+
+@given(st.one_of(st.decimals(allow_nan=False, allow_infinity=False), amounts), st.integers(0, 3))
+@example(Decimal("1E+3"), 2)
+@example(Decimal("1.5E-3"), 2)
+@example(Decimal("1.50"), 0)
+@example(Decimal("-0.00"), 2)
+def test_a_fiat_amount_is_formatted_with_all_its_decimals(value: Decimal, decimals: int) -> None:
+    assert Currency("KES", decimals).format(value) == f"{value:.{decimals}f}"

@@ -39,6 +39,8 @@ class Uploaded(TypedDict):
 
 
 _LISTENING_KEPT = 1_000
+_METHODS_KEPT = 20
+_ANY = re.compile("")
 _PATH = frozenset({"path"})
 """The request fields that are compared as globs."""
 
@@ -140,6 +142,24 @@ class PreparedScenario:
         if index is None:
             return ()
         return index.by_value.get(value, index.of_others) if isinstance(value, str) else index.of_others
+
+    def may_take(self, method: str, path: str) -> bool:
+        """Return True if a rule may match a request.
+
+        This compares the path with one pattern for all rules, because most scenarios have many and none that matches.
+        """
+        gate = self._gates.get(method)
+        if gate is None:
+            rules = self.rules_about(REQUEST, method)
+            patterns = [None if rule.path is None else rule.path.pattern for rule in rules]
+            gate = _ANY if None in patterns else re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+            if len(self._gates) < _METHODS_KEPT:
+                self._gates[method] = gate
+        return gate.match(path) is not None
+
+    @cached_property
+    def _gates(self) -> dict[str, re.Pattern[str]]:
+        return {}
 
 
 Listening: TypeAlias = Iterable[tuple[PreparedScenario, tuple[PreparedRule, ...]]]

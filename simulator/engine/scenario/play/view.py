@@ -81,9 +81,9 @@ class View:
                 seen[path] = self._request() if head in CARRIED else self._shown(self._named(head))
         return seen[path]
 
-    def may_carry(self, name: bytes) -> bool:
-        """Return True if the request that created the object may contain a field with this JSON-encoded name."""
-        return name in self._creating_request().body.read()
+    def carried_text(self) -> bytes:
+        """Return the body of the request that created the object, as JSON."""
+        return self._creating_request().body.read()
 
     def _creating_request(self) -> RequestOrigin:
         if self._origin is None:

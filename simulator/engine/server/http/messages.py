@@ -136,11 +136,15 @@ def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
     if not incoming.body:
         return {}
-    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
-    if not is_json and other_types is not None:
+    if other_types is not None and not _is_json(incoming.headers.get("content-type", "")):
         raise ApiError("invalid_request", "Send the body with Content-Type: application/json.", status=other_types)
     return json_object(incoming.body)
+
+
+@lru_cache(maxsize=256)
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 
 def json_object(raw: bytes) -> JsonObject:

@@ -52,8 +52,11 @@ def maximum(world: World, environment: str, period: str) -> Decimal:
     override = world.store[LIMITS.of(environment)].get(period)
     if override is not None:
         return _in_default(world, environment, override.amount, override.currency)
-    maxima = LEVEL_MAXIMA[profile_of(world).kyc_level]
-    return _in_default(world, environment, maxima[PERIODS.index(period)], LEVEL_CURRENCY)
+    profile = profile_of(world)
+    amount = LEVEL_MAXIMA[profile.kyc_level][PERIODS.index(period)]
+    if profile.default_currency == LEVEL_CURRENCY:
+        return amount
+    return _in_default(world, environment, amount, LEVEL_CURRENCY)
 
 
 def override(world: World, environment: str, period: str, amount: Decimal) -> None:

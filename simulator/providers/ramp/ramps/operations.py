@@ -7,6 +7,7 @@ to S6.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import Protocol
 
 from simulator.engine.rows.error import ApiError, invalid
@@ -56,6 +57,7 @@ from simulator.providers.ramp.reference import (
     require_bank,
     require_network,
 )
+from simulator.providers.ramp.shapes import RampNetwork
 from simulator.providers.ramp.transactions import (
     PaymentInstructions,
     Side,
@@ -106,7 +108,7 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
     """
     body = call.body
     try:
-        crypto, money = _pair(body)
+        crypto, money = _pair(body.asset, body.network, body.fiat_currency, body.method)
     except ApiError:
         return
     if body.amount_currency not in (body.asset, body.fiat_currency):
@@ -114,19 +116,20 @@ def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
     check_decimals(body.amount, money if body.amount_currency == money.code else crypto)
 
 
-def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
+@lru_cache(maxsize=256)  # asked twice for each quote; only supported pairs are cached
+def _pair(asset_code: str, network: RampNetwork, fiat_code: str, method: str) -> tuple[Currency, Currency]:
     """Return the asset and the fiat currency of a quote.
 
     Raise `ApiError` 422 unsupported_pair if the pair is not supported.
     """
-    crypto = asset(body.asset, body.network)
-    money = fiat(body.fiat_currency)
-    if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
-        raise UNSUPPORTED_PAIR.error(f"{body.asset} is not available on {body.network}.", "asset")
+    crypto = asset(asset_code, network)
+    money = fiat(fiat_code)
+    if crypto is None or asset_code not in RAMP_ASSETS[network]:
+        raise UNSUPPORTED_PAIR.error(f"{asset_code} is not available on {network}.", "asset")
     if money is None:
-        raise UNSUPPORTED_PAIR.error(f"{body.fiat_currency} is not supported.", "fiat_currency")
-    if not has_method(money.code, body.method):
-        raise UNSUPPORTED_PAIR.error(f"{body.method} is not available for {money.code}.", "method")
+        raise UNSUPPORTED_PAIR.error(f"{fiat_code} is not supported.", "fiat_currency")
+    if not has_method(money.code, method):
+        raise UNSUPPORTED_PAIR.error(f"{method} is not available for {money.code}.", "method")
     return crypto, money
 
 
@@ -147,7 +150,7 @@ def create_quote(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     limits of the fee product or of the account, and with network_unavailable while the network is down.
     """
     world, environment, body = call.world, call.environment, call.body
-    crypto, money = _pair(body)
+    crypto, money = _pair(body.asset, body.network, body.fiat_currency, body.method)
     rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
     source, destination = (money, crypto) if body.type == "onramp" else (crypto, money)
 
