@@ -30,16 +30,15 @@ _CHAPTERS: tuple[tuple[str, str], ...] = (
 """The packages whose modules assume something, and the title of their chapter."""
 
 _KINDS = (
-    "The specification of the service promises much and leaves some points open. Where it is silent, or says two "
-    "things, the simulator had to choose. The choices are of two kinds:",
+    "The specification leaves some points open. Where it is silent or contradicts itself, the simulator has to "
+    "choose. There are two kinds of choices:",
     "",
-    "- **About the interface.** The real service may differ. The contract names each of these entries: `x-basis` at a "
-    "field, status or code that is assumed, `x-assumed-basis` at one constraint, or the meaning, of a promised field, "
-    "and `x-assumptions` at an operation or event where no field carries it. The entry says why it had to be decided "
-    "and which call to the real service settles it. Do not build on such a point before you have asked.",
-    "- **The simulator's own.** Worlds, actions, faults, scenarios, settings and the control interface: the real "
-    "service has none of them, so there is nothing to find out and the contract of the interface does not name them. "
-    "On this page these entries have no such call.",
+    "- **About the API.** The real service may differ. The contract names each of these entries: `x-basis` at an "
+    "assumed field, status or code, `x-assumed-basis` at a specified field with an assumed constraint or meaning, and "
+    "`x-assumptions` at an operation or event. Each entry on this page says why the choice was necessary, and which "
+    "call to the real service settles it. Ask about such a point before you rely on it.",
+    "- **About the simulator itself.** Worlds, actions, faults, scenarios, settings and the control interface do not "
+    "exist in the real service. There is nothing to find out, so the contract of the API does not name these entries.",
 )
 """The opening of both pages."""
 
@@ -107,8 +106,8 @@ def docs_page() -> str:
         "",
         *_KINDS,
         "",
-        f"{len(SWITCHES)} points can be [switched](#what-can-be-switched): a world then assumes the alternative, and "
-        "you see what your code makes of it.",
+        f"{len(SWITCHES)} points can be [switched](#what-can-be-switched) to an alternative, so you can test how your code "
+        "handles it.",
     ]
     for chapter, rows in DECISIONS.items():
         lines += ["", f"## {chapter}"]
@@ -126,7 +125,7 @@ def _entry(entry: Assumption, point: str) -> list[str]:
     lines = ["", f"{name} {point}." if point else name, "", _sentence(entry.text), ""]
     if entry.why:
         lines.append(f"- *Why it had to be decided*: {entry.why}")
-    lines.append(f"- *Rests on it*: {_sentence(entry.rests_on)}")
+    lines.append(f"- *Depends on it*: {_sentence(entry.rests_on)}")
     lines.append("- *The simulator's own*." if entry.own else f"- *Find out*: {entry.find_out}")
     if entry.id in SWITCHES:
         names = ", ".join(f"`{name}`" for name in SWITCHES[entry.id].alternatives)
@@ -157,9 +156,9 @@ def _table(title: str, rows: Iterable[tuple[Assumption, str]]) -> list[str]:
     for own in (False, True):
         cells = [_row(_cells(entry, text)) for entry, text in rows if entry.own is own]
         if cells and own:
-            lines += ["", "The simulator's own:", "", "| id | assumed | rests on it |", "| - | - | - |", *cells]
+            lines += ["", "The simulator's own:", "", "| id | assumed | depends on it |", "| - | - | - |", *cells]
         elif cells:
-            lines += ["", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |", *cells]
+            lines += ["", "| id | assumed | depends on it | why | how to find out |", "| - | - | - | - | - |", *cells]
     return lines
 
 

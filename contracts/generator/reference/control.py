@@ -149,7 +149,7 @@ def _shapes(used: Iterable[str]) -> Iterator[str]:
 _ACTIONS = """\
 # Actions
 
-An action is something that a third party does: a payer pays, a network goes down, an account is suspended. It has the
+An action is something a third party does: a payer pays, a network goes down, an account is suspended. It has the
 same name and parameters everywhere: `POST /_simulator/actions/NAME`, `rampsim action NAME TARGET --parameter value`,
 the `action` of a scenario, `world.act("NAME", target)` in a test, a button on the dashboard.
 

@@ -39,6 +39,12 @@ def _described(field: Field) -> str:
     return text
 
 
+_NAMES = ("Bitcoin", "Celo", "Kenyan", "Lightning", "Nigerian", "South", "Stellar", "Tanzanian", "Tether", "Zambian")
+
+
 def _small(meaning: str) -> str:
-    text = meaning.rstrip(".")
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+    """Return a meaning for use in brackets: as one sentence, in lower case except for names."""
+    parts = meaning.rstrip(".").split(". ")
+    return "; ".join(
+        part if not part[1:2].islower() or part.startswith(_NAMES) else part[:1].lower() + part[1:] for part in parts
+    )

@@ -54,10 +54,10 @@ _EVALUATION = """\
 _ON = """\
 ## on
 
-An event type of the [catalogue](webhooks.md), a list of them, or one of two more words:
+An event type of the [catalogue](webhooks.md), a list of them, or one of these two words:
 
 - `created`: a resource was created that has no event for that: {silent}. The object is the new resource.
-- `request`: a call has passed all checks of its form. Such a rule has an `answer` instead of steps. It matches
+- `request`: a call has passed all format checks. Such a rule has an `answer` instead of steps. It matches
   `method`, `path` (a glob on the path below the base URL), and fields of the request (`body.…`).
 
 ```yaml

@@ -32,7 +32,7 @@ rate-limit = "100/60"
 Paths in the file (`scenario`, `state`, `store`, `control-tokens`) are relative to the file's directory. Servers
 started by another program (`--end-with-stdin`), such as the test kit, ignore settings files.
 
-## Of the server
+## Server settings
 
 Flags of `rampsim serve`. New worlds inherit `--now`, `--rate`, `--scenario`, `--strict` and every flag listed after it.
 `rampsim worlds` shows the settings of a world.
@@ -44,7 +44,7 @@ _CLIENTS = """
 A rate limit uses simulated time. With a manual clock, its window ends only when you advance the clock. Replace your
 client's `sleep` with a function that advances the clock by `Retry-After`.
 
-## Of commands that speak to a server
+## Settings of commands that use a server
 
 """
 
@@ -59,7 +59,7 @@ no server responds, the error lists the addresses that were tried.
 By default, commands and test clients refuse to connect to other machines. To allow another host, set
 `SIMULATOR_ALLOW_HOSTS`.
 
-## Of all commands
+## Settings of all commands
 
 """
 

@@ -46,7 +46,7 @@ BOOKS = (
               help="Deliver the events of whole flows in every order and compare the books at the end of each. Needs "
               "--books. Rules are then tested only if --only names them.")  # fmt: skip
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
-              help="The order to play, from creation to its end, or all. An unknown name lists them.")  # fmt: skip
+              help="Flow to play, or all. An unknown name lists the flows.")  # fmt: skip
 @click.option(
     "--events",
     metavar="N",

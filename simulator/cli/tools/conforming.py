@@ -78,7 +78,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--webhook-url", metavar="URL", help="URL for webhook endpoints.  [default: the inbox of the simulator under test]"
 )
-@click.option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Other contract file.")
+@click.option(
+    "--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Use this contract file."
+)
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--junit", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--report", type=_FILE, help="Also write the report to this file.")

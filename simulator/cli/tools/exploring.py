@@ -61,7 +61,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Command that starts your application for each run. It must listen on the port in PORT. The class "
     "crash-of-process kills it.",
 )
-@click.option("--during", is_flag=True, help="Read the books also during the test, whenever an order's state changes.")
+@click.option("--during", is_flag=True, help="Also read the books during the test, whenever an order's state changes.")
 @click.option(
     "--tolerate",
     metavar="DURATION",

@@ -33,7 +33,7 @@ def scenario() -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
+@click.option("--strict", is_flag=True, help="Also exit with 1 for warnings.")
 def validate(files: tuple[Path, ...], strict: bool) -> None:
     """Check scenario files without running them.
 

@@ -70,7 +70,7 @@ def list_faults(client: clients.ControlClient) -> None:
 def add(client: clients.ControlClient, preset: str | None, webhook: str | None, **given: Any) -> None:
     """Add a fault: a PRESET, options, or both.
 
-    Options narrow a preset. A fault applies to calls, unless --webhook or the preset makes it a webhook fault.
+    Options restrict a preset. A fault applies to calls, unless --webhook or the preset makes it a webhook fault.
 
     \b
     rampsim faults add refused-503 --path /quotes --times 1

@@ -74,7 +74,7 @@ ROOM = Room(
         Action("rotate_webhook_key", "replaces the webhook key of the environment", operations.rotate),
         Action(
             "emit",
-            "sends any catalogued event with a realistic object",
+            "sends an event of any type, with a realistic object",
             emit_example,
             parameters=lambda: bodies.EmitParameters,
             names_event="type",

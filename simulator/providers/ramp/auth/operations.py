@@ -252,7 +252,7 @@ ACTIONS = (
         parameters=lambda: bodies.NewKey,
         check=check_key,
     ),
-    Action("revoke_key", "a key pair stops working at once", revoke_key, parameters=lambda: bodies.RevokedKey),
+    Action("revoke_key", "a key pair is revoked immediately", revoke_key, parameters=lambda: bodies.RevokedKey),
 )
 
 

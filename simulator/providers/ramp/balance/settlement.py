@@ -249,9 +249,9 @@ ACTIONS = (
         networks=Transaction.received_on,
     ),
     Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), lambda: TxHashParameters),
-    Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=decided_outside),
-    Action("fail", "it cannot finish", fail_held, ("swap",), lambda: FailureParameters),
-    Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_unspent),
-    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), lambda: FailureParameters),
+    Action("fail", "the transaction fails", fail_held, ("send",), lambda: FailureParameters, guard=decided_outside),
+    Action("fail", "the transaction fails", fail_held, ("swap",), lambda: FailureParameters),
+    Action("fail", "the transaction fails", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_unspent),
+    Action("fail", "the transaction fails", fail_withdraw, ("withdraw",), lambda: FailureParameters),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

@@ -307,21 +307,23 @@ ACTIONS = (
     ),
     Action(
         "deposit_confirms",
-        "required confirmations reached, balance credited",
+        "the deposit has the required confirmations, and the balance is credited",
         deposit_confirms,
         ("deposit",),
         networks=_own_network,
     ),
     Action(
         "confirmation_arrives",
-        "the chain confirms; at the required number as deposit_confirms",
+        "the chain confirms the deposit; at the required number, the balance is credited, as with deposit_confirms",
         confirmation_arrives,
         ("deposit",),
         lambda: bodies.ConfirmationParameters,
         guard=not_counted_singly,
         networks=_own_network,
     ),
-    Action("deposit_fails", "it cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters),
+    Action(
+        "deposit_fails", "the deposit cannot be credited", deposit_fails, ("deposit",), lambda: bodies.ReasonParameters
+    ),
     Action(
         "invoice_paid",
         "paid and credited",

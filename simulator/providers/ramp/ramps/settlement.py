@@ -184,6 +184,6 @@ ACTIONS = (
         lambda: bodies.TxHashParameters,
         networks=Transaction.received_on,
     ),
-    Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),
+    Action("fail", "the transaction fails", fail, _RAMPS, lambda: bodies.FailureParameters),
     Action("refund", "funds go back", refund, _RAMPS, guard=has_funds, networks=Transaction.paid_on),
 )
