@@ -106,7 +106,7 @@ def docs_page() -> str:
         "",
         *_KINDS,
         "",
-        f"{len(SWITCHES)} points can be [switched](#what-can-be-switched) to an alternative, so you can test how your code "
+        f"{len(SWITCHES)} points can be [switched](#what-can-be-switched) to an alternative, to test how your code "
         "handles it.",
     ]
     for chapter, rows in DECISIONS.items():
@@ -126,7 +126,7 @@ def _entry(entry: Assumption, point: str) -> list[str]:
     if entry.why:
         lines.append(f"- *Why it had to be decided*: {entry.why}")
     lines.append(f"- *Depends on it*: {_sentence(entry.rests_on)}")
-    lines.append("- *The simulator's own*." if entry.own else f"- *Find out*: {entry.find_out}")
+    lines.append("- *About the simulator itself*." if entry.own else f"- *Find out*: {entry.find_out}")
     if entry.id in SWITCHES:
         names = ", ".join(f"`{name}`" for name in SWITCHES[entry.id].alternatives)
         lines.append(f"- *Can be [switched](#what-can-be-switched)* to {names}.")
@@ -138,8 +138,8 @@ def _switched() -> list[str]:
         "",
         "## What can be switched",
         "",
-        '`rampsim serve --assume H14=lapses_after_1h` has every world assume an alternative; `"settings": '
-        '{"assumptions": {"H14": "lapses_after_1h"}}` when a world is made, only that one. `rampsim assumptions` shows '
+        "`rampsim serve --assume H14=lapses_after_1h` switches every world to an alternative. To switch one world, "
+        'create it with `"settings": {"assumptions": {"H14": "lapses_after_1h"}}`. `rampsim assumptions` shows '
         "this list, and `rampsim explore --assumptions -- pytest` runs your tests under one alternative at a time.",
     ]
     for switch in SWITCHES.values():
@@ -156,7 +156,14 @@ def _table(title: str, rows: Iterable[tuple[Assumption, str]]) -> list[str]:
     for own in (False, True):
         cells = [_row(_cells(entry, text)) for entry, text in rows if entry.own is own]
         if cells and own:
-            lines += ["", "The simulator's own:", "", "| id | assumed | depends on it |", "| - | - | - |", *cells]
+            lines += [
+                "",
+                "About the simulator itself:",
+                "",
+                "| id | assumed | depends on it |",
+                "| - | - | - |",
+                *cells,
+            ]
         elif cells:
             lines += ["", "| id | assumed | depends on it | why | how to find out |", "| - | - | - | - | - |", *cells]
     return lines
@@ -176,9 +183,10 @@ def _switches() -> list[str]:
         "",
         "## What can be switched",
         "",
-        "A world can assume otherwise: `settings.assumptions` of `POST /_simulator/worlds` and `PATCH "
-        "/_simulator/settings` names the alternative by the id, and so does `rampsim serve --assume ID=ALTERNATIVE` of "
-        "every world. `rampsim assumptions` and `GET /_simulator/assumptions` show the same list.",
+        "`rampsim serve --assume ID=ALTERNATIVE` switches every world to an alternative. To switch one world, use "(
+            "`settings.assumptions` of `POST /_simulator/worlds` or `PATCH /_simulator/settings`. `rampsim "
+            "assumptions` and `GET /_simulator/assumptions` show the same list."
+        ),
         "",
         "| id | usually | alternatives | ask the service | find out in the sandbox |",
         "| - | - | - | - | - |",

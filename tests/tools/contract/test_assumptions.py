@@ -83,8 +83,8 @@ def test_pattern_without_a_match_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_pages_distinguish_the_two_kinds() -> None:
     for text in (page(), docs_page()):
-        assert "- **About the interface.**" in text
-        assert "- **The simulator's own.**" in text
+        assert "- **About the API.**" in text
+        assert "- **About the simulator itself.**" in text
     chapter = page().partition("## Control interface")[2]
     about, own = (chapter.index(f'<a id="{name}"></a>') for name in ("trace-webhooks", "token-scope"))
-    assert about < chapter.index("The simulator's own:") < own
+    assert about < chapter.index("About the simulator itself:") < own
