@@ -183,10 +183,9 @@ def _switches() -> list[str]:
         "",
         "## What can be switched",
         "",
-        "`rampsim serve --assume ID=ALTERNATIVE` switches every world to an alternative. To switch one world, use "(
-            "`settings.assumptions` of `POST /_simulator/worlds` or `PATCH /_simulator/settings`. `rampsim "
-            "assumptions` and `GET /_simulator/assumptions` show the same list."
-        ),
+        "`rampsim serve --assume ID=ALTERNATIVE` switches every world to an alternative. To switch one world, use "
+        "`settings.assumptions` of `POST /_simulator/worlds` or `PATCH /_simulator/settings`. `rampsim assumptions` "
+        "and `GET /_simulator/assumptions` show the same list.",
         "",
         "| id | usually | alternatives | ask the service | find out in the sandbox |",
         "| - | - | - | - | - |",
