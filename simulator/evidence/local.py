@@ -56,13 +56,7 @@ class Simulators:
         self, assumptions: Mapping[str, str], *, seed: int = 1, scenarios: Sequence[str] | None = None
     ) -> LocalWorld:
         """Create a world with these alternatives. Without `scenarios`, the world has the usual scenarios."""
-        body = {
-            "clock": {"mode": "manual", "now": START},
-            "seed": seed,
-            "settings": {"assumptions": dict(assumptions)},
-            **({} if scenarios is None else {"scenarios": list(scenarios)}),
-        }
-        return LocalWorld(self, self.send("POST", "/_simulator/worlds", body, {}).body)
+        return LocalWorld(self, assumptions, seed=seed, scenarios=scenarios)
 
     def send(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
         raw = b"" if body is None else json.dumps(body).encode()
@@ -97,24 +91,40 @@ class Simulators:
         self._loop.close()
 
 
-class LocalWorld:
-    """One world, which is called with its base URL."""
+class FreshWorld:
+    """A new world of these simulators, which is called with its own keys and steered by the control API."""
 
-    def __init__(self, simulators: Simulators, created: Shown) -> None:
-        self._simulators, self._id = simulators, created["id"]
-        self._environment, keys = next(iter(created["credentials"].items()))
-        self.keys = TOKEN_EXCHANGE.body(keys)
-        self._token = ""
-        self._seen = 0
-        self.account = {
-            **invented(created["clock"]["now"], "1"),
-            "public_key": keys["public_key"],
-            "user_id": created["platform_users"][0]["user_id"],
-            "hook": HOOK,
-            "dead_hook": DEAD_HOOK,
-            "failing_hook": FAILING_HOOK,
+    def __init__(
+        self,
+        simulators: Simulators,
+        assumptions: Mapping[str, str],
+        *,
+        seed: int = 1,
+        begins: str = START,
+        scenarios: Sequence[str] | None = None,
+        observed: Sequence[Shown] = (),
+    ) -> None:
+        body = {
+            "clock": {"mode": "manual", "now": begins},
+            "seed": seed,
+            "settings": {"assumptions": dict(assumptions)},
+            **({} if scenarios is None else {"scenarios": list(scenarios)}),
+            **({"observed": list(observed)} if observed else {}),
         }
-        self.account |= TOOLING.probing().surroundings(self.read)
+        self.simulators = simulators
+        self.created: Shown = simulators.send("POST", "/_simulator/worlds", body, {}).body
+        """The world, as the control API returned it."""
+        self.id: str = self.created["id"]
+        self.environment, keys = next(iter(self.created["credentials"].items()))
+        self.keys: Mapping[str, str] = TOKEN_EXCHANGE.body(keys)
+        self.token, self._seen = "", 0
+
+    def sign_in(self) -> str:
+        """Return the token. Exchange the keys for one if there is none."""
+        if not self.token:
+            answer = self.simulators.send("POST", f"/v1{TOKEN_EXCHANGE.path}", self.keys, {})
+            self.token = TOKEN_EXCHANGE.token_in(answer.body) or ""
+        return self.token
 
     def read(self, path: str) -> Any:
         """Return the body of a GET response."""
@@ -123,38 +133,54 @@ class LocalWorld:
     def call(self, method: str, path: str, body: object, headers: Mapping[str, str], *, obey: bool = True) -> Reply:
         reply = self._once(method, path, body, headers)
         if reply.status == 401 and path != TOKEN_EXCHANGE.path:
-            self._token = ""
+            self.token = ""
             reply = self._once(method, path, body, headers)
         return reply
 
     def _once(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Reply:
-        if not self._token and path != TOKEN_EXCHANGE.path:
-            signed = self._simulators.send("POST", f"/v1{TOKEN_EXCHANGE.path}", self.keys, {})
-            self._token = TOKEN_EXCHANGE.token_in(signed.body) or ""
-        return self._simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {self._token}", **headers})
-
-    def wait(self, until: str) -> bool:
-        return self.control("POST", "/clock/advance", advance_body(until)).status == 200
+        token = self.token if path == TOKEN_EXCHANGE.path else self.sign_in()
+        return self.simulators.send(method, f"/v1{path}", body, {"Authorization": f"Bearer {token}", **headers})
 
     def act(self, action: str, target: str, parameters: Shown) -> bool:
         body = {**({"target": target} if target else {}), **parameters}
         return self.control("POST", action_path(action), body).status < 300
 
     def events(self) -> list[Shown]:
-        rows: list[Shown] = self.control("GET", f"/events?environment={self._environment}", None).body["data"]
+        rows: list[Shown] = self.control("GET", f"/events?environment={self.environment}", None).body["data"]
         new = rows[self._seen :]
         self._seen = len(rows)
         return new
 
+    def control(self, method: str, path: str, body: object) -> Reply:
+        return self.simulators.send(method, f"/_simulator{path}", body, {"X-Simulator-World": self.id})
+
+    def close(self) -> None:
+        self.control("DELETE", f"/worlds/{self.id}", None)
+
+
+class LocalWorld(FreshWorld):
+    """A world as the target of flows."""
+
+    def __init__(
+        self, simulators: Simulators, assumptions: Mapping[str, str], *, seed: int, scenarios: Sequence[str] | None
+    ) -> None:
+        super().__init__(simulators, assumptions, seed=seed, scenarios=scenarios)
+        self.account = {
+            **invented(self.created["clock"]["now"], "1"),
+            "public_key": self.keys["public_key"],
+            "user_id": self.created["platform_users"][0]["user_id"],
+            "hook": HOOK,
+            "dead_hook": DEAD_HOOK,
+            "failing_hook": FAILING_HOOK,
+        }
+        self.account |= TOOLING.probing().surroundings(self.read)
+
+    def wait(self, until: str) -> bool:
+        return self.control("POST", "/clock/advance", advance_body(until)).status == 200
+
     def change_data(self, change: Callable[..., None]) -> None:
         """Give the world other reference data."""
         change(self.read, self.act)
-
-    def control(self, method: str, path: str, body: object) -> Reply:
-        return self._simulators.send(method, f"/_simulator{path}", body, {"X-Simulator-World": self._id})
-
-    def close(self) -> None:
-        self.control("DELETE", f"/worlds/{self._id}", None)
 
 
 def invented(now: str, run: str) -> dict[str, str]:
@@ -179,4 +205,4 @@ def advance_body(until: str) -> dict[str, str]:
     return {"to": until} if until[:4].isdigit() and "T" in until else {"by": until}
 
 
-__all__ = ["LocalWorld", "Simulators", "action_path", "advance_body", "invented"]
+__all__ = ["FreshWorld", "LocalWorld", "Simulators", "action_path", "advance_body", "invented"]

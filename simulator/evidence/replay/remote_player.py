@@ -21,7 +21,7 @@ class RemotePlayer:
 
     def __init__(self, base_url: str, keys: tuple[str, str]) -> None:
         self._service = RemoteService(base_url, keys, calls=_MOST_CALLS, live_keys=LIVE_KEYS)
-        self._keys = {"public_key": keys[0], "secret_key": keys[1]}
+        self.keys = {"public_key": keys[0], "secret_key": keys[1]}
         self.base_ms = time.time_ns() // 1_000_000
         self.run = f"compare-{self.base_ms}-"
         """Makes idempotency keys unique."""
@@ -34,9 +34,6 @@ class RemotePlayer:
             self._service.ensure_signed_in()
         reply = self._service.call(method, path, loads(raw) if raw else None, given)
         return Answered(reply.status, tuple(reply.headers.items()), dumps(reply.body))
-
-    def keys(self) -> Shown:
-        return self._keys
 
     def renew(self) -> None:
         pass  # the service has signed in again

@@ -56,9 +56,8 @@ class Player(Protocol):
     strangers: Sequence[str]
     """The ids of other accounts' resources that the account can refer to."""
 
-    def keys(self) -> Shown:
-        """Return the account's key pair."""
-        ...
+    keys: Mapping[str, str]
+    """The account's key pair."""
 
     def cause(self, event: str) -> bool:
         """Cause an event about the account. Return False if that is impossible."""
@@ -243,7 +242,7 @@ class _Replay:
         body = with_texts(recorded.request, self._named)
         is_accepted = recorded.status is not None and recorded.status < 300
         if recorded.path == TOKEN_EXCHANGE.path and is_accepted and isinstance(body, dict):
-            body = {**body, **self._player.keys()}
+            body = {**body, **self._player.keys}
         if is_accepted and isinstance(body, dict) and isinstance(body.get("url"), str):
             body = {**body, "url": self._player.hook()}
         return dumps(body)
