@@ -369,15 +369,14 @@ def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
     """The codes that are written, and those of the rows that a file names: `A_CODE`."""
     yield from _codes_written(path)
     for name in nodes_of(path, ast.Name):
-        if path.name not in ("errors.py", "states.py") and name.id.isupper() and name.id.lower() in vocabulary().errors:
+        if path.name != "states.py" and name.id.isupper() and name.id.lower() in vocabulary().errors:
             yield name.lineno, name.id.lower()
 
 
 def test_a_room_names_its_errors_by_their_codes_and_declares_them_all() -> None:
     for room in ROOMS:
-        paths = [folder_of(room) / name for name in ("errors.py", "states.py")]
-        path = next((path for path in paths if path.exists()), None)
-        module = path and import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        path = folder_of(room) / "states.py"
+        module = path.exists() and import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         rows = {name: row for name, row in vars(module or room).items() if isinstance(row, ErrorCode)}
         assert tuple(rows.items()) == tuple((row.code.upper(), row) for row in room.errors), room.name
 

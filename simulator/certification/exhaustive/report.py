@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path as FilePath
 
-from simulator.certification.exhaustive.claims import claim
 from simulator.certification.exhaustive.running import FlowReport
 from simulator.certification.exhaustive.scenario import Trace
-from simulator.certification.exhaustive.search import Finding
+from simulator.certification.exhaustive.search import Finding, claim
 from simulator.engine.text.json import JsonObject
 from simulator.engine.text.reports import Case, Failure, counted
 

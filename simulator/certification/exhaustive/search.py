@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from simulator.certification.exhaustive.bounds import BEFORE_ANSWER, LOST, MOVES, SETTLE, Bounds, Counts, Move, Path
+from simulator.engine.text.reports import counted
 from simulator.kernel.dataclass import dataclass
 
 ORDER_DEPENDENT = "order-dependent"
@@ -193,3 +194,15 @@ class Search:
             missing=missing,
             findings=tuple(self._findings.values()),
         )
+
+
+def claim(result: Result, *, has_job: bool) -> str:
+    """Return the sentence that a run without findings supports. `has_job`: a settle job ran at the end of each path."""
+    bounds = result.bounds
+    copies = f"up to {counted(bounds.copies, 'copy', 'copies')} of these {counted(len(bounds.events), 'event')}"
+    limit = "" if not result.is_cut else f" with at most {counted(result.depth, 'delivery', 'deliveries')}"
+    job = "with your settle job at the end" if has_job else "without a settle job"
+    size = f"{counted(result.states, 'state')}, {counted(result.edges, 'edge')}"
+    return (
+        f"For every order of {copies}{limit}, {job}, your books equal the ledger, even if deliveries are lost. {size}."
+    )

@@ -6,9 +6,10 @@ They are collected and checked when a simulator is created.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from simulator.engine.rows.action import ActionTable
 from simulator.engine.rows.by_name import by_name
@@ -21,10 +22,49 @@ from simulator.engine.rows.provider import Provider
 from simulator.engine.rows.room import kinds_in_order
 from simulator.engine.rows.service import Service
 from simulator.engine.text.enums import ENVIRONMENT, EVENT, NETWORK
-from simulator.engine.vocabulary.chapter import chapter
 from simulator.engine.vocabulary.subjects import Subject, is_end, subjects_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
+
+
+class Placed(Protocol):
+    """A row that can name the row that it follows."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def after(self) -> str: ...
+
+
+RowT = TypeVar("RowT", bound=Placed)
+
+
+def chapter(what: str, rooms: Iterable[Iterable[RowT]]) -> dict[str, RowT]:
+    """Return the rows of all packages by name.
+
+    Each row comes after the row that it names, or otherwise after the previous row in its package. Raise `ValueError`
+    for duplicate names and for circular orders. If the named row is in a missing package, the row keeps its position in
+    its own package.
+    """
+    groups = [list(rows) for rows in rooms]
+    known = by_name(what, (row for rows in groups for row in rows), lambda row: row.name)
+    chosen, usual = defaultdict[str, list[RowT]](list), defaultdict[str, list[RowT]](list)
+    for rows in groups:
+        before = ""
+        for row in rows:
+            (chosen[row.after] if row.after in known else usual[before]).append(row)
+            before = row.name
+
+    def behind(name: str) -> Iterator[RowT]:
+        for row in (*chosen[name], *usual[name]):
+            yield row
+            yield from behind(row.name)
+
+    found = {row.name: row for row in behind("")}
+    if len(found) != len(known):
+        raise ValueError(f"these {what} depend on each other in a circle: {', '.join(known.keys() - found.keys())}")
+    return found
 
 
 class Vocabulary(Service):

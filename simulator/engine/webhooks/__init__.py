@@ -27,8 +27,6 @@ from simulator.engine.webhooks.delivery.faults import awaited
 from simulator.engine.webhooks.delivery.queue import end_fault, recipients, report, resend
 from simulator.engine.webhooks.emails import EmailEntry, emails
 from simulator.engine.webhooks.emitting import emit_example
-from simulator.engine.webhooks.errors import ERRORS
-from simulator.engine.webhooks.events import EVENTS
 from simulator.engine.webhooks.keys import (
     KEYS,
     prepare,
@@ -55,7 +53,7 @@ from simulator.engine.webhooks.records import (
     Outcome,
     delivery_id,
 )
-from simulator.engine.webhooks.states import WEBHOOK
+from simulator.engine.webhooks.states import ERRORS, EVENTS, WEBHOOK
 from simulator.engine.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.kernel.world import TimerRow
 

@@ -20,10 +20,9 @@ from simulator.engine.vocabulary.vocabulary import vocabulary_of
 from simulator.engine.webhooks import bodies, shapes
 from simulator.engine.webhooks.delivery.attempts import cancel_planned, discard_pending
 from simulator.engine.webhooks.delivery.deliveries import deliveries_of, endpoints
-from simulator.engine.webhooks.errors import INVALID_WEBHOOK_URL, UNSUPPORTED_EVENT
 from simulator.engine.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.engine.webhooks.records import ALL_EVENTS, DELIVERY_MEANINGS, ENDPOINTS, TESTED, Webhook
-from simulator.engine.webhooks.states import MEANINGS, WEBHOOK
+from simulator.engine.webhooks.states import INVALID_WEBHOOK_URL, MEANINGS, UNSUPPORTED_EVENT, WEBHOOK
 from simulator.engine.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.engine.worlds.settings import assumes
 from simulator.kernel.copying import replace

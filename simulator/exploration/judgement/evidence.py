@@ -11,13 +11,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
 from simulator.engine.vocabulary.bases import split_base
-from simulator.exploration.judgement.normalisation import same
 from simulator.exploration.runs.tasks import Document
 from simulator.host import vocabulary
 
 if TYPE_CHECKING:
     from simulator.exploration.runs.armed import ArmedWorld
     from simulator.testing.worlds import World
+import re
+
+_CHANGES = (
+    (re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d+"), r"\1:PORT"),
+    (re.compile(r"\bx\d+-\d+-[br][\w-]*"), "WORLD"),
+    (re.compile(r"\bat 0x[0-9a-f]{6,}"), "at ADDRESS"),
+    (re.compile(r"\bpytest-of-[^/\s]+/pytest-\d+/([\w.-]*?)\d+\b"), r"pytest/\1"),
+)
+"""Patterns and their replacements: local ports, world ids, memory addresses, pytest's temporary directories."""
+
+
+def same(text: str) -> str:
+    """Normalise a string so that it is the same each time a test runs under the same fault."""
+    for pattern, instead in _CHANGES:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def same_result(result: dict[str, Any]) -> dict[str, Any]:
+    """Normalise a run's result: the failure, the reason why records are unreadable, and the history."""
+    result = {**result, "failure": same(result["failure"])}
+    evidence = result["evidence"]
+    if evidence:
+        told: dict[str, Any] = {name: same(evidence[name]) for name in ("unread",) if evidence.get(name)}
+        if "timeline" in evidence:
+            told["timeline"] = [[*row[:-1], same(row[-1])] for row in evidence["timeline"]]
+        result["evidence"] = {**evidence, **told}
+    return result
+
 
 Found = dict[str, Any]
 """Plain JSON, because a worker sends the evidence to the process that determines the verdict."""

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import IO, Protocol
 
 from simulator.engine.text.json import JsonObject
-from simulator.exploration.judgement.normalisation import same_result
+from simulator.exploration.judgement.evidence import same_result
 from simulator.exploration.plans import waiting
 from simulator.exploration.runs.aftermath import Hooks
 from simulator.exploration.runs.armed import variables

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.exploration.judgement.normalisation import same
+from simulator.exploration.judgement.evidence import same
 from tests.measured import measured
 from tests.tools.exploration.suite import PYTEST, Explored, explore, explore_apart
 

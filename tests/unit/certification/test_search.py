@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from simulator.certification.exhaustive.bounds import MOVES, Bounds, Move, Path
-from simulator.certification.exhaustive.claims import claim
-from simulator.certification.exhaustive.search import Outcome, Play, Result, Search
+from simulator.certification.exhaustive.search import Outcome, Play, Result, Search, claim
 
 Receiver = Callable[[Path, Bounds], Outcome]
 FIVE = ("made", "asked", "moving", "done", "returned")

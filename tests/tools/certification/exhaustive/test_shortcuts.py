@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.certification.exhaustive.claims import claim
+from simulator.certification.exhaustive.search import claim
 from tests.support import whole
 from tests.tools.certification.exhaustive.conftest import Search
 from tests.tools.certification.exhaustive.counterexamples import CHOSEN, FILE, PAGE, example_of, page
