@@ -173,8 +173,7 @@ def expire_invoice(world: World, timer: Timer) -> None:
 
 
 def payment_failed(world: World, environment: str, payment_request: str) -> None:
-    """Handle a failed payment of an invoice. If the invoice's time ran out while the payment was in flight, expire it
-    now.
+    """Expire an invoice after a failed payment, if its time ran out while the payment was in flight.
 
     An invoice with time left stays pending, and its timer stays scheduled (decision S13).
     """

@@ -69,7 +69,7 @@ def match(
     order (decision M9).
 
     `currency` is the currency of the amount (decision M2). `network` is a canonical name, and `payment_method` can have
-    either spelling. This function does not check limits, `check_limits` does. Raise `ApiError` unsupported_pair if no
+    either spelling. Limits are checked in `check_limits`, not here. Raise `ApiError` unsupported_pair if no
     product matches, and missing_parameter if the product depends on the payment method and none is given.
     """
     wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)

@@ -1,4 +1,4 @@
-"""Creation of recurring payments: checks of the type, amount, source and recipient.
+"""Creation of recurring payments, with checks on the type, amount, source and recipient.
 
 Section "Recurring payments" of the specification; decisions S21 and S23.
 """

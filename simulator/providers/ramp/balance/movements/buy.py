@@ -104,7 +104,7 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
 )
 def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
     """Executes an active buy quote and returns payment instructions. For mobile money, the payer receives a prompt on
-    the phone. For a bank transfer, the payer sends the fiat to the account in `payment_instructions` and states the
+    the phone. For a bank transfer, the payer sends the fiat to the account in `payment_instructions` and includes the
     reference given there. The purchase stays `pending` until the payment arrives. Then the balance is credited. The
     purchase counts towards the account limits.
     """
