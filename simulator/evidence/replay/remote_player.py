@@ -21,7 +21,7 @@ class RemotePlayer:
 
     def __init__(self, base_url: str, keys: tuple[str, str]) -> None:
         self._service = RemoteService(base_url, keys, calls=_MOST_CALLS, live_keys=LIVE_KEYS)
-        self.keys = {"public_key": keys[0], "secret_key": keys[1]}
+        self.keys: Mapping[str, str] = {"public_key": keys[0], "secret_key": keys[1]}
         self.base_ms = time.time_ns() // 1_000_000
         self.run = f"compare-{self.base_ms}-"
         """Makes idempotency keys unique."""
