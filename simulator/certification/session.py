@@ -92,7 +92,7 @@ class Claim:
     history: str
     """A description of the order's events."""
     alternatives: tuple[tuple[str, ...], ...] = ()
-    """Alternative sets of names. The records are correct if all names of one set together have the amount."""
+    """Alternative sets of names. The records are correct if the amounts for one set add up to the amount."""
     is_optional: bool = False
     """Whether the application's records may omit the order."""
 

@@ -3,7 +3,7 @@
 All deliveries about one object are withheld during the test and delivered afterwards. Every order is tried in which
 each event occurs at most `copies` times. Two sequences lead to the same state if they contain the same deliveries,
 the last one got the same response, and the books are equal. Each delivery is tried once from each state, so the
-number of runs grows with the states and not with the sequences.
+number of runs depends on the number of states, not of sequences.
 """
 
 from __future__ import annotations

@@ -130,7 +130,10 @@ def _fits(patch: Path, bases: Iterable[Path]) -> Path:
 
 
 def _refuse_ways_back(settings: Settings, top: Path) -> None:
-    """Raise StopExploring for arguments with the original directory's absolute path, because they would run there."""
+    """Raise StopExploring for arguments with the original directory's absolute path.
+
+    The command would use the original directory instead of the copy.
+    """
     hooks = (settings.hooks.settle, settings.hooks.books)
     words = [*settings.command, *(str(hook) for hook in hooks if hook is not None)]
     for word in words:

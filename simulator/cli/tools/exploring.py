@@ -270,7 +270,7 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
-    """Return how long books may disagree during a test in simulated milliseconds, or None without `--during`."""
+    """Return the time in simulated milliseconds for which books may disagree, or None without `--during`."""
     from simulator.exploration.runs.running import executable, is_pytest
 
     if not during:

@@ -258,7 +258,7 @@ class Inference:
         return {one for one, fields in forms.items() if len(fields) >= _MANY_FIELDS and one not in others}
 
     def _predictions(self, case: Case, decided: Mapping[str, str]) -> dict[str, dict[str, Run]]:
-        """Return the runs for each assumption that a recording consults, by side."""
+        """Return the runs of a recording by assumption and side, for each assumption that its replay consults."""
         consulted = case.run(self._world(decided)).consulted
         return {
             one: {side: case.run(self._world(decided, **{one: side})) for side in self._sides[one]}

@@ -81,7 +81,7 @@ class Keeper(NamedTuple):
 
 
 def directory(config: pytest.Config) -> Path:
-    """Return the directory for files. Git ignores it."""
+    """Return the directory for scenarios and saved worlds. Git ignores this directory."""
     path = config.rootpath / DIRECTORY
     if not path.is_dir():
         path.mkdir(exist_ok=True)
