@@ -76,7 +76,7 @@ def next_days(inside: Inside) -> dict[str, Any]:
     return {"fired": fired, "events": events, "resources": resources}
 
 
-def test_it_goes_on_as_it_did(inside: Inside) -> None:
+def test_it_continues_as_before(inside: Inside) -> None:
     expected, found = read("next_days.json.gz"), next_days(inside)
     assert found["fired"] == expected["fired"]
     for name in ("events", "resources"):

@@ -132,7 +132,7 @@ def test_worlds_that_begin_at_one_moment_share_the_rows_of_their_opening(simulat
     assert {entry.at_ms for entry in later.ledger.entries()} == {first.now_ms + 1}
 
 
-def test_a_token_file_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
+def test_a_missing_token_file_is_reported_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"--control-tokens: .*nowhere.* cannot be read: No such file"):
         create_app(Config(clock="manual", control_tokens=tmp_path / "nowhere"))
 

@@ -60,7 +60,7 @@ def test_files_outside_the_sources_do_not_count(source: Path) -> None:
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"no pickle", pickle.dumps("another")])
-def test_a_spoilt_file_is_replaced(spoilt: bytes, asked: Callable[[str], str], tmp_path: Path) -> None:
+def test_a_damaged_file_is_replaced(spoilt: bytes, asked: Callable[[str], str], tmp_path: Path) -> None:
     asked("first")
     (file,) = files(tmp_path)
     file.write_bytes(spoilt)

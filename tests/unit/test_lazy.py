@@ -78,7 +78,7 @@ def test_a_name_imported_from_a_module_runs_it_at_once(package: tuple[str, Make]
     assert importlib.import_module(name).ran == ["a"]
 
 
-def test_a_member_that_is_not_there_is_said_as_of_any_module(package: tuple[str, Make]) -> None:
+def test_a_missing_name_raises_as_in_any_module(package: tuple[str, Make]) -> None:
     name, make = package
     make("a", "X = 1")
     with pytest.raises(AttributeError, match="has no attribute 'Y'"):
@@ -131,7 +131,7 @@ def test_run_all_skips_a_module_of_an_absent_extra(package: tuple[str, Make]) ->
         _ = a.b.X
 
 
-def test_run_all_reports_a_module_of_its_own_that_is_absent(package: tuple[str, Make]) -> None:
+def test_run_all_reports_an_absent_module_of_the_package(package: tuple[str, Make]) -> None:
     name, make = package
     make("a", f"import {name}.none_of_mine")
     _module(name, "a")

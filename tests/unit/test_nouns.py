@@ -71,7 +71,7 @@ def test_no_file_has_other_nouns_of_the_ramp_than_the_list_says() -> None:
     assert _counted() == allowed, "python -m tests.nouns PATH shows the lines"
 
 
-def test_tools_keep_few_and_each_file_says_why() -> None:
+def test_few_tools_contain_nouns_and_each_file_says_why() -> None:
     assert sum(count for count, _ in TOOLS.values()) <= MOST_OF_TOOLS
     assert all(reason for _, reason in TOOLS.values())
     assert [path for path in TOOLS if path.startswith(("simulator/kernel/", "simulator/engine/"))] == []

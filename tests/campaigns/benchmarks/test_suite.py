@@ -37,7 +37,7 @@ def results_of(*samples: tuple[str, str, float, int]) -> Results:
     return Results([Sample(row, subject, value, 7.0, size) for row, subject, value, size in samples])
 
 
-def test_every_row_has_a_name_of_its_own_and_a_scene_that_measures_it() -> None:
+def test_every_row_has_a_unique_name_and_a_scene() -> None:
     names = [row.name for row in ROWS]
     assert len(set(names)) == len(names)
     assert set(names).isdisjoint(set(SCENES) - set(names))

@@ -173,7 +173,7 @@ def endless_payment(world: Remote) -> str:
     return found
 
 
-def test_an_advance_can_be_called_off(default: Remote) -> None:
+def test_an_advance_can_be_cancelled(default: Remote) -> None:
     world = default.another(scenarios=["autopilot"])
     payment = endless_payment(world)
     answers: list[httpx.Response] = []
@@ -334,7 +334,7 @@ def test_making_a_recording_blocks_no_request(server: Server, world: Remote) -> 
     assert seconds < 2
 
 
-def test_a_pattern_that_takes_for_ever_is_never_tried(world: Remote) -> None:
+def test_a_pattern_that_takes_forever_is_never_tried(world: Remote) -> None:
     rule = "{on: transaction.created, where: {request.reference: {matches: '^(a+)+$'}}, do: []}"
     kept = upload(world, f"name: bomb\nrules: [{rule}]")
     assert kept.status in (201, 400)

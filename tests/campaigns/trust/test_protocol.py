@@ -35,7 +35,7 @@ def test_a_seed_that_breaks_a_promise_where_something_is_missing_breaks_none_whe
     play(seed)
 
 
-def test_a_run_is_of_its_seed_alone() -> None:
+def test_a_run_depends_only_on_its_seed() -> None:
     first, second = play(7), play(7)
     assert (first.steps, first.loop.now, first.went_wrong) == (second.steps, second.loop.now, second.went_wrong)
     assert [row.journal for row in first.database.rows.values()] == [

@@ -115,7 +115,7 @@ def test_flags_choose_by_id_and_name() -> None:
     )
 
 
-def test_a_flag_that_chooses_nothing_ends_the_command_in_words() -> None:
+def test_a_flag_that_selects_nothing_is_an_error() -> None:
     given = ("H14", "H140=lapses_after_1h", "H14=lapses_after_1hour", "H1=creating_answers_200")
     ended = CliRunner().invoke(main, ["serve", *(f"--assume={one}" for one in given)])
     assert ended.exit_code == 2

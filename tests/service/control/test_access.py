@@ -234,7 +234,7 @@ def test_a_document_cannot_take_existing_keys(teams: dict[str, Bearer], b: Beare
     )
 
 
-def test_every_world_has_inboxes_of_its_own(teams: dict[str, Bearer], b: Bearer) -> None:
+def test_every_world_has_its_own_inboxes(teams: dict[str, Bearer], b: Bearer) -> None:
     mine = teams["team-a"].another(id="team-a-inbox", replace=True)
     url = f"{mine.origin}/_simulator/inbox/hooks"
     before = b.control("GET", "/inbox/hooks").body

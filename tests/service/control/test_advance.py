@@ -109,7 +109,7 @@ def test_an_advance_ends_when_its_caller_has_gone(world: Remote) -> None:
         assert time.monotonic() < ends, "the advance goes on without its caller"
 
 
-def test_waiting_for_a_receiver_is_called_off_too(world: Remote) -> None:
+def test_a_wait_for_a_receiver_is_cancelled_too(world: Remote) -> None:
     entered, leave = Event(), Event()
 
     def hang(_: Any) -> int:

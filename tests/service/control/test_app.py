@@ -48,7 +48,7 @@ def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
 
 
-def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
+def test_an_id_may_be_a_separate_path(world: Remote) -> None:
     """`/events/wait` is a call of its own, but in `/events/{id}/resend` `wait` can be an id."""
     answer = world.control("POST", "/events/wait/resend")
     assert (answer.status, answer.body["error"]["message"]) == (

@@ -28,7 +28,7 @@ def test_a_message_belongs_to_the_world_whose_delivery_it_is(world: Remote) -> N
     assert bodies(world, path) == [row["body"] for row in other.control("GET", path).body["data"]]
 
 
-def test_message_sent_by_hand_belongs_to_its_world_or_default(world: Remote) -> None:
+def test_manual_message_belongs_to_its_world_or_default(world: Remote) -> None:
     path, mine = f"/inbox/hand-{world.world['id']}", world.world["id"]
     world.call("POST", f"{world.origin}/_simulator{path}", content=b"nobody's")
     world.control("POST", path, content=b"mine")

@@ -51,7 +51,7 @@ def test_calls_are_counted_by_operation_and_status(server: tuple[Remote, Applica
     assert of(samples, "rampsim_request_duration_seconds_sum", operation="create_quote") > 0
 
 
-def test_counts_go_on_when_their_world_has_ended(server: tuple[Remote, Application]) -> None:
+def test_counts_continue_when_their_world_has_ended(server: tuple[Remote, Application]) -> None:
     """A falling counter would look like a restart of the server."""
     world, _ = server
     world.api("POST", "/quotes", QUOTE)

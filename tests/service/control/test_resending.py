@@ -67,7 +67,7 @@ def test_one_endpoint_gets_it_alone(world: Remote, event: dict[str, Any]) -> Non
         ({"acknowledgement_lost": True}, ["acknowledgement_lost"], True),
     ],
 )
-def test_it_goes_with_a_fault_once(
+def test_it_applies_once_with_a_fault(
     world: Remote, event: dict[str, Any], deliver: dict[str, Any], faults: list[str], genuine: bool
 ) -> None:
     one = {"endpoint_id": event["endpoints"]["all"]}

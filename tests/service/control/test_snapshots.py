@@ -272,7 +272,7 @@ def test_fork_has_the_state_of_the_snapshot_and_new_keys(autopilot_world: Remote
     assert len(tokens) == 1, "only the one that was just asked for"
 
 
-def test_a_fork_goes_on_as_the_original_would(autopilot_world: Remote) -> None:
+def test_a_fork_continues_as_the_original_would(autopilot_world: Remote) -> None:
     onramp(autopilot_world)
     fork = autopilot_world.another(from_snapshot=snapshot(autopilot_world)["id"])
 
@@ -341,7 +341,7 @@ def test_a_fork_is_reset_to_a_fresh_world_with_its_own_keys(world: Remote) -> No
     assert fork.event_types() == []
 
 
-def test_a_fork_of_a_fork_has_keys_of_its_own_again(world: Remote) -> None:
+def test_a_fork_of_a_fork_has_its_own_keys(world: Remote) -> None:
     fork = world.another(from_snapshot=snapshot(world)["id"])
     second = fork.another(from_snapshot=snapshot(fork)["id"])
     keys = [remote.world["credentials"]["sandbox"]["public_key"] for remote in (world, fork, second)]
@@ -425,7 +425,7 @@ def test_a_document_that_is_refused_changes_nothing(autopilot_world: Remote) -> 
     )
 
 
-def test_a_fresh_process_goes_on_exactly_as_the_first(autopilot_world: Remote, http: httpx.Client) -> None:
+def test_a_fresh_process_continues_exactly_as_the_first(autopilot_world: Remote, http: httpx.Client) -> None:
     busy_morning(autopilot_world, *inboxes(autopilot_world))
     document = state(autopilot_world)
     with another_process(http) as second:

@@ -124,7 +124,7 @@ def test_origin_shows_the_creating_request_and_the_bound_scenario(world: Remote)
     assert story(world, quote(world)["id"])["origin"]["scenario"] is None
 
 
-def test_deliveries_are_those_of_its_own_events(world: Remote, origin: str) -> None:
+def test_deliveries_contain_only_its_own_events(world: Remote, origin: str) -> None:
     url = f"{origin}/_simulator/inbox/story"
     world.control("PUT", "/inbox/story", {"respond": [200, 200, 500, 200]})
     endpoint = world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).body

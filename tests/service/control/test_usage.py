@@ -90,5 +90,5 @@ def test_the_default_world_stays(server: tuple[Remote, Later]) -> None:
 
 
 @pytest.mark.parametrize(("body", "code"), [({}, "missing_parameter"), ({"idle": "1M"}, "invalid_parameter")])
-def test_how_long_has_to_be_said(server: tuple[Remote, Later], body: dict[str, Any], code: str) -> None:
+def test_the_duration_is_required(server: tuple[Remote, Later], body: dict[str, Any], code: str) -> None:
     assert server[0].control("POST", "/prune", body).refusal == (400, code, "idle")

@@ -239,7 +239,7 @@ def test_well_known_headers_have_one_spelling() -> None:
     run(scenario())
 
 
-def test_each_request_has_a_connection_of_its_own() -> None:
+def test_each_request_has_its_own_connection() -> None:
     """Receivers that serve one connection at a time, or close early, get every request."""
 
     async def scenario() -> None:
@@ -347,7 +347,7 @@ def test_a_name_is_checked_against_the_policy_of_its_world(monkeypatch: pytest.M
     run(scenario())
 
 
-def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_connection_uses_the_checked_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decision W3."""
     resolving(monkeypatch, "127.0.0.1")
 

@@ -176,7 +176,7 @@ def deliveries(world: Remote, **query: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_retries_of_a_webhook_go_on_where_they_were(path: Path) -> None:
+def test_retries_of_a_webhook_continue_where_they_were(path: Path) -> None:
     with kept(path) as (world, _):
         world.control("PUT", "/inbox/shop", {"respond": [200, 500]})
         hook = world.api("POST", "/webhooks", {"url": f"{world.origin}/_simulator/inbox/shop", "events": ["*"]})

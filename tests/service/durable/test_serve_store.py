@@ -39,7 +39,7 @@ def refusal_of(*words: str) -> str:
     return done.output.strip()
 
 
-def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
+def test_a_server_that_is_killed_continues_where_it_was(path: Path) -> None:
     words = ("--port", "0", "--clock", "manual", "--seed", "7", "--store", url_of(path))
     with process(*words) as (server, lines), new_client() as client:
         origin = lines[-1].removeprefix("Ready on ")
@@ -251,7 +251,7 @@ main(["serve", "--port", "0", "--store", sys.argv[1]])
 """
 
 
-def test_start_on_a_full_disk_says_so(path: Path) -> None:
+def test_start_on_a_full_disk_is_reported(path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL_START, url_of(path)], cwd=ROOT, capture_output=True, text=True, timeout=60
     )

@@ -125,7 +125,7 @@ def test_a_row_that_was_written_several_times_in_a_turn_is_written_once() -> Non
     assert gathering.take(CLOCK, 0).writes == {}
 
 
-def test_what_is_beside_the_tables_comes_back(tmp_path: Any) -> None:
+def test_state_outside_the_tables_is_restored(tmp_path: Any) -> None:
     blueprint = Blueprint(
         "w", 2**63 - 1, "scaled", 17, Decimal("2.5"), ("autopilot",), keys_of="other", at_wall_time=True
     )

@@ -120,7 +120,7 @@ def test_a_snapshot_keeps_how_often_each_key_has_failed(world: Remote) -> None:
     assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "b"}).status == 503
 
 
-def test_a_forgotten_key_lets_the_work_be_done_again(world: Remote) -> None:
+def test_a_deleted_key_allows_the_call_to_be_processed_again(world: Remote) -> None:
     put(world, match={"path": "/wallet/send"}, key_forgotten=True, times=1)
     key = {"Idempotency-Key": "a"}
     first = world.api("POST", "/wallet/send", SEND, key)

@@ -139,7 +139,7 @@ def test_s22_a_step_held_beyond_the_end_of_time_is_skipped(world: Remote) -> Non
     assert [row["action"] for row in world.control("GET", "/scenarios/late").body["skipped"]] == ["deposit_arrives"]
 
 
-def test_s22_actions_by_hand_still_act_while_the_network_is_down(autopilot_world: Remote) -> None:
+def test_s22_manual_actions_work_while_the_network_is_down(autopilot_world: Remote) -> None:
     sent = send(autopilot_world)
     network(autopilot_world, "down")
     assert autopilot_world.act("broadcast", sent).status == 200
@@ -195,7 +195,7 @@ def test_s22_one_environment_does_not_hold_the_other(autopilot_world: Remote) ->
     assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_rule_that_goes_on_after_a_held_step_waits_with_it(world: Remote) -> None:
+def test_s22_a_rule_that_continues_after_a_held_step_waits_with_it(world: Remote) -> None:
     world.control("PUT", "/scenarios/active", {"names": ["deposit-arrives"]})
     ramp = offramp(world)
     network(world, "down")

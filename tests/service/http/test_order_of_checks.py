@@ -95,7 +95,7 @@ def test_h2_mistakes_are_reported_one_by_one_in_order(world: Remote) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
-def test_h2_a_used_quote_says_so_whatever_else_has_changed(world: Remote, kind: str) -> None:
+def test_h2_a_used_quote_says_so_regardless_of_other_changes(world: Remote, kind: str) -> None:
     quote_id = quote(world, kind)
     assert use(world, kind, quote_id).status == 201
     spoil(world)
@@ -104,7 +104,7 @@ def test_h2_a_used_quote_says_so_whatever_else_has_changed(world: Remote, kind: 
 
 
 @pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
-def test_h2_an_expired_quote_says_so_whatever_else_has_changed(world: Remote, kind: str) -> None:
+def test_h2_an_expired_quote_says_so_regardless_of_other_changes(world: Remote, kind: str) -> None:
     quote_id = quote(world, kind)
     world.advance(by="30m")
     spoil(world)

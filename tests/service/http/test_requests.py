@@ -93,7 +93,7 @@ def test_no_body_counts_as_an_empty_object_where_no_field_is_required(world: Rem
         assert (refused.status, refused.code) == (400, "invalid_request")
 
 
-def test_each_environment_has_a_base_and_data_of_its_own(world: Remote) -> None:
+def test_each_environment_has_its_own_base_url_and_data(world: Remote) -> None:
     """Decision H16: nothing that is made under one base is seen under the other, whose events are live."""
     bases = {"sandbox": f"{world.origin}/v1", "production": f"{world.origin}/production/v1"}
     assert {name: world.base(name) for name in bases} == bases

@@ -169,7 +169,7 @@ def test_a_secret_that_was_kept_is_masked_wherever_it_is_shown(world: Remote) ->
         assert [one for one in secrets if one in control(world, "GET", path).text] == []
 
 
-def test_a_key_is_shown_to_whom_it_is_made_for(world: Remote) -> None:
+def test_a_key_is_shown_to_its_owner_only(world: Remote) -> None:
     made = control(world, "POST", "/actions/create_key", json={}).json()["resource"]
     assert made["secret_key"].startswith("sk_test_")
     assert control(world, "POST", "/actions/rotate_webhook_key", json={}).json()["resource"]["webhook_key"] != "***"

@@ -31,7 +31,7 @@ def parts(headers: list[dict[str, str]]) -> list[list[str]]:
     return [row["traceparent"].split("-") for row in headers]
 
 
-def test_webhooks_go_on_with_the_trace_by_spans_of_their_own(world: Remote) -> None:
+def test_webhooks_continue_the_trace_with_their_own_spans(world: Remote) -> None:
     made = world.another(scenarios=[])
     onramp, headers = traced(made, HEADERS, "traced")
     found = parts(headers)

@@ -36,7 +36,7 @@ def test_the_test_client_of_starlette_calls_both_interfaces() -> None:
         assert client.get("/nowhere").json()["error"]["code"] == "not_found"
 
 
-def test_without_its_lifespan_it_works_all_the_same() -> None:
+def test_without_its_lifespan_it_works_anyway() -> None:
     """A running clock then runs from its first call on."""
 
     async def scenario() -> None:

@@ -176,7 +176,7 @@ async def written(outgoing: Outgoing, method: str = "GET", cut: Callable[[], Non
         (304, "GET", None, b""),
     ],
 )
-def test_an_answer_says_how_long_it_is_where_it_has_content(
+def test_a_response_with_content_has_a_content_length(
     status: int, method: str, length: bytes | None, body: bytes
 ) -> None:
     start, *rest = asyncio.run(written(Outgoing(status, b"{}", {"X-Request-Id": "req_1"}), method))

@@ -164,7 +164,7 @@ def test_a_value_that_is_not_one_of_few_is_refused_with_those(agent: Agent) -> N
     assert "payout-fails-and-refunds" in agent.refused("scenario", do="run", name="payout-fails-and-refund")["allowed"]
 
 
-def test_lists_go_on_by_their_cursor_until_all_was_seen(agent: Agent) -> None:
+def test_lists_continue_by_their_cursor_until_all_was_seen(agent: Agent) -> None:
     for _ in range(6):
         agent.offramp()
     seen: list[str] = []

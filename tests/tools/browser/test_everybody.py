@@ -23,9 +23,7 @@ def autopilot_world(origin: str, http: httpx.Client) -> Remote:
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_panel_shuts_anybody_out_or_is_wider_than_its_screen(
-    screen: Screen, scheme: Scheme, size: tuple[int, int]
-) -> None:
+def test_every_panel_is_accessible_and_fits_its_screen(screen: Screen, scheme: Scheme, size: tuple[int, int]) -> None:
     screen.turn(scheme, size)
     screen.open()
     # What does not differ between light and dark is looked at once.

@@ -40,7 +40,7 @@ def test_a_dialog_begins_at_its_first_field_and_gives_the_focus_back(screen: Scr
     expect(button).to_be_focused()
 
 
-def test_where_the_button_of_an_action_goes_away_its_story_has_the_focus(screen: Screen) -> None:
+def test_after_an_action_the_detail_has_the_focus(screen: Screen) -> None:
     onramp(screen.world, "order-1")
     page = screen.open("#/resources")
     page.get_by_role("link", name="order-1").click()
@@ -62,7 +62,7 @@ def test_an_irreversible_action_needs_more_than_two_enters(screen: Screen) -> No
     assert screen.world.event_types()
 
 
-def test_a_world_that_is_not_there_is_said_once_and_can_be_made(screen: Screen) -> None:
+def test_a_missing_world_is_reported_once_and_can_be_created(screen: Screen) -> None:
     page = screen.page
     page.goto(f"{screen.world.origin}/_simulator/dashboard?world=never-made#/resources")
     expect(page.get_by_text("The world never-made does not exist.")).to_be_visible()

@@ -37,7 +37,7 @@ def test_a_refusal_is_shown_next_to_its_form(screen: Screen) -> None:
     expect(screen.state()).to_have_text("awaiting payment")
 
 
-def test_an_offramp_goes_on_from_timer_to_timer(screen: Screen) -> None:
+def test_an_offramp_continues_from_timer_to_timer(screen: Screen) -> None:
     offramp(screen.world, "order-2")
     page = screen.open("#/resources")
     page.get_by_role("link", name="order-2").click()

@@ -67,7 +67,7 @@ def test_completion_works_without_a_server(
     assert capfd.readouterr() == ("", "")
 
 
-def test_actions_that_ship_are_those_of_the_server(rampsim: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_actions_are_those_of_the_server(rampsim: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     known = {row["name"] for row in rampsim.client.get("/actions")["data"]}
     assert set(completed(["action", ""], monkeypatch, **NOWHERE)) == known
 

@@ -157,7 +157,7 @@ def test_coverage_as_a_page(walked: Command, tmp_path: Path) -> None:
     assert f"Integration coverage: {json.loads(result.stdout)['percent']} %" in page.read_text("utf-8")
 
 
-def test_a_page_that_cannot_be_written_is_said_in_words(walked: Command, tmp_path: Path) -> None:
+def test_an_unwritable_page_is_reported(walked: Command, tmp_path: Path) -> None:
     result = walked("coverage", "--html", str(tmp_path / "nowhere" / "coverage.html"))
     assert result.exit_code == 1
     assert "nowhere" in result.stderr

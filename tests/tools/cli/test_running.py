@@ -75,9 +75,7 @@ def test_notes_of_servers_that_are_gone_are_removed(here: Path) -> None:
         assert (dead.exists(), silent.exists(), broken.exists()) == (False, False, True)
 
 
-def test_a_note_that_leads_to_another_machine_is_passed_over_before_any_connection(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_with_a_foreign_host_is_ignored_without_connecting(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(*_: object) -> None:
         raise AssertionError("a connection")
 
@@ -87,7 +85,7 @@ def test_a_note_that_leads_to_another_machine_is_passed_over_before_any_connecti
     assert foreign.exists()
 
 
-def test_a_note_that_says_nonsense_is_passed_over(here: Path) -> None:
+def test_an_invalid_note_is_ignored(here: Path) -> None:
     note(here, "http://127.0.0.1:1", 10**30)
     note(here, "http://127.0.0.1:99999999", os.getpid())
     note(here, "none", os.getpid()).write_text("[]")
@@ -136,7 +134,7 @@ def test_mcp_reports_a_missing_library_first(here: Path, monkeypatch: pytest.Mon
     assert "rampsim mcp` needs the library mcp" in result.stderr
 
 
-def test_of_several_the_one_at_the_default_address_is_taken_and_it_is_said(
+def test_of_several_servers_the_default_address_is_used(
     here: Path, origin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.cli.remote.DEFAULT_URL", origin)

@@ -157,7 +157,7 @@ def test_a_file_of_tokens_is_asked_for_on_loopback_too(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_holds_no_world_is_said(tmp_path: Path) -> None:
+def test_a_file_without_a_world_is_reported(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no world")
     for path, why in (("nowhere", "cannot be read: No such file or directory"), ("text", "not valid JSON")):
         result = serve("--state", str(tmp_path / path))

@@ -42,13 +42,13 @@ def test_unreached_goal_exits_with_1(rampsim: Command) -> None:
 @pytest.mark.parametrize(
     "words", [[], ["10m", "--next"], ["--to", "2026-02-01T00:00:00Z", "--until", "txn_1", "completed"]]
 )
-def test_an_advance_wants_exactly_one_way(rampsim: Command, words: list[str]) -> None:
+def test_an_advance_needs_exactly_one_target(rampsim: Command, words: list[str]) -> None:
     result = rampsim("clock", "advance", *words)
     assert result.exit_code == 2
     assert "use exactly one of" in result.stderr
 
 
-def test_an_object_goes_with_an_event(rampsim: Command) -> None:
+def test_an_object_is_sent_with_an_event(rampsim: Command) -> None:
     result = rampsim("clock", "advance", "10m", "--object", "txn_1")
     assert (result.exit_code, "--object needs --until-event" in result.stderr) == (2, True)
 
@@ -180,7 +180,7 @@ def test_prune_deletes_unused_worlds(rampsim: Command) -> None:
     assert rampsim.json("worlds", rampsim.world)["id"] == rampsim.world
 
 
-def test_a_world_that_is_not_there_is_said(rampsim: Command) -> None:
+def test_a_missing_world_is_reported(rampsim: Command) -> None:
     missing = rampsim("worlds", "nowhere")
     assert (missing.exit_code, "There is no world 'nowhere'" in missing.stderr) == (1, True)
 

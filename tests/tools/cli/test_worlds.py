@@ -37,7 +37,7 @@ def test_a_world_for_a_shell(rampsim: Command) -> None:
     rampsim("worlds", "end", "for-a-shell")
 
 
-def test_a_settings_file_says_nothing_of_worlds_that_are_made(
+def test_a_settings_file_does_not_affect_created_worlds(
     rampsim: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -72,7 +72,7 @@ def test_findings_at_one_place_are_counted_together() -> None:
     ("need", "why"),
     [("writes", "is read-only"), ("control", "cannot control"), ("hook", "--webhook-url")],
 )
-def test_a_law_whose_needs_are_missing_is_not_judged(need: Need, why: str) -> None:
+def test_a_rule_without_its_preconditions_is_not_checked(need: Need, why: str) -> None:
     tally = played(lambda bench: pytest.fail("played"), need, writes=False)
     assert why in tally.unjudged["thing.made"]
     assert tally.findings == {}

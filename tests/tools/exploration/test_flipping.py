@@ -31,7 +31,7 @@ def test_by_the_number(world):
 def test_by_its_success(world):
     assert world.client.post("/quotes", json=QUOTE).is_success
 
-def test_in_a_world_of_its_own(simulator):
+def test_in_a_separate_world(simulator):
     with simulator.new_world() as world:
         world.reset()
         assert world.fork().client.post("/quotes", json=QUOTE).status_code == 201
@@ -80,7 +80,7 @@ def test_tests_that_depend_are_named_and_one_worker_says_the_same_as_two(
     monkeypatch.chdir(tmp_path)
     Path("test_quotes.py").write_text(QUOTES)
     one, two = (flipped((*PYTEST, "."), BY_STATUS, NO_SPREAD, workers=workers) for workers in (1, 2))
-    assert changed(one) == {BY_STATUS: ("test_by_the_number", "test_in_a_world_of_its_own")}
+    assert changed(one) == {BY_STATUS: ("test_by_the_number", "test_in_a_separate_world")}
     assert json.dumps(document(one)) == json.dumps(document(two))
 
 
@@ -120,7 +120,7 @@ def test_a_server_started_by_a_test_also_gets_the_fault(tmp_path: Path) -> None:
     own = (
         QUOTES[: QUOTES.index("def ")]
         + """
-def test_in_a_server_of_its_own():
+def test_in_a_separate_server():
     with Server(InProcessLink()) as server, server.new_world() as world:
         assert world.client.post("/quotes", json=QUOTE).status_code == 201
 """

@@ -320,7 +320,7 @@ def test_a_hanging_test_does_not_block_the_others(tmp_path: Path) -> None:
     assert not [pid for pid in started if lives(pid)]
 
 
-def test_a_command_that_waits_for_ever_hangs(tmp_path: Path) -> None:
+def test_a_command_that_waits_forever_hangs(tmp_path: Path) -> None:
     text = (
         CURL.format(key="order-1")
         + """

@@ -86,7 +86,7 @@ def test_python_jsonschema_accepts_every_event(validators: dict[str, Any], envel
     assert not any(validators[event["type"]].is_valid(event) for event in spoilt(envelopes))
 
 
-def test_every_schema_has_an_address_of_its_own(validators: dict[str, Any]) -> None:
+def test_every_schema_has_its_own_address(validators: dict[str, Any]) -> None:
     assert {name: one.schema["$id"] for name, one in validators.items()} == {
         name: f"urn:rampsim:event:{name}" for name in vocabulary().events
     }

@@ -22,7 +22,7 @@ from tests.tools.recipes.machine import Machine, free_port
 
 VARIABLES = {option.envvar for option in serve.params}
 TESTS = (
-    "def test_a_world_of_its_own(world):\n    assert world.client.get('/profile').json()['kyc_status'] == 'approved'\n"
+    "def test_a_separate_world(world):\n    assert world.client.get('/profile').json()['kyc_status'] == 'approved'\n"
 )
 
 
@@ -61,7 +61,7 @@ def rampsim(*words: str) -> list[str]:
     return [sys.executable, "-m", "simulator", *words]
 
 
-def test_the_application_of_compose_hears_of_its_payments() -> None:
+def test_the_compose_app_is_notified_of_its_payments() -> None:
     services: dict[str, Any] = yaml.safe_load(text("compose", "compose.yaml"))["services"]
     server, app = services["rampsim"]["environment"], services["app"]["environment"]
     assert server.keys() <= VARIABLES

@@ -38,7 +38,7 @@ def test_a_token_that_has_lapsed_on_the_simulated_clock_is_renewed(kit: World) -
     assert [row["status"] for row in kit.requests()] == [200, 200, 401, 200, 200]
 
 
-def test_a_call_that_is_refused_again_is_not_repeated_for_ever(kit: World) -> None:
+def test_a_call_that_is_refused_again_is_not_repeated_forever(kit: World) -> None:
     with kit.fault("GET /profile", respond={"status": 401, "code": "unauthorized"}) as fault:
         assert kit.client.get("/profile").status_code == 401
         assert fault.hits == 2
@@ -70,7 +70,7 @@ def test_after_a_key_is_revoked_the_client_shows_it(kit: World) -> None:
     assert kit.client.get("/profile").json()["error"]["code"] == "invalid_credentials"
 
 
-def test_a_call_with_a_token_of_its_own_goes_as_it_is(kit: World) -> None:
+def test_a_call_with_its_own_token_is_unchanged(kit: World) -> None:
     answer = kit.client.get("/profile", headers={"Authorization": "Bearer nonsense"})
     assert answer.status_code == 401
     assert sign_ins(kit) == 0
@@ -122,7 +122,7 @@ def test_the_async_client_outlives_an_event_loop(kit: World) -> None:
     assert [anyio.run(go) for _ in range(3)] == [200] * 3
 
 
-def test_the_clients_are_closed_with_the_world_and_the_others_go_on(kit: World) -> None:
+def test_the_clients_are_closed_with_the_world_and_the_others_continue(kit: World) -> None:
     with kit.fork() as other:
         assert other.client.get("/profile").status_code == 200
     with pytest.raises(RuntimeError, match="closed"):

@@ -135,7 +135,7 @@ def test_freeze_during_a_delivery_on_the_way_is_its_moment(a_world: World, using
     assert [row["kind"] for row in a_world.advice(severity="error")] == []
 
 
-def test_freeze_with_a_stale_delivery_lets_it_be_refused(a_world: World, using: Library) -> None:
+def test_freeze_allows_a_stale_delivery_to_be_refused(a_world: World, using: Library) -> None:
     with receiver(a_world) as webhooks, a_world.freeze(using=using):
         webhooks.respond_with(lambda delivery: 200 if verifies(a_world.keys.webhook_key, delivery) else 401)
         a_world.fault(webhook={"event": "quote.expired"}, deliver={"stale_timestamp": True}, times=1)
@@ -212,7 +212,7 @@ def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: Library) 
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_async_tests_go_on(a_world: World, using: Library, backend: str) -> None:
+def test_async_tests_continue(a_world: World, using: Library, backend: str) -> None:
     async def shop() -> None:
         with a_world.freeze(using=using):
             await anyio.sleep(0.001)
@@ -226,7 +226,7 @@ def test_async_tests_go_on(a_world: World, using: Library, backend: str) -> None
     anyio.run(shop, backend=backend)
 
 
-def test_a_loop_of_asyncio_that_runs_already_goes_on(a_world: World) -> None:
+def test_a_loop_of_asyncio_that_runs_already_continues(a_world: World) -> None:
     async def shop() -> None:
         with a_world.freeze():
             await asyncio.wait_for(asyncio.sleep(0.001), 60)
@@ -235,7 +235,7 @@ def test_a_loop_of_asyncio_that_runs_already_goes_on(a_world: World) -> None:
     asyncio.run(shop())
 
 
-def test_a_loop_in_another_thread_goes_on(a_world: World, using: Library) -> None:
+def test_a_loop_in_another_thread_continues(a_world: World, using: Library) -> None:
     """Such as that of a server which a test has started in its process."""
     ticked, done = threading.Event(), threading.Event()
 
@@ -257,7 +257,7 @@ def test_a_loop_in_another_thread_goes_on(a_world: World, using: Library) -> Non
     assert not thread.is_alive()
 
 
-def test_loops_go_on_after_others_have_frozen_the_time(
+def test_loops_continue_after_others_have_frozen_the_time(
     a_world: World, using: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What freezegun leaves behind when it was told `real_asyncio`.
@@ -311,7 +311,7 @@ def test_a_world_in_process_works_where_time_is_frozen_before_it_begins() -> Non
     assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
 
 
-def test_receivers_live_on_when_time_is_let_go(a_world: World) -> None:
+def test_receivers_survive_the_end_of_a_freeze(a_world: World) -> None:
     webhooks = Receiver(a_world)
     with a_world.freeze():
         a_world.act("emit", type=EVENT)

@@ -192,7 +192,7 @@ def test_a_receiver_that_is_gone_refuses(a_world: World) -> None:
     assert a_world.deliveries()[0]["error"] == "connection refused"
 
 
-def test_a_server_of_its_own_ends_whole() -> None:
+def test_a_separate_server_ends_completely() -> None:
     before = set(threading.enumerate())
     with Server(InProcessLink(Config(clock="manual", seed=5))) as server:
         made = server.new_world()
@@ -247,7 +247,7 @@ class TestShop(unittest.TestCase):
         self.world = self.enterContext(world(in_process=IN_PROCESS))
         self.webhooks = self.enterContext(receiver(self.world))
 
-    def test_hears_of_a_completed_payment(self):
+    def test_it_is_notified_of_a_completed_payment(self):
         self.world.trigger("transaction.completed")
         self.assertTrue(self.webhooks.wait_for("transaction.completed").genuine)
 
@@ -270,7 +270,7 @@ def test_under_unittest() -> None:
     assert result.testsRun == 2
 
 
-def test_under_unittest_with_a_server_of_its_own(tmp_path: Path) -> None:
+def test_under_unittest_with_a_separate_server(tmp_path: Path) -> None:
     (tmp_path / "test_shop.py").write_text(SUITE.replace("IN_PROCESS", "False"))
 
     done = subprocess.run(

@@ -45,7 +45,7 @@ def test_the_modules_are_really_blocked(environment: dict[str, str], tmp_path: P
         assert f"No module named '{name}'" in run(environment, tmp_path, "-c", f"import {name}").stderr
 
 
-def test_a_test_runs_with_a_server_of_its_own(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_test_runs_with_a_separate_server(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text(
         textwrap.dedent("""
             def test_a_webhook(world, webhooks):

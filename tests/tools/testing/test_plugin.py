@@ -139,7 +139,7 @@ def test_fixtures_and_markers_make_the_world_that_is_wanted(outcome: Outcome, na
         ("test_unknown_member", "sceanrios"),
     ],
 )
-def test_a_wrong_marker_is_said_without_a_traceback(outcome: Outcome, name: str, said: str) -> None:
+def test_a_wrong_marker_is_reported_without_a_traceback(outcome: Outcome, name: str, said: str) -> None:
     assert outcome.tests[name] == "error"
     section = outcome.text.partition(f"ERROR at setup of {name} ")[2].split("\n____")[0].split("\n====")[0]
     assert said in section, section

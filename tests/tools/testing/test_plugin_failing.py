@@ -66,11 +66,11 @@ FAILING = """
         world_in_process.client.get("/profile/kyc")
         assert world is world_in_process
 
-    def test_whose_server_is_gone(world):
+    def test_its_server_has_stopped(world):
         world.control("DELETE", f"/worlds/{world.id}")
         raise ValueError("my own failure")
 
-    def test_with_worlds_of_its_own(simulator):
+    def test_with_separate_worlds(simulator):
         with simulator.new_world() as ended:
             ended.client.get("/currencies")
         simulator.new_world(id="shared").client.get("/profile/kyc")
@@ -179,7 +179,7 @@ def test_each_of_two_worlds_is_shown(ran: Ran) -> None:
 
 
 def test_worlds_that_a_test_has_made_itself_are_shown_unless_it_has_ended_them(ran: Ran) -> None:
-    shown = sections(ran.outcome, "test_with_worlds_of_its_own")
+    shown = sections(ran.outcome, "test_with_separate_worlds")
     assert shown.count("what happened in the simulator") == 1
     assert "World shared, seed 1" in shown
     assert "GET /v1/profile/kyc → 200" in shown
@@ -187,7 +187,7 @@ def test_worlds_that_a_test_has_made_itself_are_shown_unless_it_has_ended_them(r
 
 
 def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
-    shown = sections(ran.outcome, "test_whose_server_is_gone")
+    shown = sections(ran.outcome, "test_its_server_has_stopped")
     assert "ValueError: my own failure" in shown
     assert "Repeat the calls:          not possible: " in shown
     assert "while this run lasts" not in shown

@@ -41,7 +41,7 @@ IN_PROCESS = """
     def test_a_call(world):
         assert world.client.get("/profile").status_code == 200
 
-    def test_a_world_of_its_own(simulator):
+    def test_a_separate_world(simulator):
         with simulator.new_world() as world:
             assert world.client.get("/profile").status_code == 200
 
@@ -76,7 +76,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.mark.parametrize(
     "name",
-    ["test_a_call", "test_a_world_of_its_own", "test_a_marker", "test_webhooks", "test_async[asyncio]",
+    ["test_a_call", "test_a_separate_world", "test_a_marker", "test_webhooks", "test_async[asyncio]",
      "test_async[trio]"],
 )  # fmt: skip
 def test_in_process_nothing_uses_a_socket(in_process: Outcome, name: str) -> None:

@@ -59,7 +59,7 @@ SUITE = """
         world.advance("31d")
         assert datetime.now(timezone.utc) == world.now
 
-    def test_frozen_in_a_world_of_its_own(simulator):
+    def test_frozen_in_a_separate_world(simulator):
         simulator.new_world().freeze()
         assert time.time() < time.clock_gettime(time.CLOCK_REALTIME) - 60
 
@@ -125,7 +125,7 @@ def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "test_an_application",
         "test_frozen",
         "test_frozen_by_a_call",
-        "test_frozen_in_a_world_of_its_own",
+        "test_frozen_in_a_separate_world",
         "test_time_is_real_again",
         "test_async[asyncio]",
         "test_async[trio]",

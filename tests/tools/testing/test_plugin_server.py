@@ -184,7 +184,7 @@ def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
     assert not is_left(suite)
 
 
-def test_a_server_that_dies_is_said(tmp_path: Path) -> None:
+def test_a_server_that_dies_is_reported(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write(
         "test_it.py",
@@ -213,7 +213,7 @@ def test_a_server_that_dies_is_said(tmp_path: Path) -> None:
     assert not is_left(suite)
 
 
-def test_a_server_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_server_that_does_not_answer_is_reported_in_one_line(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write("test_it.py", "def test_it(world): ...")
     outcome = suite.run_here("--simulator-url=http://127.0.0.1:9")

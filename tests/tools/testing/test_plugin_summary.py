@@ -35,7 +35,7 @@ SUITE = """
         world.client.get("/profile/kyc")
         world.delete()
 
-    def test_of_a_world_of_its_own(simulator):
+    def test_of_a_separate_world(simulator):
         with simulator.new_world() as world:
             world.client.get("/currencies")
 
@@ -143,7 +143,7 @@ def test_without_that_option_advice_fails_nothing(ran: Ran) -> None:
     assert "advice" not in ran.outcome("inprocess").text
 
 
-def test_the_coverage_of_a_run_without_worlds_is_said(tmp_path: Path) -> None:
+def test_the_coverage_of_a_run_without_worlds_is_reported(tmp_path: Path) -> None:
     made = Suite(tmp_path)
     made.write("pytest.ini", "[pytest]\nsimulator_coverage = true\nsimulator_fail_on_advice = info\n")
     made.write("test_it.py", "def test_it(): ...")
@@ -170,7 +170,7 @@ def test_a_run_that_fails_anyway_keeps_its_exit_code(tmp_path: Path) -> None:
     assert "amount_as_number" in outcome.text
 
 
-def test_a_wrong_setting_is_said(tmp_path: Path) -> None:
+def test_a_wrong_setting_is_reported(tmp_path: Path) -> None:
     made = Suite(tmp_path)
     made.write("pytest.ini", "[pytest]\nsimulator_keep = often\n")
     outcome = made.run_here()

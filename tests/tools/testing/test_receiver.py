@@ -46,7 +46,7 @@ def test_keeps_what_comes_with_headers_bytes_and_verdict(kit: World, webhooks: R
     assert delivery == delivery.event
 
 
-def test_shows_nothing_of_its_own_registration(webhooks: Receiver) -> None:
+def test_it_does_not_show_its_own_registration(webhooks: Receiver) -> None:
     assert webhooks.received == []
 
 
@@ -114,7 +114,7 @@ def test_answers_by_a_function(kit: World, webhooks: Receiver) -> None:
     assert row["response_headers"]["X-Why"] == "beneficiary.created"
 
 
-def test_a_handler_that_waits_for_itself_is_refused_and_can_answer_all_the_same(kit: World, webhooks: Receiver) -> None:
+def test_a_handler_that_waits_for_itself_is_refused_and_responds(kit: World, webhooks: Receiver) -> None:
     refused: list[str | None] = []
 
     def handle(_delivery: object) -> int:

@@ -91,9 +91,7 @@ def test_a_server_that_does_not_start_says_why_in_its_own_words() -> None:
     assert "--port" in text
 
 
-def test_a_directory_called_simulator_beside_the_tests_is_not_in_the_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_directory_called_simulator_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "simulator").mkdir()
     (tmp_path / "simulator" / "__init__.py").write_text("raise SystemExit('the wrong one')")
     monkeypatch.chdir(tmp_path)

@@ -362,7 +362,7 @@ def test_settling_counts_what_was_delivered(kit: World) -> None:
 # To and fro
 
 
-def test_a_world_goes_back_and_on_apart(kit: World) -> None:
+def test_a_world_is_restored_and_continues_separately(kit: World) -> None:
     ramp = onramp(kit)
     snapshot = kit.snapshot("before")
     assert snapshot["name"] == "before"

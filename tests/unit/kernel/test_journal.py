@@ -102,7 +102,7 @@ def test_move_rewrites_one_row_of_a_long_history() -> None:
     assert written == [1000 % MOVES_A_ROW + 1]
 
 
-def test_a_history_of_one_row_that_an_older_version_wrote_goes_on() -> None:
+def test_a_history_of_one_row_that_an_older_version_wrote_continues() -> None:
     store, kept = journal()
     old = tuple(HistoryEntry("up", number, "set", BY_LAW) for number in range(3 * MOVES_A_ROW + 5))
     store.replace({"histories": {"net_celo": old}})

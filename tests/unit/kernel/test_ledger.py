@@ -78,7 +78,7 @@ def test_posting_answers_the_entry_it_wrote() -> None:
     assert list(ledger.entries()) == [entry]
 
 
-def test_the_accounts_have_names_of_their_own() -> None:
+def test_the_accounts_have_their_own_names() -> None:
     assert (OUTSIDE, FEES, POT, ASIDE) == ("world", "fees", "sandbox:account/available", "sandbox:account/held")
 
 
@@ -119,7 +119,7 @@ def test_an_owner_s_pot_never_falls_below_zero() -> None:
     assert balances(ledger) == (0, 0, 0, 0)
 
 
-def test_a_refused_entry_writes_nothing_even_when_its_change_goes_on() -> None:
+def test_a_refused_entry_writes_nothing_even_when_its_change_continues() -> None:
     store, ledger = books("100")
     before = store.tables()
     with store.change():
@@ -132,7 +132,7 @@ def test_a_refused_entry_writes_nothing_even_when_its_change_goes_on() -> None:
     assert store.tables() == before
 
 
-def test_the_outside_world_and_the_fees_may_fall_below_zero() -> None:
+def test_world_and_fees_may_fall_below_zero() -> None:
     store, ledger = books("0")
     with store.change():
         ledger.move(2, "gift", "txn_1", "KES", Decimal(5), FEES, POT)
@@ -186,7 +186,7 @@ def test_a_hold_moves_from_available_to_held_and_waits() -> None:
     assert [entry.purpose for entry in ledger.entries()] == ["opening", "hold"]
 
 
-def test_a_posted_hold_goes_to_the_fees_and_to_the_outside_world() -> None:
+def test_a_posted_hold_is_split_into_fees_and_world() -> None:
     store, ledger = books("100")
     with store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))
@@ -197,7 +197,7 @@ def test_a_posted_hold_goes_to_the_fees_and_to_the_outside_world() -> None:
     assert [(entry.purpose, entry.at_ms) for entry in ledger.entries()][-1] == ("post", 3)
 
 
-def test_a_posted_hold_without_a_fee_goes_outside_in_all() -> None:
+def test_a_posted_hold_without_a_fee_goes_to_world() -> None:
     store, ledger = books("100")
     with store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))

@@ -20,7 +20,7 @@ def make(name: str) -> World:
     return World(name, 1, Clock(0), Wiring())
 
 
-def test_each_world_has_one_of_its_own() -> None:
+def test_each_world_has_its_own() -> None:
     beside, first, second = PerWorld(Note), make("a"), make("b")
     notes = beside[first], beside[second]
     assert notes[0] is not notes[1]
@@ -36,7 +36,7 @@ def test_another_can_be_put_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("asked_last", [True, False])
-def test_it_goes_with_its_world(asked_last: bool) -> None:
+def test_it_is_deleted_with_its_world(asked_last: bool) -> None:
     """Without the garbage collector, and also where nobody has asked for that of another world since."""
     gc.disable()
     try:

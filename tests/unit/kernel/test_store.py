@@ -270,7 +270,7 @@ def test_a_state_taken_within_a_change_keeps_what_was_written_by_then() -> None:
     assert list(kept["things"]) == ["a", "c", "d"]
 
 
-def test_rows_made_after_a_deletion_have_positions_of_their_own() -> None:
+def test_rows_created_after_a_deletion_have_new_positions() -> None:
     store, table = filled("gone", "a")
     with store.change():
         table.delete("gone")
@@ -317,7 +317,7 @@ def test_only_the_first_write_after_a_snapshot_copies_the_table() -> None:
     assert table.rows is own
 
 
-def test_a_store_forgets_the_place_of_every_row_that_is_gone() -> None:
+def test_a_store_deletes_the_position_of_every_deleted_row() -> None:
     store, table = filled("a")
     for number in range(50):
         with store.change():
@@ -418,7 +418,7 @@ class Held:
     """A row that can be weakly referenced, to detect its deletion."""
 
 
-def test_rows_go_with_their_store_and_wait_for_no_collector() -> None:
+def test_rows_are_freed_with_their_store_without_a_collector() -> None:
     gc.collect()
     store, row = Store(), Held()
     gone = ref(row)

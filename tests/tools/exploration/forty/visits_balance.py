@@ -42,7 +42,7 @@ def test_salaries_go_out_once_each(world: World, payments: Payments) -> None:
     assert [payments.status(salary) for salary in salaries] == ["completed"] * 3
 
 
-def test_a_send_that_is_asked_for_twice_goes_out_once(world: World, payments: Payments) -> None:
+def test_a_send_requested_twice_is_sent_once(world: World, payments: Payments) -> None:
     first, second = payments.send(key="gift"), payments.send(key="gift")
     world.advance("5m")
     assert first["id"] == second["id"]

@@ -31,7 +31,7 @@ def test_the_rent_ends(world: World, payments: Payments) -> None:
     assert payments.left() == before
 
 
-def test_who_is_paid_is_remembered(payments: Payments) -> None:
+def test_paid_recipients_are_saved(payments: Payments) -> None:
     known = payments.beneficiary()
     assert [row["id"] for row in payments.get("/beneficiaries")["data"]] == [known["id"]]
 

@@ -74,6 +74,6 @@ def test_one_token_for_two_is_refused(path: Path) -> None:
     assert problem == "two control tokens are equal; give each name a separate token"
 
 
-def test_a_file_that_is_not_there_is_said_with_its_path(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(BadTokens, match=r"nowhere.* cannot be read: No such file"):
         tokens_of(None, tmp_path / "nowhere")

@@ -33,7 +33,7 @@ def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
     assert {finding["world"] for finding in past.findings} == {"w1", "w2"}
 
 
-def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
+def test_a_world_that_cannot_be_adopted_is_released() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)
     world = simulator.create_world(Blueprint("w", 1))

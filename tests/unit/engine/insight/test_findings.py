@@ -117,7 +117,7 @@ def test_answers_that_differ_make_no_poll(simulator: Simulator) -> None:
     assert found(simulator, *calls) == []
 
 
-def test_evidence_is_bounded_and_the_count_goes_on(simulator: Simulator) -> None:
+def test_evidence_is_bounded_and_the_count_continues(simulator: Simulator) -> None:
     asked = replace(CALL, path="/v1/webhooks?limit=1", operation="list_webhooks", response=b"")
     total = MOST_EVIDENCE + 20
     (finding,) = found(simulator, *(replace(asked, at_ms=START_MS + place * SECOND_MS) for place in range(total)))
@@ -132,7 +132,7 @@ def test_a_finding_keeps_its_id_while_it_grows(simulator: Simulator) -> None:
     assert (first["id"], first["count"], second["count"]) == (second["id"], 1, 2)
 
 
-def test_calls_of_no_operation_are_passed_over(simulator: Simulator) -> None:
+def test_calls_without_an_operation_are_ignored(simulator: Simulator) -> None:
     assert found(simulator, *(refused(404, "not_found", path="/v1/nowhere", operation="") for _ in range(3))) == []
 
 

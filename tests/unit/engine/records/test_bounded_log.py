@@ -62,9 +62,7 @@ def test_a_bound_that_is_drawn_in_drops_the_oldest_entries_at_once() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(("count", "most", "left", "dropped"), [(9, 9, 4, 0), (3, 9, 3, 1), (9, 2, 2, 2)])
-def test_entries_that_are_put_back_are_bounded_then_and_later(
-    count: int, most: int, left: int, dropped: int, *, known: bool
-) -> None:
+def test_restored_entries_are_bounded(count: int, most: int, left: int, dropped: int, *, known: bool) -> None:
     first, second = log(4), log(0, count=count, size=most * 100)
     assert first.size == 400
     second.put_back(tuple(first.entries), first.size if known else None)

@@ -383,7 +383,7 @@ def test_a_list_without_statuses_refuses_any() -> None:
     assert refusal(PLAIN, status="active") == ("invalid_parameter", "status")
 
 
-def test_a_list_may_have_a_status_filter_of_its_own() -> None:
+def test_a_list_may_have_its_own_status_filter() -> None:
     table = table_of(Row("a", 1, status="active"), Row("b", 2, status="gone"), Row("c", 3, status="lost"))
     assert shown(AMOUNTS, table, status="gone,active") == ["b", "a"]
     assert refusal(AMOUNTS, status="lost") == ("invalid_parameter", "status")

@@ -130,7 +130,7 @@ def test_a_move_writes_row_history_and_events_in_one_go() -> None:
     assert events(world)[1:] == [("lamp.lit", shown), ("lamp.glowing", shown)]
 
 
-def test_a_move_without_events_is_quiet_but_remembered() -> None:
+def test_a_transition_without_events_is_still_in_the_history() -> None:
     world = make()
     lamp = mount(world)
     with world.change(CAUSE):
@@ -255,7 +255,7 @@ def test_a_record_saves_the_trace_of_its_request(origin: RequestOrigin) -> None:
     assert origin_of(world, lamp.id) == origin
 
 
-def test_a_record_made_by_no_request_remembers_none() -> None:
+def test_a_record_created_without_a_request_has_no_trace() -> None:
     world = make()
     lamp = mount(world)
     assert origin_of(world, lamp.id) == origin_of(world, "x") == NOTHING_CARRIED

@@ -11,7 +11,7 @@ from tests.toy import PROVIDER
 CALL = JournalEntry("req_1", 1, "practice", None, "GET", "/v1/orders", (("accept", "*/*"),), b"", 200, b"{}", 0.5)
 
 
-def test_each_world_has_a_journal_of_its_own() -> None:
+def test_each_world_has_its_own_journal() -> None:
     one, other = world_of(PROVIDER), world_of(PROVIDER)
     requests_of(one).enter(CALL)
     assert list(requests_of(one).entries) == [CALL]

@@ -193,7 +193,7 @@ def test_values_added_by_a_fault_can_be_expected() -> None:
     assert found(f"{DRIVEN}  - {{answer: offer, where: {{status: something_new}}}}\n{fault}") == []
 
 
-def test_copies_beside_deliver_is_one_finding() -> None:
+def test_copies_next_to_deliver_is_one_finding() -> None:
     messages = found("name: x\nfaults:\n  - {webhook: {event: order.created}, copies: 2}\n")
     assert messages == ["3: `copies` belongs inside `deliver`"]
 

@@ -79,7 +79,7 @@ def event(name: str, **shown: Any) -> dict[str, Any]:
     return {"id": f"evt_{name}", "type": name, "created_at": NOW, "livemode": False, "data": {"object": shown}}
 
 
-def test_the_drive_calls_the_interface_in_a_world_of_its_own() -> None:
+def test_the_drive_calls_the_api_in_a_separate_world() -> None:
     simulator = FakeSimulator(POST_v1__offers=[Reply(201, {"id": "offer-1", "amount": "5", "n": 3})])
     result = go(
         """

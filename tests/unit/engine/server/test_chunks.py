@@ -91,5 +91,5 @@ def test_every_body_is_sent_whole_and_ended(body: Any) -> None:
 
 
 @pytest.mark.parametrize(("limit", "found"), [(None, [0, 2, 4]), (0, []), (2, [0, 2]), (9, [0, 2, 4])])
-def test_the_first_that_are_wanted_are_found(limit: int | None, found: list[int]) -> None:
+def test_the_first_requested_items_are_found(limit: int | None, found: list[int]) -> None:
     assert asyncio.run(first_of(range(6), lambda item: item % 2 == 0, limit)) == found

@@ -94,7 +94,7 @@ async def test_due_timers_fire_in_slices_of_milliseconds(bench: Bench) -> None:
 
 
 @in_a_loop
-async def test_little_work_is_done_without_giving_anybody_a_turn(bench: Bench) -> None:
+async def test_little_work_is_done_in_one_turn(bench: Bench) -> None:
     world = bench.world()
     plan(world, 3)
     counting = asyncio.create_task(bench.count_turns())
@@ -272,7 +272,7 @@ def with_a_silent_receiver(bench: Bench) -> tuple[World, asyncio.Event]:
 
 
 @in_a_loop
-async def test_an_advance_that_waits_for_a_receiver_is_called_off_too(bench: Bench) -> None:
+async def test_an_advance_that_waits_for_a_receiver_is_cancelled_too(bench: Bench) -> None:
     world, _ = with_a_silent_receiver(bench)
     advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1))
     await asyncio.sleep(0)

@@ -72,7 +72,7 @@ class Server:
         return [row["respond"]["status"] for row in (await self.control("GET", "/faults"))["data"]]
 
 
-def test_files_of_a_directory_are_known_like_those_that_ship(tmp_path: Path) -> None:
+def test_files_of_a_directory_are_known_like_included_ones(tmp_path: Path) -> None:
     path = written(tmp_path)
     server = Server(tmp_path)
 

@@ -136,7 +136,7 @@ def test_an_empty_query_value_counts_as_absent(row: Operation) -> None:
     assert validate(row, call(), {}, query, strict=True) == []
 
 
-def test_a_query_of_its_own_is_validated() -> None:
+def test_a_custom_query_is_validated() -> None:
     asked = call()
     row = operation("GET", query=lambda: Look)
     assert validate(row, asked, {}, {"type": "far"}, strict=True) == []

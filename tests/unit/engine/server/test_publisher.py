@@ -10,7 +10,7 @@ from simulator.engine.server.running import publisher
 from simulator.engine.server.running.publisher import Channel, Numbers, Reader
 
 
-def test_a_channel_lets_go_of_a_reader_that_lags(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_drops_a_reader_that_lags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "LONGEST_QUEUE", 3)
     cut: list[str] = []
     channel = Channel(Numbers(1))
@@ -90,7 +90,7 @@ def test_channels_of_a_server_number_their_messages_together() -> None:
     assert [message.number for message in reader.waiting] == [2, 4]
 
 
-def test_a_channel_is_of_use_until_a_reader_would_miss_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_is_usable_until_a_reader_would_miss_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 2)
     channel, reader = Channel(Numbers(1)), Reader(lambda: None)
     channel.join(reader, None)

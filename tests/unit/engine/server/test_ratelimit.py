@@ -88,7 +88,7 @@ def test_a_wall_clock_that_was_set_back_opens_a_new_window(wall: Wall) -> None:
     assert wait_of(world, wall) == 0
 
 
-def test_each_key_pair_has_a_window_of_its_own(wall: Wall) -> None:
+def test_each_key_pair_has_its_own_window(wall: Wall) -> None:
     """Decision H15: per key pair."""
     world = limited()
     assert [wait_of(world, wall, key) for key in ("pk_1", "pk_1", "pk_2", "pk_1", "pk_2")] == [0, 0, 0, 10, 0]
@@ -105,9 +105,7 @@ def test_without_a_limit_nothing_is_counted(wall: Wall) -> None:
     ("mode", "clock", "says_so"),
     [("manual", "simulated", True), ("real", "simulated", False), ("manual", "wall", False)],
 )
-def test_only_a_window_that_waiting_never_ends_says_how_to_end_it(
-    wall: Wall, mode: str, clock: str, says_so: bool
-) -> None:
+def test_only_an_endless_window_shows_how_to_end_it(wall: Wall, mode: str, clock: str, says_so: bool) -> None:
     world = limited(rate_limit_clock=clock)
     world.clock.mode = mode
     for _ in range(2):

@@ -207,7 +207,7 @@ def test_a_report_of_an_unknown_attempt_changes_nothing() -> None:
     assert world.store.tables() == before
 
 
-def test_an_attempt_put_back_may_start_again_under_the_same_id() -> None:
+def test_a_restored_attempt_may_start_again_with_its_id() -> None:
     world = webhook_world()
     register(world)
     happen(world)

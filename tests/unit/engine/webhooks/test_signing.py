@@ -74,7 +74,7 @@ def test_each_environment_signs_with_its_present_key() -> None:
     assert rotated["Library-Seal"] == expected(webhook_key(world, "open"), str(WALL_MS), event.raw)
 
 
-def test_faults_spoil_signature_stamp_or_body() -> None:
+def test_faults_break_signature_timestamp_or_body() -> None:
     world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "news.good"}, deliver={"corrupt_signature": True})

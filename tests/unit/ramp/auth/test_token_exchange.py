@@ -57,7 +57,7 @@ def test_token_exchange_needs_no_token_profile_or_idempotency_key() -> None:
     assert (EXCHANGE.status, EXCHANGE.group) == (200, "")
 
 
-def test_each_exchange_gives_a_token_of_its_own_and_all_work(world: World) -> None:
+def test_each_exchange_returns_a_new_token_and_all_work(world: World) -> None:
     first, second = exchange(world, TEST_PAIR), exchange(world, TEST_PAIR)
     assert first != second
     for token in (first, second):
@@ -298,7 +298,7 @@ def test_under_a_slow_scaled_clock_a_token_lives_for_its_simulated_hour(world: W
     token_holder(world, "sandbox", token, wall_ms=2_000_000_000_000)
 
 
-def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
+def test_a_fork_gets_its_own_keys_and_no_tokens(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     added = act(world, ROOMS, "create_key").resource
     assert added is not None

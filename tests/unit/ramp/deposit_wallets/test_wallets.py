@@ -30,7 +30,7 @@ from tests.unit.ramp.deposit_wallets.support import (
 COMMON = ["label", "reference", "status", "created_at"]
 
 
-def test_a_stellar_wallet_shares_the_service_address_and_has_a_memo_of_its_own() -> None:
+def test_a_stellar_wallet_has_the_service_address_and_its_own_memo() -> None:
     world = fresh_world()
     first, second = new_wallet(world, "stellar"), new_wallet(world, "stellar")
     assert list(first) == ["id", "network", "assets", "address", "memo", "memo_type", *COMMON]

@@ -19,7 +19,7 @@ SPAN = (Decimal(20), Decimal(50))
 WITHDRAWABLE = [asset for asset in reference.ASSETS.values() if asset.code in ("USDC", "USDT", "CUSD")]
 
 
-def test_every_product_has_a_readable_id_of_its_own() -> None:
+def test_every_product_has_a_unique_readable_id() -> None:
     """Decision R9."""
     ids = [product.id for product in TABLE] + [product.id for product in base("production").values()]
     assert len(set(ids)) == len(ids)

@@ -324,7 +324,7 @@ def test_s18_hash_and_addresses_are_on_the_token_leg() -> None:
         assert (legs[fiat_leg]["tx_hash"], legs[fiat_leg]["to_wallet"], legs[fiat_leg]["from_wallet"]) == (None, "", "")
 
 
-def test_s18_each_network_of_a_swap_has_a_hash_of_its_own() -> None:
+def test_s18_each_network_of_a_swap_has_its_own_hash() -> None:
     world = fresh()
     quote = call(
         world,

@@ -69,7 +69,7 @@ def test_level_sets_its_limits_in_both_environments(level: int, expected: tuple[
     assert get(world, "/profile/kyc")["level"] == level
 
 
-def test_limits_set_by_hand_hold_in_their_environment_until_a_level_is_set() -> None:
+def test_manual_limits_apply_until_a_level_is_set() -> None:
     """Decision S25: a later `set_limits` overrides the level's maxima."""
     world = fresh()
     done = act(world, "set_limits", per_transaction="500.50", daily="600")
@@ -87,7 +87,7 @@ def test_limits_set_by_hand_hold_in_their_environment_until_a_level_is_set() -> 
 
 
 @pytest.mark.parametrize("value", ["-1", "1.005", "abc", "", 5, "1e3", True])
-def test_limits_by_hand_are_decimal_strings(value: object) -> None:
+def test_manual_limits_are_decimal_strings(value: object) -> None:
     world = fresh()
     with pytest.raises(ControlError) as refused:
         act(world, "set_limits", per_transaction="5", daily=value)

@@ -121,7 +121,7 @@ def test_a_schedule_cannot_be_set_while_active_or_completed() -> None:
         go(world, "2d")
 
 
-def test_a_paused_payment_takes_a_new_schedule_and_goes_on_counting() -> None:
+def test_a_paused_payment_takes_a_new_schedule_and_continues_counting() -> None:
     world = fresh()
     payment_id = active(world)
     go(world, "2026-01-07T07:00:00Z")  # two runs

@@ -85,7 +85,7 @@ def test_requests_are_stamped_with_the_wall_clock_and_signed() -> None:
     run(scenario())
 
 
-def test_pump_does_not_wait_and_goes_on_by_itself() -> None:
+def test_pump_does_not_wait_and_continues_by_itself() -> None:
     """Decision W6: the request that caused a delivery does not wait for it."""
 
     async def scenario() -> None:
