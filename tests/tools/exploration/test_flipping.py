@@ -60,7 +60,7 @@ def changed(found: Flipped) -> dict[tuple[str, str], tuple[str, ...]]:
 
 @pytest.mark.farm
 def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
-    (tmp_path / "test_quotes.py").write_text(QUOTES.partition("def test_in_a_world")[0])
+    (tmp_path / "test_quotes.py").write_text(QUOTES.partition("def test_in_a_separate_world")[0])
     found = explore(tmp_path, "--assumptions")
     assert found.code == 0, found.said
     (row,) = found.written("assumptions.json")["assumptions"]
