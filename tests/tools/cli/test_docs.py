@@ -32,7 +32,7 @@ def test_it_shows_a_page(name: str) -> None:
     [
         ("quotes-expiry", "exactly 30 minutes", "reference/rules#quotes-expiry"),
         ("errors-retry-guidance", "429, 500 and 503", "reference/rules#retry-what"),
-        ("H14", "kept 24 simulated hours", "reference/assumptions#H14"),
+        ("H14", "valid for 24 simulated hours", "reference/assumptions#H14"),
         ("quote_expired", "Create a new quote", "reference/errors#quote_expired"),
     ],
 )
