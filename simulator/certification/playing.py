@@ -67,7 +67,7 @@ def extra_field(session: Session) -> None:
 def booked_once(session: Session) -> None:
     order = session.order()
     session.accepted(*_history(session, order))
-    session.claim(order, "it was paid and delivered, and each event came once and in order")
+    session.claim(order, "it was paid and delivered, and each event arrived once and in order")
 
 
 def refund_not_booked(session: Session) -> None:
@@ -101,7 +101,7 @@ def duplicate_event(session: Session) -> None:
     event = order.event(completed)
     for time in ("second", "third"):
         session.accepted(session.send(f"the same {completed} for the {time} time", event))
-    session.claim(order, f"its {completed} came three times")
+    session.claim(order, f"its {completed} arrived three times")
 
 
 def same_type_again(session: Session) -> None:
@@ -128,7 +128,7 @@ def late_after_final(session: Session) -> None:
     session.accepted(session.send(completed, order.event(completed)))
     for kind in between:
         session.accepted(session.send(f"{kind}, after {completed}", order.event(kind)))
-    session.claim(order, f"earlier events came late, after {completed}")
+    session.claim(order, f"earlier events arrived late, after {completed}")
 
 
 def out_of_order(session: Session) -> None:
@@ -137,7 +137,7 @@ def out_of_order(session: Session) -> None:
     session.accepted(session.send(f"{completed}, before any other event of it", order.event(completed)))
     for kind in (processing, *before):
         session.accepted(session.send(kind, order.event(kind)))
-    session.claim(order, f"its {completed} was the first event that came")
+    session.claim(order, f"its {completed} was the first event to arrive")
 
 
 def two_at_once(session: Session) -> None:
@@ -145,12 +145,12 @@ def two_at_once(session: Session) -> None:
     order = _finished(session)
     session.accepted(session.send(first, order.event(first)))
     together = [
-        (f"{completed}, together with the other two", order.event(completed)),
-        (f"{processing}, together with the other two", order.event(processing)),
-        (f"the same {completed}, together with the other two", order.event(completed)),
+        (f"{completed}, at the same time as the other two", order.event(completed)),
+        (f"{processing}, at the same time as the other two", order.event(processing)),
+        (f"the same {completed}, at the same time as the other two", order.event(completed)),
     ]
     session.accepted(*session.send_together(together))
-    session.claim(order, f"its {completed} came twice, concurrently with {processing}")
+    session.claim(order, f"its {completed} arrived twice, concurrently with {processing}")
 
 
 def retry_after_failure(session: Session) -> None:

@@ -222,7 +222,7 @@ RULES: tuple[Rule, ...] = (
         playing.duplicate_event, ("valid-event", "booked-once"), booked=True,
     ),
     Rule(
-        "same-type-again", "Counts two events of the same object and type", f"{_RULES}, 4; Events: Event types",
+        "same-type-again", "Treats two events of the same object and type as two", f"{_RULES}, 4; Events: Event types",
         f"{_ACCEPT}, and both runs are in the books if the books list the recurring payment",
         "Recognise a repeated event only by its `id`. Two events with the same object and type can be two facts: every "
         "run of a recurring payment sends its own `recurring_payment.run_succeeded`. A unique key on (object id, type) "
@@ -230,7 +230,7 @@ RULES: tuple[Rule, ...] = (
         playing.same_type_again, ("valid-event", "unknown-type", "unknown-enum", "duplicate-event"), booked=True,
     ),
     Rule(
-        "late-after-final", "Keeps a final state when an earlier event comes late",
+        "late-after-final", "Keeps a final state when an earlier event arrives late",
         f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment is still booked once",
         "Read the transaction again, `GET /transactions/{id}`, before you change its state, or let states only move "
         "forward: completed does not go back to processing. Book when the state changes, not for every event of a "
@@ -238,7 +238,7 @@ RULES: tuple[Rule, ...] = (
         playing.late_after_final, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "out-of-order", "Acknowledges events out of order, with the same books in the end",
+        "out-of-order", "Acknowledges events that arrive out of order, and ends with the same books",
         f"{_RULES}, 4", f"{_ACCEPT}, and the payment is booked once",
         "Do not wait for transaction.created. Create the order when its first event comes, whichever that is, or save "
         "the event until the order exists. An event that you acknowledge and ignore is not sent again.",

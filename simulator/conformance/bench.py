@@ -172,7 +172,12 @@ class Bench:
         """Check that a list item in one response has the same fields as the full resource in another."""
         for name in sorted({*row, *full}):
             got, wanted = row.get(name, ABSENT), full.get(name, ABSENT)
-            self.holds(got == wanted, answer, f"{name} is {shown(got)} here and {shown(wanted)} there", name)
+            self.holds(
+                got == wanted,
+                answer,
+                (f"{name} is {shown(got)} in the list, but {shown(wanted)} in the resource"),
+                name,
+            )
 
     def refused(
         self, answer: Answer, status: int, code: str | None = None, *, param: str | None = None,

@@ -195,7 +195,8 @@ def play(
             if bench.answer is None:
                 raise
             bench.tally.breaks(
-                rule, finding(rule, bench.answer, "", f"the response contradicts the world: {impossible}")
+                rule,
+                finding(rule, bench.answer, "", (f"the response does not match the state of the world: {impossible}")),
             )
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
             # Rules read responses. If a response cannot be read, the service is at fault.

@@ -70,7 +70,7 @@ def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
     names = baseline.masks.names(evidence)
     books_now = names.masked(canonical(evidence["books"]))
     if wanted is not None and not verdict.is_finding and books_now != wanted:
-        note = f"the same deliveries in another order lead to {wanted or 'nothing'} in the books, not {books_now}"
+        note = f"in another order, the same deliveries lead to the books {wanted or 'nothing'}, not {books_now}"
         verdict = replace(verdict, verdict=ORDER_DEPENDENT, note=note)
     if verdict.is_finding and baseline.difference:
         verdict = replace(verdict, note=f"{verdict.note} (the test is flaky, which may be the reason)")

@@ -68,7 +68,7 @@ def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached)
 def _awaited(goal: Mapping[str, object]) -> str:
     if goal.get("event"):
         about = f" about {goal['object_id']}" if goal.get("object_id") else ""
-        return f"The event {goal['event']}{about} never came"
+        return f"The event {goal['event']}{about} never occurred"
     return f"{goal.get('resource')} never became {goal.get('status')}"
 
 
@@ -85,8 +85,8 @@ def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
     except SimulatorError:
         return
     since = story["history"][-1]["at"] if story["history"] else story["origin"]["at"]
-    allowed = ", ".join(story["allowed"]) or "nothing"
-    yield f"  {subject} is {story['state']} since {since}; legal now: {allowed}."
+    allowed = ", ".join(story["allowed"]) or "none"
+    yield f"  {subject} has been {story['state']} since {since}; possible actions: {allowed}."
 
 
 class Receiving(Protocol):

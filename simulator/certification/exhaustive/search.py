@@ -167,7 +167,9 @@ class Search:
             self._findings.setdefault(verdict, Finding(verdict, path, note))
         settled, first = self._ends.setdefault(state.counts, (outcome.settled, path))
         if settled != outcome.settled and ORDER_DEPENDENT not in self._findings:
-            note = f"the same deliveries in another order lead to {settled or 'nothing'}, not {outcome.settled}"
+            note = (
+                f"in another order, the same deliveries lead to the books {settled or 'nothing'}, not {outcome.settled}"
+            )
             self._findings[ORDER_DEPENDENT] = Finding(ORDER_DEPENDENT, path, note, first)
         if state in self._states:
             return False

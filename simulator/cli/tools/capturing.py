@@ -25,7 +25,9 @@ _DEFAULT_PORT = 8643
               help="Port on 127.0.0.1; 0 picks a free port.")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default="corpus", show_default=True,
               help="Directory of the recording.")  # fmt: skip
-@click.option("--name", default="", help="Name of the recording, DIR/NAME.jsonl.  [default: recording-1, -2, …]")
+@click.option(
+    "--name", default="", help=("Name of the recording. The file is DIR/NAME.jsonl.  [default: recording-1, -2, …]")
+)
 @click.option("--inbox", is_flag=True, help="Receive webhooks at /inbox and record them.")
 @click.option(
     "--forward-webhooks", metavar="URL", help="Forward webhooks to your receiver, unchanged. Opens the inbox."

@@ -118,7 +118,7 @@ def _parsed_body(text: str) -> Any:
 
 @click.command()
 @click.option("--format", "form", type=click.Choice(["shell", "dotenv", "json"]), default="shell", show_default=True,
-              help="Form of the lines: export commands, NAME=VALUE, or one JSON object.")  # fmt: skip
+              help="Output format: export commands, NAME=VALUE lines, or one JSON object.")  # fmt: skip
 @remote
 def env(client: ControlClient, form: str) -> None:
     """Print the world's addresses and keys as environment variables.

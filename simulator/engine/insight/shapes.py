@@ -15,7 +15,7 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 STANDINGS = {
-    "assumed": "The specification is silent and the simulator made a choice.",
+    "assumed": "The specification is silent, so the simulator made a choice.",
     "observed": "A running service was observed to behave this way.",
 }
 """The state of knowledge about an assumption: assumed or observed."""

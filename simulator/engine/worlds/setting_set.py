@@ -57,8 +57,8 @@ class SettingSet(TypedDict):
         Literal["wall", "simulated"],
         Meanings(
             {
-                "wall": "The machine's clock, with which receivers compare it.",
-                "simulated": "The world's clock, for receivers whose time is frozen with it.",
+                "wall": "The machine's clock. Receivers compare the timestamp with their own clock.",
+                "simulated": "The world's clock, for receivers whose time is frozen at the world's time.",
             }
         ),
         Setting("wall"),

@@ -27,7 +27,7 @@ def body_of(item: pytest.Item) -> dict[str, Any]:
             _wrong(scenario, 'takes names and paths, such as "payout-fails"')
         body["scenarios"] = [_found(one, item, scenario) for one in scenario.args]
     if (clock := item.get_closest_marker("clock")) is not None:
-        body["clock"] = _only(clock, 'takes one moment, such as "2026-03-01" or "2026-03-01T08:00:00Z"')
+        body["clock"] = _only(clock, 'takes one time, such as "2026-03-01" or "2026-03-01T08:00:00Z"')
     if (seed := item.get_closest_marker("seed")) is not None:
         body["seed"] = _only(seed, "takes one whole number, such as 7")
     return body

@@ -73,7 +73,7 @@ def test_the_compose_app_is_notified_of_its_payments() -> None:
     program = str(recipes.recipes()["compose"].folder / "app" / "app.py")
     with (
         running(rampsim("serve"), inside, "Ready on "),
-        running([sys.executable, program], {**surroundings(), **settings}, "webhooks come to ") as application,
+        running([sys.executable, program], {**surroundings(), **settings}, "webhooks go to ") as application,
     ):
         subprocess.run(rampsim("trigger", "transaction.completed"), env=inside, check=True, capture_output=True)
         heard = next(line for line in application.stdout or () if "completed" in line)

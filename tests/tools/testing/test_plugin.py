@@ -133,7 +133,7 @@ def test_fixtures_and_markers_make_the_world_that_is_wanted(outcome: Outcome, na
         ("test_wrong_file", "wrong.yaml is not valid. 1 problem:"),
         ("test_no_scenario", '@pytest.mark.scenario(7) takes names and paths, such as "payout-fails".'),
         ("test_no_day", "day is out of range"),
-        ("test_no_moment", "@pytest.mark.clock() takes one moment"),
+        ("test_no_moment", "@pytest.mark.clock() takes one time"),
         ("test_no_number", "seed"),
         ("test_no_body", "@pytest.mark.world('strict') takes names and values"),
         ("test_unknown_member", "sceanrios"),

@@ -166,7 +166,7 @@ def test_an_advance_that_never_reaches_its_goal_explains_why(kit: World) -> None
         "  From 2026-01-05T08:00:00.000Z to 2026-01-05T08:30:00.000Z, 1 timer fired.\n"
         "  Events in that time:\n"
         f"    2026-01-05T08:30:00.000Z  transaction.expired  {ramp['id']}\n"
-        f"  {ramp['id']} is expired since 2026-01-05T08:30:00.000Z; legal now: nothing.\n"
+        f"  {ramp['id']} has been expired since 2026-01-05T08:30:00.000Z; possible actions: none.\n"
         "  No scenario is active, so no outside event happens on its own. "
         'Call world.scenario("autopilot") or world.act(...).'
     )
@@ -179,7 +179,7 @@ def test_a_missing_event_is_explained(kit: World) -> None:
     with pytest.raises(NotReached) as caught:
         kit.advance(until={"event": "kyc.rejected"}, horizon=timedelta(days=2))
     text = str(caught.value)
-    assert text.startswith("The event kyc.rejected never came: nothing more is scheduled.\n")
+    assert text.startswith("The event kyc.rejected never occurred: nothing more is scheduled.\n")
     assert "No event in that time." in text
     assert "No scenario is active" not in text
 

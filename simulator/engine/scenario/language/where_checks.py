@@ -251,4 +251,4 @@ class WhereChecker:
                 if low > high or (low == high and open_ended):
                     self._document.warn((*path, name), f"no number is above {low} and below {high}")
             if wanted.get("exists") is False and set(wanted) - {"exists"}:
-                self._document.warn((*path, name), "a missing field cannot match any other condition")
+                self._document.warn((*path, name), "no other condition can match a missing field")

@@ -33,7 +33,7 @@ _NETWORK = Filter(
     "network",
     Transaction.networks,
     CANONICAL_NETWORKS,
-    description="Only entries with this network on either side.",
+    description="Only entries whose source or target is on this network.",
     assumed="L3",
 )
 
@@ -67,7 +67,7 @@ TRANSACTION_LIST = Listing[Transaction](
             "currency",
             Transaction.currencies,
             CURRENCY_CODES,
-            description="Only entries with this asset or fiat currency on either side.",
+            description="Only entries whose source or target is this asset or fiat currency.",
         ),
         Bound(
             "min_amount",

@@ -33,7 +33,7 @@ ROOM = Room(
     "ramps",
     operations=(operations.create_quote, operations.get_quote, operations.confirm_quote),
     actions=ACTIONS,
-    timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
+    timers=(TimerRow(DEADLINE, lapse, "the deadline for the payment or deposit passes", ("expire",)),),
     kinds=(
         quote_kind(
             "ramp_quote",

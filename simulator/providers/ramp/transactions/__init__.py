@@ -61,7 +61,7 @@ ROOM = Room(
             listed_as=("deposit",),
         ),
     ),
-    timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
+    timers=(TimerRow(EXPIRY, expire_quote, "the quote expires unused", ("expire",)),),
     clauses=lambda: shapes.CLAUSES,
     events=EVENTS,
     errors=ERRORS,

@@ -57,5 +57,5 @@ function Books({ books, query, whole, more }) {
       <${Table} label="Ledger accounts" rows=${books.accounts} id=${(row) => `${row.account} ${row.currency}`} columns=${[
         { title: "Account", className: "grow", cell: (row) => words(row.account) },
         { title: "Balance", className: "number", cell: (row) => html`<${Money} amount=${row.amount} currency=${row.currency} />` },
-      ]} /><p class="muted">All accounts of a currency sum to zero. The account <code>world</code> represents everything outside the service.</p></details>`;
+      ]} /><p class="muted">The balances of all accounts in a currency sum to zero. The account <code>world</code> represents everything outside the service.</p></details>`;
 }

@@ -125,7 +125,7 @@ function Assumptions() {
     const set = async (id, name) => {
       const { [id]: _, ...rest } = chosen;
       await patch("/settings", { assumptions: name ? { ...rest, [id]: name } : rest });
-      return name ? `${id} is now: ${words(name)}.` : `${id} has its default again.`;
+      return name ? `${id} is now: ${words(name)}.` : `${id} was reset to its default.`;
     };
     const fits = data.filter((row) => `${row.id} ${row.assumed} ${row.question}`.toLowerCase().includes(text.toLowerCase()));
     return html`<${Evidence} rows=${data} />

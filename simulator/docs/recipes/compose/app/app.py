@@ -56,7 +56,7 @@ def main() -> None:
     keys = {"public_key": os.environ["RAMP_PUBLIC_KEY"], "secret_key": os.environ["RAMP_SECRET_KEY"]}
     token = call("/auth/token", keys)["access_token"]
     call("/webhooks", {"url": url, "events": ["*"]}, token)
-    sys.stdout.write(f"webhooks come to {url}\n")
+    sys.stdout.write(f"webhooks go to {url}\n")
     threading.Event().wait()
 
 
