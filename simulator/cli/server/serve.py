@@ -31,13 +31,7 @@ def _options(command: Any) -> Any:
 
 @click.command(epilog="A flag overrides its SIMULATOR_ variable, and the variable overrides the settings file.")
 @_options
-def serve(
-    host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
-    control_tokens: str | None, allowed_host: tuple[str, ...], allow_origin: tuple[str, ...],
-    idle_timeout: str, request_timeout: str, assume: tuple[str, ...], observed: tuple[str, ...],
-    detach: bool, end_with_stdin: bool, scenarios: tuple[str, ...], **of_worlds: Any,
-) -> None:  # fmt: skip
+def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
     """Start the simulator and run until it is interrupted.
 
     It prints the keys of the world `default` and then `Ready on http://HOST:PORT`.
@@ -54,22 +48,15 @@ def serve(
             from simulator.engine.server.process import server_of
             from simulator.host import PROVIDER, create_app, scenario_problems
 
-            if store is None and os.environ.get("SIMULATOR_STORE") == "":
-                store = ""  # click ignores an empty variable, and worlds would be lost silently
-            names = () if scenario == ("none",) else scenario
+            if given["store"] is None and os.environ.get("SIMULATOR_STORE") == "":
+                given["store"] = ""  # click ignores an empty variable, and worlds would be lost silently
+            names = () if given["scenario"] == ("none",) else given["scenario"]
+            given["scenario"] = names if given["scenario"] else None
+            observed = _observed(given["observed"])
             try:
-                config = make_config(
-                    host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
-                    scenarios=names if scenario else None, control_token=control_token,
-                    control_tokens=control_tokens, settings=of_worlds,
-                    is_loopback=is_loopback(host), allowed_hosts=allowed_host, allowed_origins=allow_origin,
-                    idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
-                    switches=PROVIDER.alternatives, assume=assume, store=store, advertise=advertise,
-                    observed=_observed(observed),
-                    idle_worlds=idle_worlds, scenario_directories=scenarios,
-                )  # fmt: skip
+                config = make_config(given, PROVIDER.alternatives, observed, is_loopback=is_loopback(given["host"]))
             except ConfigError as error:
-                _refuse([*error.problems, *scenario_problems(names, scenarios)])
+                _refuse([*error.problems, *scenario_problems(names, given["scenarios"])])
             try:
                 application = create_app(config)
             except ConfigError as error:

@@ -55,6 +55,15 @@ class Setting(NamedTuple):
         return click.option(self.flag, help=words, **more)
 
 
+def _number(flag: str, meaning: str, default: str | None = None, unit: str = "N") -> Setting:
+    """Return a setting whose value is a number. Without a default, the number is unlimited."""
+    return Setting(flag, meaning, default, "" if default else "unlimited", "number", unit)
+
+
+def _choice(flag: str, meaning: str, default: str, choices: str) -> Setting:
+    return Setting(flag, meaning, default, metavar=f"[{choices}]")
+
+
 SERVE = (
     Setting(
         "--host",
@@ -62,21 +71,21 @@ SERVE = (
         "127.0.0.1",
         metavar="ADDRESS",
     ),
-    Setting("--port", "Port to listen on. 0 picks a free port.", "8642", sort="number", metavar="PORT"),
-    Setting(
+    _number("--port", "Port to listen on. 0 picks a free port.", "8642", unit="PORT"),
+    _choice(
         "--clock",
         "How simulated time passes: real, manual (only by control calls) or scaled.",
         "real",
-        metavar="[real|manual|scaled]",
+        "real|manual|scaled",
     ),
-    Setting("--rate", "Speed of a scaled clock, as a multiple of real time.", "1", sort="number", metavar="FACTOR"),
+    _number("--rate", "Speed of a scaled clock, as a multiple of real time.", "1", unit="FACTOR"),
     Setting(
         "--now",
         "Start of simulated time.",
         otherwise="the current time; 2026-01-05T08:00:00Z with a manual clock",
         metavar="TIMESTAMP",
     ),
-    Setting("--seed", "Seed for all random values.", "1", sort="number", metavar="N"),
+    _number("--seed", "Seed for all random values.", "1"),
     Setting(
         "--scenario",
         "Scenario to activate. Repeatable; later scenarios have priority. `none` activates no scenario.",
@@ -112,12 +121,11 @@ SERVE = (
         otherwise="http://HOST:PORT of this server",
         metavar="URL",
     ),
-    Setting(
+    _number(
         "--idle-worlds",
         "Seconds without calls after which a saved world is unloaded from memory. A call or timer loads it again.",
         "60",
-        sort="number",
-        metavar="SECONDS",
+        unit="SECONDS",
     ),
     Setting(
         "--control-token",
@@ -144,16 +152,8 @@ SERVE = (
         sort="list",
         metavar="ORIGIN",
     ),
-    Setting(
-        "--idle-timeout", "Seconds after which an idle connection is closed.", "60", sort="number", metavar="SECONDS"
-    ),
-    Setting(
-        "--request-timeout",
-        "Maximum number of seconds for receiving a whole request.",
-        "30",
-        sort="number",
-        metavar="SECONDS",
-    ),
+    _number("--idle-timeout", "Seconds after which an idle connection is closed.", "60", unit="SECONDS"),
+    _number("--request-timeout", "Maximum number of seconds for receiving a whole request.", "30", unit="SECONDS"),
     Setting("--strict/--no-strict", "Refuse unknown fields and query parameters.", sort="switch"),
     Setting(
         "--rate-limit",
@@ -161,87 +161,36 @@ SERVE = (
         otherwise="unlimited",
         metavar="N/SECONDS",
     ),
-    Setting(
-        "--rate-limit-clock",
-        "Clock used for the rate limit: simulated or wall.",
-        "simulated",
-        metavar="[simulated|wall]",
-    ),
-    Setting(
+    _choice("--rate-limit-clock", "Clock used for the rate limit: simulated or wall.", "simulated", "simulated|wall"),
+    _choice(
         "--webhook-urls",
         "Allowed webhook URLs: public (HTTPS only), local (also URLs of this machine) or any.",
         "local",
-        metavar="[public|local|any]",
+        "public|local|any",
     ),
-    Setting(
+    _choice(
         "--webhook-timestamp",
         "Clock used for the webhook header X-Timestamp: wall or simulated.",
         "wall",
-        metavar="[wall|simulated]",
+        "wall|simulated",
     ),
-    Setting(
-        "--journal-limit",
-        "Maximum number of calls in each of the two journals (API and control).",
-        "10000",
-        sort="number",
-        metavar="N",
-    ),
-    Setting("--journal-bytes", "Maximum size of each journal in bytes.", "67108864", sort="number", metavar="BYTES"),
-    Setting(
+    _number("--journal-limit", "Maximum number of calls in each of the two journals (API and control).", "10000"),
+    _number("--journal-bytes", "Maximum size of each journal in bytes.", "67108864", unit="BYTES"),
+    _number(
         "--timers-per-instant",
         "Number of steps without delay that a scenario can run at one instant before it is stopped.",
         "10000",
-        sort="number",
-        metavar="N",
     ),
-    Setting(
-        "--quota-calls-per-second",
-        "Maximum number of API calls in a world per second of real time.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="N",
-    ),
-    Setting(
-        "--quota-objects",
-        "Maximum number of resources in a world, including keys and deleted resources.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="N",
-    ),
-    Setting(
-        "--quota-journal-bytes",
-        "Maximum value of --journal-bytes for a world, in bytes.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="BYTES",
-    ),
-    Setting(
-        "--quota-snapshots",
-        "Maximum number of snapshots of a world.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="N",
-    ),
-    Setting(
-        "--quota-scenarios",
-        "Maximum number of scenarios uploaded to a world.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="N",
-    ),
-    Setting(
-        "--quota-events",
-        "Number of events in a world after which the action emit is refused.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="N",
-    ),
-    Setting(
+    _number("--quota-calls-per-second", "Maximum number of API calls in a world per second of real time."),
+    _number("--quota-objects", "Maximum number of resources in a world, including keys and deleted resources."),
+    _number("--quota-journal-bytes", "Maximum value of --journal-bytes for a world, in bytes.", unit="BYTES"),
+    _number("--quota-snapshots", "Maximum number of snapshots of a world."),
+    _number("--quota-scenarios", "Maximum number of scenarios uploaded to a world."),
+    _number("--quota-events", "Number of events in a world after which the action emit is refused."),
+    _number(
         "--quota-bytes",
         "Maximum total size in bytes of a world's snapshots, uploaded scenarios and events.",
-        otherwise="unlimited",
-        sort="number",
-        metavar="BYTES",
+        unit="BYTES",
     ),
     Setting(
         "--assume",

@@ -85,56 +85,37 @@ class Config:
 
 
 def make_config(
-    *,
-    host: str,
-    port: int | str,
-    clock: str,
-    rate: str,
-    now: str | None,
-    seed: int | str,
-    scenarios: tuple[str, ...] | None,
-    control_token: str | None,
-    settings: dict[str, Any],
-    is_loopback: bool,
-    switches: alternatives.Alternatives,
-    allowed_hosts: tuple[str, ...],
-    idle_timeout: str,
-    request_timeout: str,
-    state: str | None = None,
-    control_tokens: str | None = None,
-    assume: tuple[str, ...] = (),
-    store: str | None = None,
-    advertise: str | None = None,
-    idle_worlds: str = "60",
-    scenario_directories: tuple[str, ...] = (),
-    allowed_origins: tuple[str, ...] = (),
-    observed: tuple[Observed, ...] = (),
+    given: Mapping[str, Any], switches: alternatives.Alternatives, observed: tuple[Observed, ...], *, is_loopback: bool
 ) -> Config:
-    """Validate all values and return the configuration. Raise `ConfigError` with all problems if one is invalid.
+    """Validate the options of a server and return the configuration.
 
-    If `scenarios` is None, the default scenarios are used. `assume` contains strings of the form `ID=ALTERNATIVE`.
+    `given` contains their values by parameter name, as strings if they come from the command line. `scenario` is None
+    for the default scenarios, and `assume` contains strings of the form `ID=ALTERNATIVE`. Raise `ConfigError` with all
+    problems if a value is invalid.
     """
     problems: list[str] = []
-    port_number = _whole("--port", port, 65535, problems)
+    host, store, advertise, state = given["host"], given["store"], given["advertise"], given["state"]
+    token, control_tokens = (given["control_token"] or "").strip(), given["control_tokens"]
+    port = _whole("--port", given["port"], 65535, problems)
+    clock = given["clock"]
     if clock not in MODES:
         problems.append(f"--clock: {clock!r} is not one of {', '.join(MODES)}")
-    seed_number = _whole("--seed", seed, 2**63 - 1, problems)
-    speed = _number("--rate", rate, SLOWEST, FASTEST, problems)
-    now_ms = _now(now, problems)
-    token = (control_token or "").strip()
+    seed = _whole("--seed", given["seed"], 2**63 - 1, problems)
+    rate = _number("--rate", given["rate"], SLOWEST, FASTEST, problems)
+    now_ms = _now(given["now"], problems)
     if not is_loopback and not token and not control_tokens:
         problems.append(
             f"--host {host} is reachable from other machines, so the control API needs a token. "
             "Set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1."
         )
-    for name in allowed_hosts:
+    for name in given["allowed_host"]:
         if _HOST_NAME.fullmatch(name) is None:
             problems.append(f"--allowed-host: {name!r} is not a host name or address. Leave out the port.")
-    for origin in allowed_origins:
+    for origin in given["allow_origin"]:
         if _PAGE_ORIGIN.fullmatch(origin) is None:
             problems.append(f"--allow-origin: {origin!r} is not the origin of a web page. Write http://HOST:PORT.")
-    idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
-    request_seconds = _seconds("--request-timeout", request_timeout, problems)
+    idle_seconds = _seconds("--idle-timeout", given["idle_timeout"], problems)
+    request_seconds = _seconds("--request-timeout", given["request_timeout"], problems)
     if store == "":
         problems.append(
             "--store: the value is empty. Name a database. To use none, leave out the flag and SIMULATOR_STORE."
@@ -149,7 +130,7 @@ def make_config(
         problems.append(
             f"--store: {name!r} is an in-memory database, which saves nothing. Name a file, or leave out --store."
         )
-    idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
+    idle_worlds_seconds = _seconds("--idle-worlds", given["idle_worlds"], problems)
     is_shared = (store or "").startswith("postgres")
     if advertise and _ORIGIN.fullmatch(advertise) is None:
         problems.append(f"--advertise: {advertise!r} is not the origin of a server. Write http://HOST:PORT.")
@@ -158,18 +139,18 @@ def make_config(
             f"--host {host} is not an address at which other servers of this database can reach this one. "
             "Add --advertise http://HOST:PORT."
         )
-    validated = _settings(settings, problems)
-    if assume:
-        assumptions, found = alternatives.chosen(switches(), assume)
+    settings = _settings({name: given[name] for name in DEFAULTS}, problems)
+    if given["assume"]:
+        assumptions, found = alternatives.chosen(switches(), given["assume"])
         problems += [f"--assume: {problem}" for problem in found]
-        validated = {**validated, "assumptions": assumptions}
+        settings = {**settings, "assumptions": assumptions}
     if problems:
         raise ConfigError(problems)
     return Config(
-        host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
-        Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
-        Path(state) if state else None, validated, store or None, advertise or None,
-        idle_worlds_seconds, tuple(map(Path, scenario_directories)), allowed_origins, observed,
+        host, port, clock, rate, now_ms, seed, given["scenario"], token or None,
+        Path(control_tokens) if control_tokens else None, given["allowed_host"], idle_seconds, request_seconds,
+        Path(state) if state else None, settings, store or None, advertise or None,
+        idle_worlds_seconds, tuple(map(Path, given["scenarios"])), given["allow_origin"], observed,
     )  # fmt: skip
 
 
