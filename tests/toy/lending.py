@@ -60,7 +60,7 @@ class NewLoan(Body):
 
 BOOK_TABLE = TableKey("books", Book, per_environment=True)
 LOAN_TABLE = TableKey("loans", Loan, per_environment=True)
-RETURNED = EventType("loan.returned", "a reader brought a book back", "loan", is_last=True)
+RETURNED = EventType("loan.returned", "a reader brought a book back", is_last=True)
 TAKEN = ErrorCode("book_taken", 409, "somebody else has the book")
 BOOK = Machine("book", (Move("add", "listed"),), {"listed": ()})
 LOAN = Machine(

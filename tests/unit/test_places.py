@@ -56,7 +56,7 @@ from tests.unit.engine.control.test_places import GREET
 
 PACKAGE = ROOT / "simulator"
 
-ROW = EventType("lamp.switched", "a lamp was switched on", "lamp", example={"colour": "red"})
+ROW = EventType("lamp.switched", "a lamp was switched on", example={"colour": "red"})
 CELL = Move("switch", "on", (ROW.name,))
 
 

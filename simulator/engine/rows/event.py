@@ -25,8 +25,6 @@ class EventType:
 
     name: str
     sent_when: str
-    object: str
-    """The content of `data.object`."""
     tells: str = ""
     """An explanation of the event for receivers."""
     requires: tuple[str, ...] = ()
@@ -45,6 +43,13 @@ class EventType:
     """The differences from the kind's example. `@`, `@+30m` or `@-1d` is a time relative to now."""
     after: str = ""
     """The preceding event in the catalogue, if it is not the previous event in the same package."""
+    of: str = ""
+    """The kind of `data.object`. The default is the first part of the name."""
+
+    @property
+    def object(self) -> str:
+        """The kind of `data.object`."""
+        return self.of or self.name.partition(".")[0]
 
     @property
     def meaning(self) -> str:

@@ -41,7 +41,6 @@ EVENTS = (
     EventType(
         "webhook.test",
         "a call of POST /webhooks/{id}/test requested it",
-        "webhook",
         "It shows that the receiver verifies signatures correctly. Nothing has happened.",
         in_status="enabled",
         narrows=False,

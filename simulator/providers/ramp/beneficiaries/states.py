@@ -39,7 +39,6 @@ EVENTS = (
     EventType(
         "beneficiary.created",
         "a beneficiary was added",
-        "beneficiary",
         "It can now be paid.",
         narrows=False,
         after="quote.expired",
@@ -47,7 +46,6 @@ EVENTS = (
     EventType(
         "beneficiary.deleted",
         "a beneficiary was removed",
-        "beneficiary",
         "`data.object` is its last state. It can no longer be paid.",
         narrows=False,
         example={"created_at": "@-1d"},

@@ -102,7 +102,6 @@ EVENTS = (
     EventType(
         "wallet.created",
         "a deposit wallet or Lightning address was created",
-        "wallet",
         "`data.object` is the wallet or the Lightning address. Only a Lightning address has a `type`.",
         narrows=False,
         after="transaction.refunded",
@@ -110,13 +109,11 @@ EVENTS = (
     EventType(
         "deposit.detected",
         "an incoming deposit was seen on-chain, unconfirmed",
-        "deposit",
         "Nothing is credited yet. deposit.confirmed or deposit.failed follows.",
     ),
     EventType(
         "deposit.confirmed",
         "a deposit reached its confirmations and is credited",
-        "deposit",
         "The balance is credited, and there is a transaction of type `deposit`.",
         is_last=True,
         example={"confirmations": 3},
@@ -124,7 +121,6 @@ EVENTS = (
     EventType(
         "deposit.failed",
         "a deposit could not be credited",
-        "deposit",
         "`reason` contains the reason. Nothing is credited.",
         requires=("reason",),
         is_last=True,
@@ -143,15 +139,15 @@ EVENTS = (
     EventType(
         "lightning.invoice_paid",
         "a Lightning invoice was paid",
-        "lightning_entry",
         "The balance is credited. deposit.confirmed follows with the amount.",
         is_last=True,
+        of="lightning_entry",
     ),
     EventType(
         "lightning.invoice_expired",
         "a Lightning invoice expired unpaid",
-        "lightning_entry",
         "It can no longer be paid. Create a new one.",
         example={"expires_at": "@", "created_at": "@-30m"},
+        of="lightning_entry",
     ),
 )

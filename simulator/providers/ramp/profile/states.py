@@ -70,14 +70,12 @@ EVENTS = (
     EventType(
         "kyc.approved",
         "KYC was approved",
-        "kyc",
         "The account can now move money. `data.object` is the response of GET /profile/kyc.",
         after="beneficiary.deleted",
     ),
     EventType(
         "kyc.action_required",
         "compliance needs more information",
-        "kyc",
         "`required_actions` in `data.object` has the missing information.",
         example={
             "required_actions": [
@@ -85,5 +83,5 @@ EVENTS = (
             ],
         },
     ),
-    EventType("kyc.rejected", "KYC was rejected", "kyc", "Operations that move money are refused with kyc_required."),
+    EventType("kyc.rejected", "KYC was rejected", "Operations that move money are refused with kyc_required."),
 )

@@ -49,14 +49,12 @@ EVENTS = (
     EventType(
         "recurring_payment.activated",
         "a recurring payment was activated",
-        "recurring_payment",
         "`next_run_at` is set.",
         after="webhook.test",
     ),
     EventType(
         "recurring_payment.run_upcoming",
         "a run is due within the next 24 hours",
-        "recurring_payment",
         "`run` has the number and time of the run. Make sure that the balance covers it.",
         narrows=False,
         example={"runs_completed": 3, "activated_at": "@-29d", "run": {"number": 4, "scheduled_for": "@+1d"}},
@@ -64,7 +62,6 @@ EVENTS = (
     EventType(
         "recurring_payment.run_succeeded",
         "a run created its transaction",
-        "recurring_payment",
         "`run.transaction_id` is the transaction, which has its own events.",
         requires=("run.transaction_id",),
         narrows=False,
@@ -77,7 +74,6 @@ EVENTS = (
     EventType(
         "recurring_payment.run_failed",
         "a run failed",
-        "recurring_payment",
         "`run.failure_code` gives the reason. The run is not retried, and the next run is not affected.",
         requires=("run.failure_code",),
         narrows=False,
@@ -90,7 +86,6 @@ EVENTS = (
     EventType(
         "recurring_payment.paused",
         "a recurring payment was paused, by request or after three failed runs in a row",
-        "recurring_payment",
         "No run is planned until it is restarted. `pause_reason` has the reason.",
         example={
             "next_run_at": None,
@@ -103,21 +98,18 @@ EVENTS = (
     EventType(
         "recurring_payment.completed",
         "the final scheduled run finished",
-        "recurring_payment",
         "There are no further runs.",
         example={"next_run_at": None, "runs_completed": 12, "activated_at": "@-29d"},
     ),
     EventType(
         "recurring_payment.restarted",
         "a paused recurring payment was restarted",
-        "recurring_payment",
         "`next_run_at` is set. Missed runs are skipped.",
         example={"runs_completed": 3, "activated_at": "@-29d"},
     ),
     EventType(
         "recurring_payment.deleted",
         "a recurring payment was deleted",
-        "recurring_payment",
         "There are no further runs. Past payments are unaffected.",
         example={"next_run_at": None, "runs_completed": 3, "activated_at": "@-29d"},
     ),

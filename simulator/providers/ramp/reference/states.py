@@ -69,7 +69,6 @@ EVENTS = (
     EventType(
         "network.status_changed",
         "a network moved between operational, degraded and down",
-        "network",
         "`status` in `data.object` is the new status. While it is `down`, do not create quotes or transactions there.",
         narrows=False,
         after="kyc.rejected",

@@ -49,26 +49,22 @@ EVENTS = (
     EventType(
         "transaction.created",
         "an onramp or offramp transaction is created",
-        "transaction",
         "The first event of a ramp. transaction.awaiting_payment or transaction.awaiting_deposit follows immediately.",
     ),
     EventType(
         "transaction.awaiting_payment",
         "an onramp waits for the fiat payment",
-        "transaction",
         "`payment_instructions` say how the payer pays, before the quote's `expires_at`.",
     ),
     EventType(
         "transaction.awaiting_deposit",
         "an offramp waits for the crypto deposit",
-        "transaction",
         "`deposit` has the address and the amount to send before `deposit_by`.",
         example_of="offramp",
     ),
     EventType(
         "transaction.processing",
         "the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast",
-        "transaction",
         "The service has the money. completed, failed or refunded follows.",
         example_of="offramp",
         example={"tx_hash": _TX_HASH},
@@ -76,7 +72,6 @@ EVENTS = (
     EventType(
         "transaction.completed",
         "the crypto was delivered, the fiat was paid out, or a send or swap is final",
-        "transaction",
         "The transaction is final, except for a manual refund.",
         is_last=True,
         example_of="offramp",
@@ -85,7 +80,6 @@ EVENTS = (
     EventType(
         "transaction.failed",
         "a transaction has failed",
-        "transaction",
         "`failure_code` contains the reason. Received money is refunded if possible: transaction.refunded follows.",
         requires=("failure_code",),
         also=("refunded",),
@@ -96,14 +90,12 @@ EVENTS = (
     EventType(
         "transaction.expired",
         "neither payment nor deposit arrived before the deadline",
-        "transaction",
         "Nothing was received, so nothing is refunded. Create a new quote to try again.",
         is_last=True,
     ),
     EventType(
         "transaction.refunded",
         "the money was returned to the payer, the refund_address or the balance",
-        "transaction",
         "The full amount was returned, fee included.",
         is_last=True,
         example_of="offramp",
@@ -112,7 +104,6 @@ EVENTS = (
     EventType(
         "quote.expired",
         "a quote passed its 30 minute validity unused",
-        "quote",
         "Sent for quotes of all four kinds. `data.object` is the quote in the shape of its kind. Create a new one.",
         narrows=False,
         after="lightning.invoice_expired",

@@ -70,7 +70,7 @@ LAMP_ROWS = TableKey("lamps", Lamp, per_environment=True, per_owner=True)
 LAMPS = Kind("lamp", LAMP_ROWS, show, LAMP)
 SUN = Kind("sun", TableKey("suns", Lamp, per_environment=True), show, LAMP, standing=standing)
 EVENTS = tuple(
-    EventType(f"lamp.{name}", "a lamp changed", "lamp") for name in ("mounted", "lit", "glowing", "burnt", "taken_down")
+    EventType(f"lamp.{name}", "a lamp changed") for name in ("mounted", "lit", "glowing", "burnt", "taken_down")
 )
 ROOM = Room("lamps", kinds=(LAMPS, SUN), events=EVENTS)
 PROVIDER = library_with(ROOM)

@@ -23,7 +23,7 @@ from tests.toy import PROVIDER
 from tests.toy.lending import BOOKS
 from tests.unit.engine.rows.lamps import EVENTS, LAMPS
 
-CIRCLE = (EventType("lamp.made", "", "lamp", after="lamp.done"), EventType("lamp.done", "", "lamp"))
+CIRCLE = (EventType("lamp.made", "", after="lamp.done"), EventType("lamp.done", ""))
 HUNG = replace(LAMPS, machine=Machine("lamp", (Move("hang", "off", ("lamp.hung",)),), {"off": ()}))
 MORE = ("lamp_burnt", "lamp_dark")
 BURNT, DARK = (ErrorCode(code, 409, "a lamp gives no light") for code in MORE)
@@ -59,7 +59,7 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
             "two operations have the name",
         ),
         (
-            Room("more", events=(EventType("loan.returned", "again", "loan"),)),
+            Room("more", events=(EventType("loan.returned", "again"),)),
             "two events have the name 'loan.returned'",
         ),
         (Room("more", events=CIRCLE), "these events depend on each other in a circle"),

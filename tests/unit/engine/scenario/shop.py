@@ -133,14 +133,14 @@ KINDS = {
 }
 EVENTS = (
     *(
-        EventType(f"order.{name}", f"an order is {name}", "order")
+        EventType(f"order.{name}", f"an order is {name}")
         for name in ("created", "awaiting_payment", "awaiting_parcel", "processing", "completed", "failed", "refunded")
     ),
-    EventType("offer.expired", "nobody took an offer", "offer"),
-    EventType("shelf.created", "a shelf was put up", "shelf"),
-    *(EventType(f"parcel.{name}", f"a parcel is {name}", "parcel") for name in ("detected", "confirmed", "failed")),
-    EventType("reader.created", "a reader was registered", "reader"),
-    EventType("network.status_changed", "a network changed", "network"),
+    EventType("offer.expired", "nobody took an offer"),
+    EventType("shelf.created", "a shelf was put up"),
+    *(EventType(f"parcel.{name}", f"a parcel is {name}") for name in ("detected", "confirmed", "failed")),
+    EventType("reader.created", "a reader was registered"),
+    EventType("network.status_changed", "a network changed"),
 )
 ERRORS = tuple(
     ErrorCode(f"{name}", 422, "the order is refused")

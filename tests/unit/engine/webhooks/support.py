@@ -28,9 +28,9 @@ BROKEN = Outcome(500)
 _CAUSE = Cause("law", "webhook")
 
 
-NEWS = tuple(EventType(f"news.{name}", f"there is {name} news", "loan") for name in ("good", "bad", "old", "no"))
+NEWS = tuple(EventType(f"news.{name}", f"there is {name} news", of="loan") for name in ("good", "bad", "old", "no"))
 ORDER_EVENTS = tuple(
-    EventType(f"order.{name}", f"an order is {name}", "order", is_last=name in ("completed", "refunded"))
+    EventType(f"order.{name}", f"an order is {name}", is_last=name in ("completed", "refunded"))
     for name in ("created", "processing", "completed", "refunded")
 )
 ORDER = Machine(
