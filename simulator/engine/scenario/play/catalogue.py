@@ -40,7 +40,6 @@ class Uploaded(TypedDict):
 
 _LISTENING_KEPT = 1_000
 _METHODS_KEPT = 20
-_ANY = re.compile("")
 _PATH = frozenset({"path"})
 """The request fields that are compared as globs."""
 
@@ -97,8 +96,14 @@ class PreparedRule:
     @cached_property
     def path(self) -> re.Pattern[str] | None:
         """The pattern that request paths must match, or None if the rule does not test the path."""
+        text = self.path_text
+        return None if text is None else re.compile(text)
+
+    @property
+    def path_text(self) -> str | None:
+        """The source of `path`."""
         globs = strings_of(self.rule.where.get("path"))
-        return None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
+        return None if globs is None else "|".join(map(translate, sorted(globs)))
 
 
 @dataclass(frozen=True)
@@ -151,8 +156,8 @@ class PreparedScenario:
         gate = self._gates.get(method)
         if gate is None:
             rules = self.rules_about(REQUEST, method)
-            patterns = [None if rule.path is None else rule.path.pattern for rule in rules]
-            gate = _ANY if None in patterns else re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+            texts = {rule.path_text for rule in rules}
+            gate = re.compile("" if None in texts else "|".join(sorted(f"(?:{text})" for text in texts)))
             if len(self._gates) < _METHODS_KEPT:
                 self._gates[method] = gate
         return gate.match(path) is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from fnmatch import fnmatchcase
-from statistics import NormalDist
 
 from simulator.engine.faults import models as faults
 from simulator.engine.faults import mutations
@@ -52,16 +51,16 @@ def _seconds(given: str | float | None) -> float:
     return min(parse_duration(given or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
 
 
-_Z99 = NormalDist().inv_cdf(0.99)
-
-
 def _drawn_seconds(world: World, latency: faults.Latency | None) -> float:
     """Choose a random delay in seconds. Call this inside a transaction."""
     if latency is None:
         return 0.0
+    from statistics import NormalDist  # its import takes as long as ten calls, and few servers need it
+
     median, p99 = _seconds(latency.median), _seconds(latency.p99)
     drawn = (world.streams.below(1 << 52, "fault latency") + 0.5) / (1 << 52)  # The number is neither 0 nor 1.
-    factor: float = (p99 / median) ** (NormalDist().inv_cdf(drawn) / _Z99)
+    normal = NormalDist()
+    factor: float = (p99 / median) ** (normal.inv_cdf(drawn) / normal.inv_cdf(0.99))
     return min(median * factor, faults.LONGEST_DELAY_MS / SECOND_MS)
 
 

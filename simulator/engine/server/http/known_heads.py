@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from simulator.engine.server.http.messages import Headers, parsed_headers
 
-_LINE = re.compile(
+_LINE = (
     rb"(GET|POST|PUT|PATCH|DELETE|HEAD) (/(?:[A-Za-z0-9_.~-][A-Za-z0-9_.~/-]*)?)"
     rb"(?:\?([A-Za-z0-9_.~=&:+,%/-]*))? HTTP/1\.1\r\n"
 )
 """A request line that needs no decoding and no normalisation. The parser reads any other request line."""
+_LINE_END = b"\r\n"
 _END = b"\r\n\r\n"
 _MOST_BYTES_OF_HEAD = 8_192
 """The maximum size of a head that is split here. The parser checks whether a larger one is allowed."""
@@ -28,6 +30,11 @@ _CHANGE_THE_CONNECTION = frozenset({b"connection", b"expect", b"transfer-encodin
 The parser always reads these requests.
 """
 _CHANGES_NOTHING = (b"connection", b"keep-alive")
+
+
+@cache  # a server that starts does not need it
+def _line() -> re.Pattern[bytes]:
+    return re.compile(_LINE)
 
 
 class Head(NamedTuple):
@@ -62,7 +69,9 @@ class KnownHeads:
 
     def split(self, data: bytes) -> Whole | None:
         """Return the request that consists of exactly these bytes. Return None if the parser has to read them."""
-        line = _LINE.match(data)
+        if not self._known:
+            return None
+        line = _line().match(data)
         if line is None:
             return None
         begin, end = line.end(), data.find(_END)
@@ -74,10 +83,10 @@ class KnownHeads:
 
     def learn(self, data: bytes, raw: Sequence[tuple[bytes, bytes]]) -> None:
         """Store the header block at the beginning of `data`. `raw` contains the headers that the parser found in it."""
-        line, end = _LINE.match(data), data.find(_END)
-        if line is None or not 0 < end - line.end() <= _MOST_BYTES:
+        begin, end = data.find(_LINE_END) + len(_LINE_END), data.find(_END)
+        if not 0 < end - begin <= _MOST_BYTES:
             return
-        block = data[line.end() : end]
+        block = data[begin:end]
         if (seen := hash(block)) not in self._seen:
             if len(self._seen) >= _MOST_BLOCKS:
                 self._seen.clear()
