@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import ROUND_DOWN, Context, Decimal
 from functools import lru_cache
 
+from simulator.kernel.patterns import compile_late
+
 SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
 HOUR_MS = 60 * MINUTE_MS
@@ -24,13 +26,13 @@ SLOWEST, FASTEST = Decimal("0.001"), Decimal(1_000_000)
 """The minimum and maximum rate of a scaled clock."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TIMESTAMP = re.compile(
+_TIMESTAMP = compile_late(
     r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})", re.ASCII
 )
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
-_SUM = re.compile(r"(?:\d+(?:ms|s|m|h|d))+", re.ASCII)
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
-_ISO_DURATION = re.compile(
+_DATE = compile_late(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_SUM = compile_late(r"(?:\d+(?:ms|s|m|h|d))+", re.ASCII)
+_PART = compile_late(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_ISO_DURATION = compile_late(
     r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII
 )
 # A number that is too large becomes infinite, which `parse_duration` refuses. Values are never rounded up.

@@ -10,6 +10,7 @@ import re
 from typing import Annotated, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
 LAST_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999, the latest time that can be formatted."""
@@ -32,7 +33,7 @@ class OneLine:
     """
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = compile_late(r"[\x00-\x1f\x7f]")
 
 
 def is_one_line(text: str) -> bool:

@@ -31,6 +31,7 @@ from simulator.engine.rows.error import ApiError, invalid
 from simulator.engine.text.shapes import Choices, Page, Pagination
 from simulator.kernel.clock import DAY_MS, MS_NS, parse_date, parse_nanoseconds
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 from simulator.kernel.table import Table
 
 ShownT = TypeVar("ShownT")
@@ -39,11 +40,11 @@ DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
 
-_WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
+_WHOLE = compile_late(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
 """The largest page number that is returned as an integer."""
-_ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
-_NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
+_ZONE = compile_late(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
+_NUMBER = compile_late(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
 class Listed(Protocol):

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from simulator.kernel.clock import format_duration
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
-_MILLISECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
+_MILLISECONDS = compile_late(r"[0-9]{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True)

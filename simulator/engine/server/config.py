@@ -17,17 +17,18 @@ from simulator.engine.worlds import alternatives, setting_model
 from simulator.engine.worlds.settings import DEFAULTS, shown
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
 if TYPE_CHECKING:
     from simulator.engine.worlds.observations import Observed
 
-_STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
-_IN_MEMORY = re.compile(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
+_STORES = compile_late(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
+_IN_MEMORY = compile_late(r"sqlite:///(:memory:|file:.*)", re.DOTALL)
 """Names that SQLite interprets as a database in memory, or as a database name with options."""
 _LONGEST_NUMBER = 20
-_PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
-_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
-_PAGE_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
+_PASSWORD = compile_late(r"(?<=:)[^:]*(?=@)")
+_ORIGIN = compile_late(r"https?://[^/?#@\s]+")
+_PAGE_ORIGIN = compile_late(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
 """A pattern for the origin of a web page.
 
 Pages inside applications have their own schemes, such as `capacitor://localhost`.
@@ -37,7 +38,7 @@ _COUNTS = (
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
     *("quota_snapshots", "quota_scenarios", "quota_events", "quota_bytes"),
 )
-_HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
+_HOST_NAME = compile_late(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 
 
 class ConfigError(Exception):

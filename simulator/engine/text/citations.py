@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 
 from simulator.engine.clients.address import CONTROL_BASE
+from simulator.kernel.patterns import compile_late
 
 DOCS_BASE = f"{CONTROL_BASE}/docs"
 """The base path of the documentation pages. Their paths have no `.md` suffix."""
 
-_ASSUMED = re.compile(r"(?:decision )?([A-Z]\d+|[a-z]+(?:-[a-z]+)+)")
+_ASSUMED = compile_late(r"(?:decision )?([A-Z]\d+|[a-z]+(?:-[a-z]+)+)")
 _PAGES = {"control interface, ": "reference/control", "scenario files, ": "reference/scenarios"}
 _RULES, _ASSUMPTIONS = "reference/rules", "reference/assumptions"
 

@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from simulator.kernel.patterns import compile_late
+
 JsonObject: TypeAlias = dict[str, Any]
 Shown: TypeAlias = Mapping[str, Any]
 """A JSON object for output only, such as the TypedDict that a `render_*` function returns."""
@@ -23,7 +25,9 @@ Shown: TypeAlias = Mapping[str, Any]
 MAX_DEPTH = 32
 MAX_BYTES = 1024 * 1024
 
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?', re.DOTALL)
+_TOKEN = compile_late(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?', re.DOTALL
+)
 """A pattern for a string, closed or not, or a number."""
 _LARGEST = repr(sys.float_info.max).encode()
 _INT64 = range(-(2**63), 2**64)

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from simulator.engine.text.json import JsonObject, loads
 from simulator.engine.text.texts import Pairs
 from simulator.kernel.fields import one_line
+from simulator.kernel.patterns import compile_late
 
 MASK = "***"
 
@@ -23,11 +24,11 @@ _MEMBERS = frozenset(
     | {"controltoken", "client_secret", "clientsecret", "api_key", "apikey", "authorization", "password"}
 )
 _NAMES = r"(?:secret_?key|webhook_?key|access_?token|control_?token|client_?secret|api_?key|authorization|password)"
-_JSON_MEMBER = re.compile(rf'("{_NAMES}"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9][^\s,}}\]]*)', re.IGNORECASE)
-_PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
+_JSON_MEMBER = compile_late(rf'("{_NAMES}"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9][^\s,}}\]]*)', re.IGNORECASE)
+_PAIR = compile_late(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
-_ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
-_HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
+_ESCAPE = compile_late(r"\\u00([2-7][0-9A-Fa-f])")
+_HIDING = compile_late(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
 """A pattern for escaped characters that could be part of a secret or of another escape.
 
 Ordinary strings do not need such escapes.

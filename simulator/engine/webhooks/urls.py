@@ -12,19 +12,20 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
 DOCKER_HOST = "host.docker.internal"
 MAX_LENGTH = 2048
 
 Address: TypeAlias = "IPv4Address | IPv6Address"
 
-_URL = re.compile(
+_URL = compile_late(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<rest>[/?#].*)?", re.ASCII | re.DOTALL
 )
-_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
-_PLAIN_IPV4 = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})", re.ASCII)
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+_AUTHORITY = compile_late(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
+_LABEL = compile_late(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
+_PLAIN_IPV4 = compile_late(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})", re.ASCII)
+_NUMBER = compile_late(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 
 _EMBEDDING_IPV4 = (
     IPv6Network("::/96"),

@@ -5,7 +5,6 @@ Other modules decide the content. This module changes error codes and timestamp 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from simulator.engine.rows.service import service_of
 from simulator.engine.rows.wording import Wording
 from simulator.engine.text.json import JsonObject, Shown
 from simulator.engine.worlds.settings import assumes, assumes_anything
+from simulator.kernel.patterns import compile_late
 from simulator.kernel.world import World
 
 _Rewrite: TypeAlias = Callable[[str, Any], object]
@@ -24,10 +24,10 @@ To remove the field, it returns `_ABSENT`.
 """
 
 _ABSENT = object()
-_TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
+_TIMESTAMP = compile_late(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
 """The fields that contain text from the caller. The text never changes. If none was given, the field is null."""
-_DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
+_DECIMAL = compile_late(r"[0-9]+\.[0-9]+")
 
 
 def _refusal(world: World, error: ApiError) -> ApiError:

@@ -15,6 +15,7 @@ from simulator.engine.scenario.language import schema
 from simulator.engine.scenario.play.script import Script
 from simulator.engine.text.json import JsonObject
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -118,7 +119,7 @@ class Library(MutableMapping[str, ScenarioFile]):
         return len(self._files)
 
 
-_NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
+_NAME = compile_late(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
 
 
 def names_in(paths: Iterable[Path]) -> list[str]:

@@ -5,14 +5,14 @@ In a rule, the values are the named groups of its patterns. In a drive, they com
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from simulator.engine.scenario.play.matching import ABSENT, dig
 from simulator.engine.text.json import with_texts
+from simulator.kernel.patterns import compile_late
 
-PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+PLACEHOLDER = compile_late(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):

@@ -6,14 +6,13 @@ parser, which would call back for each header. This saves a tenth of the process
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 from simulator.engine.server.http.messages import Headers, parsed_headers
+from simulator.kernel.patterns import compile_late
 
-_LINE = (
+_LINE = compile_late(
     rb"(GET|POST|PUT|PATCH|DELETE|HEAD) (/(?:[A-Za-z0-9_.~-][A-Za-z0-9_.~/-]*)?)"
     rb"(?:\?([A-Za-z0-9_.~=&:+,%/-]*))? HTTP/1\.1\r\n"
 )
@@ -30,11 +29,6 @@ _CHANGE_THE_CONNECTION = frozenset({b"connection", b"expect", b"transfer-encodin
 The parser always reads these requests.
 """
 _CHANGES_NOTHING = (b"connection", b"keep-alive")
-
-
-@cache  # a server that starts does not need it
-def _line() -> re.Pattern[bytes]:
-    return re.compile(_LINE)
 
 
 class Head(NamedTuple):
@@ -71,7 +65,7 @@ class KnownHeads:
         """Return the request that consists of exactly these bytes. Return None if the parser has to read them."""
         if not self._known:
             return None
-        line = _line().match(data)
+        line = _LINE.match(data)
         if line is None:
             return None
         begin, end = line.end(), data.find(_END)

@@ -23,6 +23,7 @@ from simulator.engine.server.http.known_heads import Whole
 from simulator.engine.server.http.messages import CUT, OPENED_AT, PARSED, WITHOUT_BODY, Outgoing, header_lines
 from simulator.engine.server.running.chunks import PIECE, Content
 from simulator.engine.text.json import dumps
+from simulator.kernel.patterns import compile_late
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 64 * 1024
 """The maximum size of the request line and headers together."""
 
-_UPGRADE = re.compile(rb"(\r\n)upgrade(:)", re.IGNORECASE)
+_UPGRADE = compile_late(rb"(\r\n)upgrade(:)", re.IGNORECASE)
 
 _REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 _TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTES} bytes.")

@@ -7,13 +7,13 @@ elliptic curve library is imported on first use, to keep start-up fast.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 import bech32
 
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.patterns import compile_late
 
 DEFAULT_EXPIRY_SECONDS = 3600
 """The default lifetime of an invoice in seconds. Invoices created through the API always state their lifetime."""
@@ -34,8 +34,8 @@ _KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
 _PICO_PER_MSAT = 10
 _MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
 _PICO_PER = dict(_MULTIPLIERS)
-_PREFIX = re.compile(r"(lnbc|lntb)(?:([1-9][0-9]{0,17})([munp]?))?")
-_ADDRESS = re.compile(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_PREFIX = compile_late(r"(lnbc|lntb)(?:([1-9][0-9]{0,17})([munp]?))?")
+_ADDRESS = compile_late(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 
 @dataclass(frozen=True, slots=True)

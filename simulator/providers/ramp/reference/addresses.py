@@ -16,14 +16,15 @@ import bech32
 
 from simulator.engine.rows.error import invalid
 from simulator.kernel.ids import derive
+from simulator.kernel.patterns import compile_late
 from simulator.kernel.world import World
 
-_STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
+_STELLAR = compile_late(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
-_EVM = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_EVM = compile_late(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _BASE58_DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
-_SEGWIT = re.compile(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
+_BASE58 = compile_late(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
+_SEGWIT = compile_late(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
 _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
 _TEST_NET_HRP = "tb"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
+from simulator.kernel.patterns import compile_late
+
+_INTERNATIONAL = compile_late(r"\+[1-9][0-9]{5,14}", re.ASCII)
 
 
 @lru_cache(maxsize=4096)

@@ -21,6 +21,7 @@ from simulator.engine.text.json import loads
 from simulator.engine.text.shapes import OneOf
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
+from simulator.kernel.patterns import compile_late
 from simulator.providers.ramp.reference.states import INVALID_BANK_ACCOUNT
 from simulator.providers.ramp.shapes import ASSET_CODES as CODES
 from simulator.providers.ramp.shapes import Country, FiatCode
@@ -33,7 +34,7 @@ RAMP_NETWORKS = ("stellar", "celo")
 
 METHODS = ("mobile_money", "bank_transfer")
 
-_DIGITS = re.compile(r"[0-9]+", re.ASCII)
+_DIGITS = compile_late(r"[0-9]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
