@@ -25,6 +25,7 @@ from simulator.exploration.judgement import evidence
 from simulator.exploration.runs.armed import ArmedWorld
 from simulator.exploration.runs.ordering import play
 from simulator.host import vocabulary
+from simulator.kernel.clock import format_timestamp, parse_duration, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 from simulator.testing.quiescence import wait_until_quiet
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 _DAYS = "4d"
+_FIRST_STEP_MS = 60_000
+_STEPS = 200
+"""The largest number of steps in which these days pass, so that a world with many timers does not take minutes."""
+_FOLLOW_UPS = 3
+"""How often orders made by the integrator's job or queue can lead to further orders that get their own days."""
 
 
 MODES = {
@@ -99,17 +105,22 @@ def follow(
         hooks = replace(hooks, settle=None)
     if hooks.mode != "before":
         _settle(hooks, environments, must_work=faultless)
-    paid = [name for one in armed if _learns(one.world, hooks) for name in _paid(one)]
+    wait = partial(_wait, hooks, environments, must_work=faultless)
+    learning = [one for one in armed if _learns(one.world, hooks)]
+    paid: list[str] = []
     before: JsonObject = {}
-    _pass_days(worlds)
-    _wait(hooks, environments, must_work=faultless)
+    _live_on(worlds, learning, paid, wait, hooks)
     if hooks.mode == "before":
         before = evidence.evidence_of(armed, paid) | books_of(hooks, environments, must_work=faultless)
         _settle(hooks, environments, must_work=faultless)
-        _pass_days(worlds)
-        _wait(hooks, environments, must_work=faultless)
-    _settle(hooks, environments, must_work=faultless)
-    _wait(hooks, environments, must_work=faultless)
+        _live_on(worlds, learning, paid, wait, hooks)
+    for _ in range(_FOLLOW_UPS):
+        known = _orders(worlds)
+        _settle(hooks, environments, must_work=faultless)
+        wait()
+        if _orders(worlds) == known:
+            break
+        _live_on(worlds, learning, paid, wait, hooks)
     found = evidence.evidence_of(armed, paid)
     if before:
         found["before"] = before
@@ -125,12 +136,60 @@ def follow(
     return found
 
 
-def _pass_days(worlds: Sequence[World]) -> None:
+def _live_on(
+    worlds: Sequence[World], learning: Sequence[ArmedWorld], paid: list[str], wait: Callable[[], None], hooks: Hooks
+) -> None:
+    """Let four simulated days pass, and again for orders that the application makes on these days.
+
+    `learning`: the worlds whose payer prompts are paid first. Their transactions are added to `paid`.
+    """
+    for _ in range(1 + _FOLLOW_UPS):
+        known = _orders(worlds)
+        paid += [name for one in learning for name in _paid(one)]
+        _pass_days(worlds, wait, hooks)
+        if _orders(worlds) == known:
+            break
+
+
+def _orders(worlds: Sequence[World]) -> set[str]:
+    """Return the ids of all orders."""
+    kinds = vocabulary().provider.money.orders
+    return {row["id"] for world in worlds for row in world.control("GET", "/resources")["data"] if row["kind"] in kinds}
+
+
+def _pass_days(worlds: Sequence[World], wait: Callable[[], None], hooks: Hooks) -> None:
     """Let four simulated days pass, including deliveries, and complete everything that a test left unfinished."""
     for world in worlds:
-        world.advance(_DAYS, wait=True)
+        if hooks.quiesce is None:
+            world.advance(_DAYS, wait=True)
+        else:
+            _advance_in_steps(world, wait)
         if _finish(world):
             world.advance("1h", wait=True)
+            wait()
+
+
+def _advance_in_steps(world: World, wait: Callable[[], None]) -> None:
+    """Let four simulated days pass. Stop at each timer, and in between at growing intervals, for the queue to work.
+
+    Otherwise an application with a queue would sleep for four days, and begin only then what it should have finished.
+    """
+    clock = world.control("GET", "/clock")
+    now = parse_timestamp(clock["now"])
+    end, step = now + parse_duration(_DAYS), _FIRST_STEP_MS
+    for left in range(_STEPS, 0, -1):
+        timer = clock["next_timer_at"]
+        to = end if left == 1 else min(end, now + step)
+        if left > 1 and timer is not None and now < parse_timestamp(timer) < to:
+            to = parse_timestamp(timer)
+        else:
+            step *= 2
+        world.advance(to=format_timestamp(to), wait=True)
+        wait()
+        if to >= end:
+            return
+        clock = world.control("GET", "/clock")
+        now = parse_timestamp(clock["now"])
 
 
 def _forges(armed: Sequence[ArmedWorld]) -> bool:

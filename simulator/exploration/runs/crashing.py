@@ -26,7 +26,7 @@ from unittest.mock import patch
 
 import simulator
 from simulator.exploration.runs.tasks import Document
-from simulator.testing.explored import Died
+from simulator.testing.explored import Died, has_died
 
 HANDLER, CALL = "handler", "call"
 """The two kinds of work: the application handles an event, or it works for the test."""
@@ -72,6 +72,24 @@ def begin(kind: str, event: str = "") -> None:
 def end() -> None:
     """End the piece of work in the current context."""
     _scene.set(None)
+
+
+def restarted(is_quiet: Callable[[], object], after_death: Callable[[], None]) -> Callable[[], object]:
+    """Return a check of the application's queue that survives the death of a worker that it runs.
+
+    The check returns False after a death, so it is called again. The test goes on, as it does when a process dies.
+    """
+
+    def check() -> object:
+        try:
+            return is_quiet()
+        except BaseException as error:
+            if not has_died(error):
+                raise
+            after_death()
+            return False
+
+    return check
 
 
 def _written(lines: int = 1) -> None:

@@ -187,6 +187,10 @@ class _ExploringRun(Run):
         else:
             world.on_advance.append(waiter(lambda: is_quiet(given, os.environ)))
 
+    def quiesce_hook(self, item: pytest.Item) -> Callable[[], object] | None:
+        hook = super().quiesce_hook(item)
+        return None if hook is None else crashing.restarted(hook, self.after_death)
+
     def _begin(self, world: World) -> None:
         super()._begin(world)
         world.outlives = True  # keep the world for the verdict, even if the test deletes it

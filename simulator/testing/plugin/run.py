@@ -122,9 +122,14 @@ class Run:
 
     def wait_for_application(self, item: pytest.Item, world: World) -> None:
         """Let `advance` wait until the application's queue is empty, if the suite can check the queue."""
+        is_quiet = self.quiesce_hook(item)
+        if is_quiet is not None:
+            world.on_advance.append(waiter(is_quiet))
+
+    def quiesce_hook(self, item: pytest.Item) -> Callable[[], object] | None:
+        """Return the suite's check of the application's queue, if it has one."""
         hook = item.ihook.pytest_rampsim_quiesce
-        if hook.get_hookimpls():
-            world.on_advance.append(waiter(partial(hook, item=item)))
+        return partial(hook, item=item) if hook.get_hookimpls() else None
 
     def world_of_side(self, item: pytest.Item, server: Server) -> World:
         """Return the world or the service on which a test with the marker `against` runs."""
