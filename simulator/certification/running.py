@@ -16,7 +16,7 @@ from simulator.certification.report import Report, Result, blocked, failed, pass
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.session import QUICK_SECONDS, Broken, Claim, Session
 from simulator.certification.signing import Headers
-from simulator.certification.sources import Line, Unusable, read_books, settle
+from simulator.certification.sources import Line, Unusable, read_books, settle, wait_for_queue
 from simulator.certification.stage import Service, Stage, Unplayed, is_simulator, origin_of, own_stage, running_stage
 from simulator.engine.clients.guard import LiveKey
 from simulator.engine.text.progress import SILENT, ProgressListener
@@ -52,11 +52,14 @@ class Settings:
     books: str | None = None
     order: str | None = None
     settle: str | None = None
+    quiesce: str | None = None
     patience_seconds: float = 10.0
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
     """How long to wait for the records to become correct."""
     outage_seconds: float = 0.5
+    queue_seconds: float = 10.0
+    """How long the application's queue may take to become empty."""
     service: Service = field(default_factory=Service)
     exhaustive: Bound | None = None
     """The bounds of an exhaustive run. Rules are then checked only if `only` names them."""
@@ -152,7 +155,9 @@ class _Run:
         Raise `Unusable` if reading fails.
         """
         if self._settings.settle:
+            self._wait_for_queue()
             settle(self._settings.settle, self._session.stage.variables)
+        self._wait_for_queue()
         deadline = time.monotonic() + self._settings.books_seconds
         before: list[Line] | None = None
         while True:
@@ -162,6 +167,11 @@ class _Run:
                 return books
             before = books if right else None
             time.sleep(_BOOKS_APART_SECONDS if right else _BOOKS_AGAIN_SECONDS)
+
+    def _wait_for_queue(self) -> None:
+        if self._settings.quiesce:
+            variables, seconds = self._session.stage.variables, self._settings.queue_seconds
+            wait_for_queue(self._settings.quiesce, variables, seconds)
 
     def _read(self) -> list[Line]:
         return read_books(str(self._settings.books), self._session.stage.variables)

@@ -24,6 +24,7 @@ from urllib.parse import urljoin, urlsplit
 
 from simulator.engine.clients.synchronous import NoResponse, SyncClient
 from simulator.kernel.dataclass import dataclass
+from simulator.testing.quiescence import wait_until_quiet
 
 _READ_SECONDS = 30
 _COMMAND_SECONDS = 60
@@ -168,6 +169,12 @@ def is_quiet(source: str, variables: Mapping[str, str]) -> bool:
     except Unusable:
         return False
     return True
+
+
+def wait_for_queue(source: str, variables: Mapping[str, str], seconds: float) -> None:
+    """Wait until the application reports an empty queue. Raise `Unusable` if it is not empty after this time."""
+    if not wait_until_quiet(lambda: is_quiet(source, variables), seconds):
+        raise Unusable(f"--quiesce: `{source}` does not report an empty queue after {seconds:g} seconds")
 
 
 def parsed(text: str) -> list[Line]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from simulator.certification.sources import Line, read_books, settle
+from simulator.certification.sources import Line, read_books, settle, wait_for_queue
 from simulator.engine.text.json import JsonObject
 from simulator.exploration.judgement.judging import Orders, books_disagree
 from simulator.kernel.dataclass import dataclass
 
 APART_SECONDS = 0.2
 """The interval between two reads. If both are equal, background work has finished and the records are final."""
+QUEUE_SECONDS = 10.0
+"""How long the application's queue may take to become empty."""
 Names = tuple[str, ...]
 """The names that the records may use for an order: its reference and its id."""
 
@@ -20,21 +22,27 @@ Names = tuple[str, ...]
 class Books:
     """The application's records and its reconciliation job."""
 
-    source: str
+    source: str | None
+    """The source of the records, or None to judge the responses alone."""
     job: str | None
     variables: Mapping[str, str]
     seconds: float
     """How long to wait for the records to stop changing."""
+    quiesce: str | None = None
+    """The check whether the application's queue is empty."""
+    queue_seconds: float = QUEUE_SECONDS
     is_prompt: bool = False
     """True if the application has finished its work when it responds, so that one read is enough."""
 
     def read(self) -> list[Line]:
-        return read_books(self.source, self.variables)
+        return [] if self.source is None else read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
-        """Return the records once they no longer change."""
+        """Return the records once the queue is empty, or without `--quiesce`, once they no longer change."""
+        if self.quiesce is not None:
+            wait_for_queue(self.quiesce, self.variables, self.queue_seconds)
         found = self.read()
-        if self.is_prompt:
+        if self.is_prompt or self.quiesce is not None or self.source is None:
             return found
         deadline = time.monotonic() + self.seconds
         while time.monotonic() < deadline:

@@ -57,7 +57,7 @@ class Replaying:
     def _judged(self, orders: Sequence[Tracked], before: Sequence[Line]) -> list[Outcome]:
         self.books.settle()
         after = self.books.calm()
-        return [judged(order, order.row(), before, after) for order in orders]
+        return [judged(order, order.row(), before, after, self.books) for order in orders]
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
         """Play some paths again: alone, and with deliveries that alternate with those of another order.
@@ -95,8 +95,9 @@ def difference(case: Case, path: Path, outcome: Outcome, known: Outcome) -> str:
     return f"{moves} leaves {then}, but {now}"
 
 
-def judged(order: Tracked, row: JsonObject, before: Sequence[Line], after: Sequence[Line]) -> Outcome:
+def judged(order: Tracked, row: JsonObject, before: Sequence[Line], after: Sequence[Line], books: Books) -> Outcome:
     """Return the outcome of a path, given the order and the records before and after settling."""
     names: Names = (row["reference"], row["id"])
-    problems = dict([*reversed(wrong_with(row, after, names)), *reversed(order.problems)])
+    wrong = wrong_with(row, after, names) if books.source is not None else []
+    problems = dict([*reversed(wrong), *reversed(order.problems)])
     return Outcome(canonical(before, names), canonical(after, names), order.at_last_delivery, tuple(problems.items()))

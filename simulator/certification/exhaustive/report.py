@@ -42,6 +42,7 @@ def document(report: FlowReport) -> JsonObject:
         "edges": result.edges,
         "sequences": result.sequences,
         "complete": report.complete,
+        "books": report.has_books,
         "depth": result.depth,
         "seconds": round(report.seconds, 1),
         "moves": result.moves,
@@ -90,7 +91,7 @@ def _lines(report: FlowReport, *, has_job: bool) -> list[str]:
     result, note = report.result, _note(report)
     lines = ["", f"{report.flow.name}: {', '.join(result.bounds.events)} ({report.seconds:.1f} s)"]
     if not result.findings and not report.unsound:
-        lines.append(f"  {claim(result, has_job=has_job)}")
+        lines.append(f"  {claim(result, has_job=has_job, has_books=report.has_books)}")
     for one in result.findings:
         trace = result.trace(one.path, one.verdict)
         lines += [f"  {one.verdict}: {one.note}", *(f"    {number}. {move}" for number, move in enumerate(trace, 1))]

@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path as FilePath
 
 from simulator.certification.exhaustive.bounds import Path
-from simulator.certification.exhaustive.judging import Books
+from simulator.certification.exhaustive.judging import QUEUE_SECONDS, Books
 from simulator.certification.exhaustive.orders import Case, bounds_of
 from simulator.certification.exhaustive.replaying import Replaying
 from simulator.certification.exhaustive.saving import Saving, opened
@@ -26,11 +26,13 @@ ALL = "all"
 class Bound:
     """The options of an exhaustive run."""
 
-    books: str
+    books: str | None
+    """The source of the records. Without it, only the responses are judged."""
     flow: str = ALL
     events: int = 5
     copies: int = 2
     settle: str | None = None
+    quiesce: str | None = None
     snapshot: str | None = None
     restore: str | None = None
     state: FilePath | None = None
@@ -41,6 +43,7 @@ class Bound:
     """The seed that selects the paths that are played again to check that orders do not affect each other."""
     workers: int = 2
     books_seconds: float = 5.0
+    queue_seconds: float = QUEUE_SECONDS
 
 
 @dataclass
@@ -52,6 +55,8 @@ class FlowReport:
     seconds: float
     outcomes: dict[Path, Outcome]
     """The outcomes of all paths that were played."""
+    has_books: bool = True
+    """False if only the responses were judged."""
     unsound: str = ""
     """The path whose outcome depended on other orders or earlier plays, or "". The claim is then not valid."""
     scenarios: dict[str, str] = field(default_factory=dict)
@@ -88,7 +93,9 @@ def run(
             deadline = time.monotonic() + (end - time.monotonic()) / (len(flows) - number)
             bounds = bounds_of(flow, playbook.unknown_event, bound.events, bound.copies)
             case = Case(stage, flow, bounds, url, post)
-            books = Books(bound.books, bound.settle, stage.variables, bound.books_seconds)
+            books = Books(
+                bound.books, bound.settle, stage.variables, bound.books_seconds, bound.quiesce, bound.queue_seconds
+            )
             books.read()  # report unreadable books before any request is sent
             reports.append(_searched(bound, case, books, deadline, noted))
     return reports
@@ -114,4 +121,4 @@ def _searched(bound: Bound, case: Case, books: Books, deadline: float, noted: Ca
                     outcomes += found
                 search.take(outcomes)
             unsound = player.unlike(known, bound.seed)
-    return FlowReport(case.flow, search.result(), time.monotonic() - started, known, unsound)
+    return FlowReport(case.flow, search.result(), time.monotonic() - started, known, bound.books is not None, unsound)

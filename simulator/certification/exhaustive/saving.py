@@ -192,7 +192,8 @@ class Saving:
             self.start = self.application.save()
             stack.callback(lambda: self.world.restore(0, 0))
             stack.callback(lambda: self.application.restore(self.start))
-            self.books.is_prompt = is_prompt(self._fresh(()), self.books)
+            if self.books.quiesce is None:
+                self.books.is_prompt = is_prompt(self._fresh(()), self.books)
             yield
 
     def outcomes(self, paths: Sequence[Path]) -> list[Outcome]:
@@ -233,7 +234,7 @@ class Saving:
             order.problems = order.problems[:known]
         after, row, problems = self._ends[key]
         order.problems += problems
-        return judged(order, row, self._read[saved.key], after)
+        return judged(order, row, self._read[saved.key], after, self.books)
 
     def _fresh(self, path: Path) -> SavedOrder:
         """Create an order in the state before the run, and deliver the first events of a path before the response."""
@@ -268,7 +269,8 @@ class Saving:
             before = self.books.calm()
             order.end()
             self.books.settle()
-            found = difference(self.case, path, judged(order, order.row(), before, self.books.calm()), known[path])
+            again = judged(order, order.row(), before, self.books.calm(), self.books)
+            found = difference(self.case, path, again, known[path])
             if found:
                 return f"{found} if the state is not restored in between"
         return ""

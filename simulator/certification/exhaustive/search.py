@@ -198,13 +198,21 @@ class Search:
         )
 
 
-def claim(result: Result, *, has_job: bool) -> str:
-    """Return the sentence that a run without findings supports. `has_job`: a settle job ran at the end of each path."""
+def claim(result: Result, *, has_job: bool, has_books: bool = True) -> str:
+    """Return the sentence that a run without findings supports.
+
+    `has_job`: a settle job ran at the end of each path. `has_books`: the application's records were compared.
+    """
     bounds = result.bounds
     copies = f"up to {counted(bounds.copies, 'copy', 'copies')} of these {counted(len(bounds.events), 'event')}"
     limit = "" if not result.is_cut else f" with at most {counted(result.depth, 'delivery', 'deliveries')}"
     job = "with your settle job at the end" if has_job else "without a settle job"
     size = f"{counted(result.states, 'state')}, {counted(result.edges, 'edge')}"
+    if not has_books:
+        return (
+            f"For every order of {copies}{limit}, your receiver accepts each genuine delivery and refuses each expired "
+            f"one, even if deliveries are lost. Your books were not compared (--books). {size}."
+        )
     return (
         f"For every order of {copies}{limit}, {job}, your books equal the ledger, even if deliveries are lost. {size}."
     )

@@ -40,11 +40,14 @@ BOOKS = (
               "SIMULATOR_ORDER_KIND.")  # fmt: skip
 @click.option("--settle", metavar="COMMAND",
               help="Reconciliation job to run before the books are read.")  # fmt: skip
+@click.option("--quiesce", metavar="COMMAND|URL",
+              help="Check whether the application's own queue is empty: a command (exit code 0) or a URL (2xx). "
+              "Certify waits for it before it reads the books.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--junit", metavar="FILE", type=_FILE, help="Write a JUnit report to this file.")
 @click.option("--exhaustive", is_flag=True,
-              help="Deliver the events of whole flows in every order and compare the books at the end of each. Needs "
-              "--books. Rules are then tested only if --only names them.")  # fmt: skip
+              help="Deliver the events of whole flows in every order and compare the books at the end of each. Without "
+              "--books, only responses are judged. Rules are then tested only if --only names them.")  # fmt: skip
 @click.option("--flow", metavar="FLOW", default="all", show_default=True,
               help="Flow to play, or all. An unknown name lists the flows.")  # fmt: skip
 @click.option(
@@ -75,9 +78,9 @@ BOOKS = (
 )
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
-    settle: str | None, as_json: Path | None, junit: Path | None, exhaustive: bool, flow: str, events: int, copies: int,
-    snapshot: str | None, restore: str | None, state: Path | None, budget: str, simulator: str | None,
-    control_token: str | None,
+    settle: str | None, quiesce: str | None, as_json: Path | None, junit: Path | None, exhaustive: bool, flow: str,
+    events: int, copies: int, snapshot: str | None, restore: str | None, state: Path | None, budget: str,
+    simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
     """Test the webhook receiver at URL, rule by rule.
 
@@ -106,13 +109,14 @@ def certify(
     from simulator.certification.stage import NoStage
 
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
+    _refuse_without_books(books, settle, quiesce)
     bound = None
     if not exhaustive:
         _refuse_without_exhaustive()
     else:
-        _refuse_exhaustive_usage(flow, books, snapshot, restore, state)
+        _refuse_exhaustive_usage(flow, snapshot, restore, state)
         seconds = seconds_of("--budget", budget)
-        bound = Bound(str(books), flow, events, copies, settle, snapshot, restore, state, seconds)
+        bound = Bound(books, flow, events, copies, settle, quiesce, snapshot, restore, state, seconds)
     usual = listening(os.environ)
     settings = Settings(
         url,
@@ -125,6 +129,7 @@ def certify(
         books=books,
         order=order,
         settle=settle,
+        quiesce=quiesce,
         exhaustive=bound,
     )
     line = Line()
@@ -175,6 +180,12 @@ def seconds_of(option: str, given: str) -> float:
     return seconds
 
 
+def _refuse_without_books(books: str | None, settle: str | None, quiesce: str | None) -> None:
+    for option, given in (("--settle", settle), ("--quiesce", quiesce)):
+        if given is not None and books is None:
+            fail([f"{option} has no effect without --books: it runs before the books are read"], EXIT_USAGE)
+
+
 def _refuse_without_exhaustive() -> None:
     context = click.get_current_context()
     for name in ("flow", "events", "copies", "snapshot", "restore", "state", "budget"):
@@ -182,17 +193,13 @@ def _refuse_without_exhaustive() -> None:
             fail([f"--{name} needs --exhaustive"], EXIT_USAGE)
 
 
-def _refuse_exhaustive_usage(
-    flow: str, books: str | None, snapshot: str | None, restore: str | None, state: Path | None
-) -> None:
+def _refuse_exhaustive_usage(flow: str, snapshot: str | None, restore: str | None, state: Path | None) -> None:
     from simulator.engine.text.strict import did_you_mean
     from simulator.service import TOOLING
 
     flows = (*(one.name for one in TOOLING.playbook().flows), "all")
     if flow not in flows:
         fail([f"--flow: unknown flow `{flow}`{did_you_mean(flow, flows)} ({', '.join(flows)})"], EXIT_USAGE)
-    if books is None:
-        fail(["--exhaustive compares your books with the ledger: name them with --books"], EXIT_USAGE)
     if (snapshot is None) != (restore is None):
         fail(["--snapshot and --restore must be used together"], EXIT_USAGE)
     if state is not None and snapshot is not None:

@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 
-from simulator.certification.sources import Line, Unusable, called, parsed, read_books, returned, settle
+from simulator.certification.sources import Line, Unusable, called, parsed, read_books, returned, settle, wait_for_queue
 
 BOOKS = [Line("A-1", "completed", Decimal("37.892536"), "USDC"), Line("A-2", "failed", Decimal(0), "")]
 CSV = "order,state,amount,currency\nA-1,completed,37.892536,USDC\nA-2,failed,,\n"
@@ -159,3 +159,9 @@ def test_a_job_is_a_command_or_a_function(here: Path) -> None:
     assert Path("another").is_dir()
     with pytest.raises(Unusable, match="File exists"):
         settle("job:settle", {"WORLD": "a-key"})
+
+
+def test_a_queue_that_stays_full_is_reported() -> None:
+    with pytest.raises(Unusable, match=r"--quiesce: `false` does not report an empty queue after 0.1 seconds"):
+        wait_for_queue("false", {}, 0.1)
+    wait_for_queue("true", {}, 0.1)

@@ -1,4 +1,4 @@
-"""An application around a handler: POST /webhooks, GET /books, POST /settle.
+"""An application around a handler: POST /webhooks, GET /books, POST /settle, and GET /quiet if it has a queue.
 
 python -m tests.tools.certification.exhaustive.serving recommended --port 5000 --file shop.db
 """
@@ -52,6 +52,9 @@ class Requests(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         with self.lock:
+            if self.path == "/quiet":
+                self.answer(204 if self.handler.is_quiet() else 503)
+                return
             rows = self.handler.db.execute("SELECT reference, state, amount, currency FROM orders").fetchall()
         names = ("order", "state", "amount", "currency")
         self.answer(200, "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows).encode())

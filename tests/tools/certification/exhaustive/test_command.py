@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from simulator.certification.service import filled
 from simulator.cli import main
 from simulator.testing import receiver, world
 from tests.tools.certification.exhaustive.conftest import job_of
+from tests.tools.certification.exhaustive.handler import Handler
 from tests.tools.certification.exhaustive.serving import serving
+from tests.tools.certification.exhaustive.shortcuts import HANDLERS
 
 SMALL = ("--flow", "onramp", "--events", "3", "--copies", "1")
 
@@ -79,6 +82,72 @@ def test_rules_are_tested_only_if_they_are_named(start: Any) -> None:
     assert [one["verdict"] for one in json.loads(file.read_text())["rules"]] == ["pass"]
 
 
+def test_without_books_responses_are_judged_and_the_claim_says_so(start: Any) -> None:
+    app = start("recommended")
+    result = certify(*app.at, *SMALL, "--json", str(app.file.with_suffix(".json")))
+    assert result.exit_code == 0, result.output
+    assert "Your books were not compared (--books). 8 states, 12 edges." in result.output
+    assert "your books equal the ledger" not in result.output
+    (found,) = json.loads(app.file.with_suffix(".json").read_text())["exhaustive"]
+    assert (found["complete"], found["books"], found["findings"]) == (True, False, [])
+
+
+class Timeless(Handler):
+    """Verifies the signature and ignores its age."""
+
+    def receive(self, timestamp: str, signature: str, body: bytes) -> int:
+        self.take(json.loads(body))
+        return 200
+
+
+def test_without_books_an_accepted_expired_copy_is_found(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(HANDLERS, "timeless", Timeless)
+    result = certify(*start("timeless").at, *SMALL)
+    assert result.exit_code == 1, result.output
+    assert "  forged-accepted: a copy of transaction.created with an expired signature got the resp" in result.output
+
+
+class Queued(Handler):
+    """Queues events and its own job. A worker does them when the application is asked whether its queue is empty."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.waiting: list[Callable[[], None]] = []
+
+    def take(self, event: dict[str, Any]) -> None:
+        self.waiting.append(partial(super().take, event))
+
+    def settle(self) -> None:
+        self.waiting.append(super().settle)
+
+    def is_quiet(self) -> bool:
+        """Return False if there was work, so that the next question is needed."""
+        work, self.waiting = self.waiting, []
+        for task in work:
+            task()
+        return not work
+
+
+@pytest.mark.parametrize("quiesces", [True, False], ids=["waits", "does not"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--only", "booked-once"), "Certified: 1 of 1 rules hold"),
+        (("--exhaustive", *SMALL), "your books equal the ledger, even if deliveries are lost. 8 states, 12 edges."),
+    ],
+    ids=["rules", "exhaustive"],
+)
+def test_certify_waits_for_the_queue_before_it_reads_the_books(
+    words: tuple[str, ...], said: str, quiesces: bool, start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HANDLERS, "queued", Queued)
+    monkeypatch.setattr("simulator.certification.exhaustive.running.Bound.books_seconds", 0.0)
+    app = start("queued")
+    quiesce = ("--quiesce", f"{app.app}/quiet") if quiesces else ()
+    result = certify(*app.at[:-1], *app.books, *quiesce, *words)
+    assert (said in result.output) is quiesces, result.output
+
+
 def test_unreadable_books_are_reported_at_once(origin: str, keys: dict[str, str]) -> None:
     at = ("http://127.0.0.1:1/webhooks", "--simulator", origin, "--webhook-key", keys["webhook_key"])
     result = certify(*at, "--exhaustive", "--books", "exit 5", *SMALL)
@@ -105,6 +174,7 @@ def test_the_report_has_the_fixed_members(start: Any) -> None:
         "edges": 12,
         "sequences": 16,
         "complete": True,
+        "books": True,
         "depth": 3,
         "never_played": [],
         "note": "",
@@ -205,7 +275,8 @@ print(call("/quotes/" + quote["id"] + "/confirm", body, token)["id"])
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "--exhaustive compares your books with the ledger: name them with --books"),
+        (("--settle", "true"), "--settle has no effect without --books"),
+        (("--quiesce", "true"), "--quiesce has no effect without --books"),
         (("--books", "true", "--flow", "onrampp"), "--flow: unknown flow `onrampp`; did you mean `onramp`?"),
         (("--books", "true", "--snapshot", "true"), "--snapshot and --restore must be used together"),
         (("--books", "true", "--state", "no.db"), "--state: no.db does not exist"),
