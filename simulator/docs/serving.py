@@ -23,7 +23,7 @@ _RECIPES = Path(__file__).parent / "recipes"
 _QUERY: Query = {"q": any_text("Words or prefixes.")}
 _TEXT = "text/plain; charset=utf-8"
 _DEPTHS = (1, 2, 3)
-"""The possible numbers of path segments of a file below its recipe."""
+"""A file's path below its recipe has one of these numbers of segments."""
 _HEADERS = {"x-content-type-options": "nosniff"}
 MOST_CHARACTERS = 200
 """The longest search query."""

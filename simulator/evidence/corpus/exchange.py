@@ -62,7 +62,7 @@ class Exchange:
     path: str
     """The path below the base URL. Ids in it are pseudonyms."""
     query: Shown
-    """The query parameters by name. A repeated parameter has a list."""
+    """The query parameters by name. The value of a repeated parameter is a list."""
     headers: Mapping[str, str | None]
     """The request headers, with lower-case names. None replaces a hidden value."""
     authenticated: bool

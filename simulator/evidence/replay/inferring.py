@@ -297,7 +297,10 @@ class Inference:
     def _contexts(
         self, one: str, side: str, decided: Mapping[str, str], case: Case
     ) -> Iterator[tuple[Mapping[str, str], int]]:
-        """Yield other reference data and undecided assumptions, one at a time, or together for a long recording."""
+        """Yield contexts: other reference data, or alternatives to undecided assumptions.
+
+        A context has one such alternative. For a long recording, it combines several.
+        """
         for data in range(len(self._probing.other_data)):
             yield {}, data
         consulted = case.run(self._world(decided, **{one: side})).consulted

@@ -20,7 +20,7 @@ class Replayed:
     recorded: Exchange
     played: Exchange | None = None
     why_not: str = ""
-    """The reason why it was not replayed."""
+    """The reason why the exchange was not replayed."""
     now_ms: int = 0
 
 
