@@ -197,7 +197,7 @@ class VerdictInput(ToolInput):
     ] = None
     advice_from: Annotated[
         Literal["info", "warning", "error", "never"],
-        Field(description="Advice of at least this severity fails the verdict."),
+        Field(description="The verdict is no if there is advice of this or a higher severity."),
     ] = "warning"
     coverage: Annotated[
         float | None, Field(ge=0, le=100, description="Required coverage of the contract in percent.")

@@ -25,14 +25,14 @@ def quick_acknowledgement(session: Session) -> None:
 
 
 def no_redirect(session: Session) -> None:
-    for sent, event in (("an event", session.event()), ("the test request of a registration", _test_event(session))):
+    for sent, event in (("an event", session.event()), ("the test request sent at registration", _test_event(session))):
         exchange = session.send(sent, event)
         if exchange.status is None or 300 <= exchange.status < 400:
             raise Broken.by(exchange)
 
 
 def registration_200(session: Session) -> None:
-    exchange = session.send("the signed webhook.test of a registration", _test_event(session))
+    exchange = session.send("the signed webhook.test event sent at registration", _test_event(session))
     if exchange.status != 200:
         raise Broken.by(exchange)
 

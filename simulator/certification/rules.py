@@ -72,7 +72,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "registration-200",
-        "Returns exactly 200 to the test request of a registration",
+        "Returns exactly 200 to the test request sent at registration",
         "Events: Registration; W4",
         "exactly 200",
         "Return 200 for every event. With 201, 202 or 204 the URL cannot be registered. The real service shows the "

@@ -43,8 +43,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--strict", is_flag=True, help="Also fail if the target differs from an assumption.")
 @click.option(
     "--control", metavar="URL",
-    help="Origin of the target's control interface, if it is a simulator that a full run may control (it moves the "
-    "clock), or none.  [default: the target itself, if it is on loopback]",
+    help="Origin of the target's control interface, or none. If the target is a simulator, a full run controls it, for "
+    "example to move the clock.  [default: the target itself, if it is on loopback]",
 )  # fmt: skip
 @click.option(
     "--control-token",

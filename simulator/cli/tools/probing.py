@@ -62,7 +62,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--user-id", metavar="ID", help="Another user of the service, as the recipient of transfers.")
 @click.option("--plan", "plan_only", is_flag=True, help="Print the plan and make no calls.")
 @click.option("--for", "priorities", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Report assumptions.json of `rampsim explore --assumptions`; its assumptions are "
+              help="File assumptions.json from `rampsim explore --assumptions`. Its assumptions are "
                    "decided first.")  # fmt: skip
 @click.option("--json", "as_json", type=_FILE, help="Write the report as JSON to this file.")
 @click.option("--out", type=_FILE, help="Write the observed file; a run continues an existing one.")

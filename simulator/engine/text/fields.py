@@ -196,7 +196,7 @@ _PATTERNS = {
     r"^([01][0-9]|2[0-3]):[0-5][0-9]$": "it must be a time of day such as 08:30",
     r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$": "it must be N/SECONDS, such as 100/60",
     r"^[a-z0-9._-]{1,64}$": "it must have 1 to 64 lower-case letters, digits and `._-`",
-    r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters and digits",
+    r"^[A-Za-z0-9]{1,12}$": "it must have 1 to 12 letters or digits",
     r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
 }
 """A readable description of each pattern in the API."""

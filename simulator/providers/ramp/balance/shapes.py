@@ -57,9 +57,9 @@ _SwapQuoteSides = TypedDict(
     "_SwapQuoteSides",
     {
         "from": Annotated[
-            SwapAmountShape, Field(description="The side that is given. Its amount is deducted, fee included.")
+            SwapAmountShape, Field(description="The asset that is paid. Its amount is deducted, including the fee.")
         ],
-        "to": Annotated[SwapAmountShape, Field(description="The side that is received. Its amount is credited.")],
+        "to": Annotated[SwapAmountShape, Field(description="The asset that is received. Its amount is credited.")],
     },
 )
 
@@ -195,9 +195,9 @@ _SwapTransactionSides = TypedDict(
     "_SwapTransactionSides",
     {
         "from": Annotated[
-            SwapAmountShape, Field(description="The side that is given. Its amount is deducted, fee included.")
+            SwapAmountShape, Field(description="The asset that is paid. Its amount is deducted, including the fee.")
         ],
-        "to": Annotated[SwapAmountShape, Field(description="The side that is received once the swap is completed.")],
+        "to": Annotated[SwapAmountShape, Field(description="The asset that is received when the swap is completed.")],
     },
 )
 
