@@ -197,7 +197,7 @@ class VerdictInput(ToolInput):
     ] = None
     advice_from: Annotated[
         Literal["info", "warning", "error", "never"],
-        Field(description="The verdict is no if there is advice of this or a higher severity."),
+        Field(description="Advice of this or a higher severity makes the verdict negative."),
     ] = "warning"
     coverage: Annotated[
         float | None, Field(ge=0, le=100, description="Required coverage of the contract in percent.")
