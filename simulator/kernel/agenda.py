@@ -88,7 +88,7 @@ class Agenda:
         """Return the timer that fires next, without firing it."""
         if self._store.in_change:
             return min(self._rows.values(), key=_firing_order, default=None)
-        if len(self._heap) > 2 * len(self._rows) + _STALE_ENTRIES_KEPT:
+        if len(self._heap) > 2 * len(self._rows.rows) + _STALE_ENTRIES_KEPT:
             self.rebuild()
         while self._heap:
             due_at_ms, number, key = self._heap[0]

@@ -43,8 +43,8 @@ _STORED = "transactions stored"
 _PER_CALL = "ms a call"
 
 ROWS = (
-    Row("start", "process start to the first created quote", "s", "start", "twin", 1.4),
-    Row("memory-start", "memory after start and the first quote", "MB", "start", "value", 50),
+    Row("start", "process start to the first created quote", "s", "start", "twin", 1.35),
+    Row("memory-start", "memory after start and the first quote", "MB", "start", "value", 48),
     Row(
         "create",
         "POST /v1/quotes, 16 connections",
@@ -53,7 +53,7 @@ ROWS = (
         "twin",
         0.6,
         "more",
-        bound_by="some 730 Python calls a quote, none above a twelfth",
+        bound_by="some 480 Python calls a quote, none above a twelfth",
     ),
     Row(
         "read",
@@ -63,7 +63,6 @@ ROWS = (
         "twin",
         0.6,
         "more",
-        bound_by="some 330 Python calls a read, none above a twelfth",
     ),
     Row(
         "deliveries",
@@ -84,7 +83,7 @@ ROWS = (
         0.6,
         "more",
     ),
-    Row("memory-ramp", "memory per completed ramp, journals full", "KB", "ramps", "value", 8),
+    Row("memory-ramp", "memory per completed ramp, journals full", "KB", "ramps", "value", 6),
     Row("snapshot", "snapshot of 10,000 ramps", "ms", "ramps", "value", 10),
     Row("restore", "restore of 10,000 ramps", "ms", "ramps", "value", 50),
     Row("memory-run", "memory per recurring run", "KB", "stored", "value", 6),

@@ -81,10 +81,15 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
         body=masker.raw(body),
         status=outgoing.status,
         response=masker.raw(outgoing.body),
-        duration_ms=round((perf_counter() - request.started) * 1000, 3),
+        duration_ms=_milliseconds(perf_counter() - request.started),
         unknown_fields=tuple(map(masker.text, request.unknown_fields)) if request.unknown_fields else (),
         operation=request.operation.name if request.operation else "",
         answer_headers=tuple(outgoing.headers.items()),
-        wall_ms=round(request.started * 1000, 3),
+        wall_ms=_milliseconds(request.started),
         fault=request.fault,
     )
+
+
+def _milliseconds(seconds: float) -> float:
+    """Return a duration with three decimals, truncated. `round` takes three times as long."""
+    return int(seconds * 1_000_000) / 1000

@@ -145,7 +145,7 @@ class Courier:
         flight = self._flights[world]
         if flight.over:
             return
-        flying = webhooks.in_flight(world)
+        flying = webhooks.in_flight(world).rows
         if len(flying) != len(flight.carriers) + len(flight.broken):
             self._resume(world, flight)
         if not webhooks.may_take(world) or self._closing:
