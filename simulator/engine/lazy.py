@@ -65,7 +65,7 @@ class _LateLoader(SourceFileLoader):
 
 
 class _LateFinder:
-    """Finds the modules below one package in the same way as the path finder, but with the lazy loader."""
+    """Finds the modules below one package in the same way as Python's path finder, but with the lazy loader."""
 
     def __init__(self, package: str, at_once: tuple[str, ...]) -> None:
         self._below = f"{package}."

@@ -1,7 +1,7 @@
 """Simulated time: an integer number of milliseconds since 1970-01-01T00:00:00Z.
 
-The clock of a world is set explicitly and never read from the machine. Timestamps follow decision H10. Durations
-follow the rule for `by` in the control interface.
+The clock of a world is set explicitly and never read from the machine. Timestamps follow decision H10. Durations have
+the format of the parameter `by` of the control API.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Constraints on row fields in addition to their Python types. They are checked when rows are read from a document.
+"""Constraints on row fields in addition to their Python types.
 
-For mypy, the fields are plain numbers and strings. `engine/records/codec` reads the annotations when it checks a
-document.
+They are checked when rows are read from an exported world. For mypy, the fields are plain numbers and strings.
+`engine/records/codec` reads the annotations when it checks such rows.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _PAIRS = tuple(_ALPHABET[pair % 32] + _ALPHABET[pair // 32] for pair in range(10
 With this table, creating an id takes ten lookups instead of twenty divisions, which halves the time.
 """
 _THIRTY = (1 << 30) - 1
-"""The lowest thirty bits. Python computes with integers of thirty bits in half the time of larger ones."""
+"""A mask for the lowest thirty bits. Python computes with integers of thirty bits in half the time of larger ones."""
 ID_LENGTH = 20
 
 STREAMS = TableKey("streams", int)
@@ -81,11 +81,11 @@ class Streams:
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
     def below(self, limit: int, stream: str) -> int:
-        """Return an integer from 0 to limit - 1."""
+        """Return a random integer from 0 to limit - 1."""
         return int.from_bytes(self.draw(stream)[:16], "big") % limit
 
     def fraction(self, stream: str) -> float:
-        """Return a number from 0 (inclusive) to 1 (exclusive), in steps of 2^-53."""
+        """Return a random number from 0 (inclusive) to 1 (exclusive), in steps of 2^-53."""
         return (int.from_bytes(self.draw(stream)[:8], "big") >> 11) / (1 << 53)
 
 

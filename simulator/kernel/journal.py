@@ -67,7 +67,7 @@ class HistoryEntry:
     cause: Cause
 
     saved_as: ClassVar[str] = "Step"
-    """The class name used in documents. It must not change."""
+    """The class name used in exported worlds. It must not change."""
 
 
 MOVES_A_ROW = 64
@@ -154,7 +154,9 @@ class Journal:
         return earlier[-1] if earlier else None
 
     def delete_history(self, resource_id: str) -> None:
-        """Delete the history of a resource that never existed in this world, such as a key of the parent world."""
+        """Delete the history of a resource that never existed in this world, such as an API key of the world from which
+        this world was forked.
+        """
         for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
@@ -172,7 +174,7 @@ def resource_of(row: str) -> str:
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:
-    """Return the last `limit` items of a list that is sorted oldest first. The order does not change."""
+    """Return the last `limit` items of a list that is sorted oldest first, in the same order. None means all items."""
     if limit is None:
         return items
     return items[-limit:] if limit else []

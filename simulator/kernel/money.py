@@ -125,14 +125,18 @@ def multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def divide_down(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round down to many more decimals than any currency has. If the result is rounded down to a currency
-    later, it is exact.
+    """Divide, and round down to many more decimals than any currency has.
+
+    If the result is later rounded down to the precision of a currency, it is the same as if the exact quotient were
+    rounded.
     """
     return _DOWN.divide(left, right)
 
 
 def divide_up(left: Decimal, right: Decimal) -> Decimal:
-    """Divide, and round up to many more decimals than any currency has. If the result is rounded up to a currency
-    later, it is exact.
+    """Divide, and round up to many more decimals than any currency has.
+
+    If the result is later rounded up to the precision of a currency, it is the same as if the exact quotient were
+    rounded.
     """
     return _UP.divide(left, right)

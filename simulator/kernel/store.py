@@ -26,7 +26,7 @@ _DELETED = ":deleted"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableKey(Generic[Row]):
-    """The declaration of a table: its name in documents, and the type of its rows.
+    """The declaration of a table: its name in exported worlds, and the type of its rows.
 
     Keys are compared by identity, so a lookup does not hash a string.
     """
@@ -37,16 +37,16 @@ class TableKey(Generic[Row]):
     per_environment: bool = False
     """True if each environment in the store has a separate table."""
     per_owner: bool = False
-    """True if each owner other than the account itself has a separate table."""
+    """True if each owner other than the world's own account has a separate table."""
     check: Callable[[str, Any], None] | None = None
-    """A function that validates a row read from a document, given its key and the row.
+    """A function that validates a row read from an exported world, given its key and the row.
 
-    The function raises an error if the row is invalid. The document is then rejected.
+    The function raises an error if the row is invalid. The whole world is then rejected.
     """
     around: bool = False
     """True if the table belongs to the server, not to a package of the service."""
     shape: object = None
-    """The type of the JSON object in documents. Needed only if the rows are JSON strings."""
+    """The type of the JSON object in exported worlds. Needed only if the rows are JSON strings."""
     journal: bool = False
     """True if the table only records the past.
 
@@ -60,7 +60,7 @@ class TableKey(Generic[Row]):
         object.__setattr__(self, "_own", _Own(self))
 
     def of(self, environment: str = "", owner: str = "") -> Address[Row]:
-        """Return the address of the table for an environment and owner ("" for the account itself).
+        """Return the address of the table for an environment and owner ("" for the world's own account).
 
         Raise `KeyError` or `ValueError` if there is no such table.
         """
@@ -68,12 +68,12 @@ class TableKey(Generic[Row]):
         return own if not owner else own.of_owner(owner)
 
     def own_text(self, environment: str) -> str:
-        """Return the address string for the account's own table in an environment."""
+        """Return the address string for the table of the world's own account in an environment."""
         return self._own.texts[environment]
 
 
 class _Own(dict[str, "Address[Row]"]):
-    """The addresses of the account's own tables for one key, by environment. `texts` contains the address strings."""
+    """The addresses of one key's tables for the world's own account, by environment. `texts` contains the strings."""
 
     __slots__ = ("_key", "texts")
 
@@ -101,7 +101,7 @@ class Address(NamedTuple, Generic[Row]):
 
     @property
     def text(self) -> str:
-        """Return the address string used in documents: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
+        """Return the address as used in exported worlds: `sandbox:wallets@usr_1:deleted`. `address_of` parses it."""
         own = self.key.own_text(self.environment)
         if not (self.owner or self.deleted):
             return own
@@ -138,7 +138,7 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]], environments: Colle
 
 
 def table_name(text: str) -> str:
-    """Return the table name that an address contains."""
+    """Return the table name in an address string."""
     return text.removesuffix(_DELETED).partition("@")[0].rpartition(":")[2]
 
 
@@ -150,8 +150,8 @@ class Store(dict[Any, Any]):
     far, because every request needs dozens of lookups, and a lookup through a method takes five times as long.
 
     If `known` is given, tables exist only for the keys in `known`, in these environments, and for keys declared with
-    `around`. Documents do not include any other tables. Listeners (`listen`) receive the writes of every transaction
-    after its commit, in order. They must not raise exceptions.
+    `around`. Exported worlds do not include any other tables. Listeners (`listen`) receive the writes of every
+    transaction after its commit, in order. They must not raise exceptions.
     """
 
     __slots__ = ("_environments", "_keys", "_known", "_log", "_tables", "listeners")
@@ -249,7 +249,7 @@ class Store(dict[Any, Any]):
     def tables(self, *, empty: bool = False) -> dict[str, dict[str, Any]]:
         """Return the current rows of every non-empty table, for snapshots. The caller must not change them.
 
-        If `empty` is True, empty tables are included, because documents depend on the order of tables.
+        If `empty` is True, empty tables are included, because exported worlds depend on the order of tables.
         """
         return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
 
@@ -263,7 +263,7 @@ class Store(dict[Any, Any]):
         return list(self._tables)
 
     def drop_row_numbers(self) -> None:
-        """Drop the row numbers. Only deletions need them, and few deletions are expected.
+        """Drop the row numbers of all tables. Only deletions need them, and few deletions are expected.
 
         Never call this inside a transaction.
         """

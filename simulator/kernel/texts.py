@@ -86,13 +86,13 @@ class Text:
 
 
 class JsonText(Text):
-    """A JSON object as a string. Documents contain the object."""
+    """A JSON object as a string. Exported worlds contain the object."""
 
     __slots__ = ()
 
 
 class HeadersText(Text):
-    """Header names and values as a JSON list of pairs. Documents contain a tuple of pairs."""
+    """Header names and values as a JSON list of pairs. Exported worlds contain a tuple of pairs."""
 
     __slots__ = ()
 

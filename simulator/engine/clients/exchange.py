@@ -36,7 +36,7 @@ X-Correlation-ID X-Frame-Options X-Powered-By X-RateLimit-Limit X-RateLimit-Rema
 X-Request-ID X-XSS-Protection baggage traceparent tracestate
 """
 _SPELLED = {name.lower().encode(): name for name in WELL_KNOWN_HEADERS.split()}
-"""The recorded spelling of these headers. Header names are case-insensitive."""
+"""The spelling in which common headers are recorded. Header names are case-insensitive."""
 
 
 class ConnectionClosed(ConnectionError):
@@ -170,7 +170,10 @@ def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
 
 
 _known_header = lru_cache(maxsize=4096)(recorded_header)
-"""Receivers repeat their headers, so deliveries share these strings. Only short headers are cached, at most 2 MB."""
+"""Cached headers. Receivers often send the same headers, so deliveries share these strings.
+
+Only short headers are cached, at most 2 MB in total.
+"""
 
 
 def _text(raw: bytes) -> str:

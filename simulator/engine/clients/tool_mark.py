@@ -1,8 +1,8 @@
 """The header on requests that the simulator's own tools send.
 
-Examples are authentication, registrations and certification requests. Advice and coverage evaluate an integration, so
-they ignore requests with this header. No client sends the header by accident, because its name is reserved and its
-value must be the name of a tool.
+The tools send such requests to authenticate, to register endpoints and to certify an integration, for example. Advice
+and coverage evaluate an integration, so they ignore requests with this header. No client sends the header by accident,
+because its name is reserved and its value must be the name of a tool.
 """
 
 from __future__ import annotations

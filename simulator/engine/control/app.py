@@ -291,7 +291,7 @@ def _no_cut() -> None:
 def _refusal(error: ControlError | ApiError, row: ControlOperation | None = None, base: str = "") -> Outgoing[Content]:
     """Return an error response. If the operation is known, the error links to its documentation.
 
-    `base` is the URL prefix of the link: the prefix of a mount plus the base path of a world.
+    `base` is the URL prefix of the link: the path at which the server is mounted, plus the base path of a world.
     """
     envelope = error.envelope()
     if row is not None:

@@ -59,7 +59,7 @@ class ControlCall:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     origin: str
-    """The origin of the server, followed by the prefix of a mount."""
+    """The origin of the server, followed by the path at which the server is mounted, if any."""
     lookups: Lookups
     rows: Mapping[str, object]
     """All operations of the control API, by name."""
@@ -89,7 +89,7 @@ class ControlCall:
     These attempts were sent before the call arrived, and the caller connected after they were sent.
     """
     last_entry: int = 0
-    """The number of the newest entry in the world's log when the call arrived."""
+    """The number of the newest entry in the world's scenario logbook when the call arrived."""
     access: Access = EVERYBODY
     """The worlds that the caller's token can access."""
     has_scoped_tokens: bool = False
@@ -187,8 +187,8 @@ class ControlCall:
     ) -> Receipt:
         """Advance the clock of a world with `Driver.advance`. If the caller disconnects, the advance is cancelled.
 
-        Raise `ControlError` 409 clock_busy during another advance or if a receiver does not respond. Raise
-        `ControlError` 409 advance_cancelled, with the receipt, if the advance is cancelled.
+        Raise `ControlError` 409 clock_busy during another advance or if a receiver does not respond. If the advance is
+        cancelled, raise `ControlError` 409 advance_cancelled with the result so far.
         """
         driver = self.runtime.driver
         try:
@@ -204,7 +204,7 @@ class ControlCall:
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
-        """Wait until no webhook attempt of a world is in flight. Return the number of attempts since the last count.
+        """Wait until no webhook attempt of a world is in flight. Return how many ended since the last call.
 
         Raise `ControlError` 409 clock_busy in two cases. In the first, a receiver does not respond to an attempt that
         was sent before this call arrived, and that receiver may be the caller. In the second, a receiver hangs for

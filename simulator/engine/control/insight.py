@@ -60,7 +60,10 @@ async def advice(call: ControlCall) -> AdviceList:
 
 
 async def _findings(call: ControlCall, world: World) -> list[Finding]:
-    """Return the findings of a world. If observed files are used, each finding lists the assumptions behind it."""
+    """Return the findings of a world.
+
+    If the world is based on observations of the real service, each finding lists the assumptions on which it depends.
+    """
     found = await findings_in_slices(world, call.simulator.operations)
     if files := observed_by(call.simulator, world):
         chosen = all_settings(world)["assumptions"]

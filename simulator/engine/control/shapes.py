@@ -1,4 +1,4 @@
-"""Response types that several control calls share: events, receipts, and common fields."""
+"""Response types that several control calls share: events, results of advancing the clock, and common fields."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ AdvanceReceipt = TypedDict(
 
 
 def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
-    """Render an advance receipt. `reached` is True if the clock reached the requested time."""
+    """Render the result of advancing the clock. `reached` is True if the clock reached the requested time."""
     return {
         "from": format_timestamp(receipt.from_ms),
         "now": format_timestamp(receipt.to_ms),

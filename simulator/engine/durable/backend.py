@@ -1,4 +1,8 @@
-"""The protocol of a storage backend, its batches and its errors."""
+"""The protocol of a storage backend, its batches and its errors.
+
+A world is saved as a base and entries. The base is the full state of the world at one time. Each numbered entry
+contains later changes.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ class WorldBegan:
     world: str
     number: int
     parts: Callable[[], Iterator[bytes]]
-    """Returns the parts of the base. Each part is encoded when it is written."""
+    """Returns the parts of the base, which is the full state of the world. Each part is encoded when it is written."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class WorldChanged:
 
     world: str
     number: int
-    """The entry number. Each number is the previous entry number plus one."""
+    """The number under which these writes are saved: the world's previous number plus one."""
     entry: Callable[[], bytes]
 
 
@@ -63,7 +67,7 @@ class WorldEnded:
 
 @dataclass(frozen=True)
 class SnapshotSaved:
-    """A new snapshot of a world. It is saved as a separate base."""
+    """A new snapshot of a world. It is saved as a separate base (a full state)."""
 
     id: str
     world: str
@@ -102,7 +106,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class StoredWorld:
-    """The saved form of a world."""
+    """The saved form of a world: a base, which is a full state, and entries with later changes."""
 
     world: str
     number: int
@@ -158,7 +162,7 @@ class Backend(Protocol):
         """Save a batch. When this method returns, the batch survives a machine crash."""
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base of a world, and its entries up to a number, with a new base.
+        """Replace the base (full state) of a world, and its entries (changes) up to a number, with a new base.
 
         Return the size of the new base. If the world was replaced in the meantime, do nothing and return 0. Other
         batches may be committed while this method runs.

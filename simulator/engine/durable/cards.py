@@ -21,7 +21,7 @@ The format number therefore stays the same.
 """
 
 NewCard: TypeAlias = tuple[int, bytes, Use]
-"""The number of the latest entry that a card covers, the content of the card, and the last-used time of the world."""
+"""The number of the latest saved change that a card covers, the content of the card, and the world's last-used time."""
 
 
 def cards_in(connection: sqlite3.Connection) -> Mapping[str, bytes]:

@@ -67,7 +67,7 @@ class Batches:
         self.dirty, self.ended, self.snapshots, self.changed_snapshots, self.wiped = {}, {}, {}, {}, {}
 
     def gather(self, last_used: LastUsedWriter) -> tuple[Batch, list[Folding]]:
-        """Return the batch to write now, and the worlds whose entries must be merged into a new base."""
+        """Return the batch to write now, and the worlds whose entries (saved changes) must be merged into a base."""
         dirty, ended = self.dirty, self.ended
         self.dirty, self.ended = {}, {}
         uses = last_used.take(dirty)
@@ -96,7 +96,7 @@ class Batches:
         return Batch((*changes, *snapshots), self.of_server.changes(), uses), folding
 
     def parts_of(self, base: Base) -> Callable[[], Iterator[bytes]]:
-        """Return a function that encodes a base."""
+        """Return a function that encodes a base (the full state of a world) in parts."""
         return partial(base_parts, self._texts, base)
 
     def add_up(self, sizes: Sizes) -> None:

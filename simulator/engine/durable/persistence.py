@@ -269,7 +269,10 @@ class PersistenceLayer(Observer):
             self._spawn(self._fold(one))
 
     async def _fold(self, folding: Folding) -> None:
-        """Merge a world's entries into a new base. If this fails, the entries remain and are merged later."""
+        """Merge a world's entries (saved changes) into a new base (full state).
+
+        If this fails, the entries remain and are merged later.
+        """
         tracked, world_id = folding.tracked, folding.tracked.world.id
         if self._tracked.get(world_id) is not tracked:
             return

@@ -349,7 +349,7 @@ class SqliteStore:
         self._connection.execute("DELETE FROM bases WHERE id = ?", (base,))
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
-        """Replace a world's base with another.
+        """Replace a world's base (its saved full state) with another.
 
         If the old base was replaced in the meantime, delete the new one and return False.
         """

@@ -18,7 +18,7 @@ from simulator.kernel.table import Write
 from simulator.kernel.world import World
 
 COMPACT_BYTES = 16 * 1024 * 1024
-"""Entries are never merged into the base if their total size is below this limit."""
+"""A world's entries (saved changes) are not merged into its base (full state) while their total size is below this."""
 COMPACT_TIMES = 2
 """Entries are merged into the base when their total size exceeds this multiple of the size of the base."""
 
@@ -45,7 +45,7 @@ class TrackedWorld:
         self.used_ms = 0
         """The last-used time that is saved."""
         self.is_large = False
-        """True if the entries must be merged into a new base."""
+        """True if the world's entries (saved changes) must be merged into a new base (full state)."""
         self.gathering = Gathering(world)
         self._note = note
         world.store.listen(self.heard)

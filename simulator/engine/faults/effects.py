@@ -1,6 +1,7 @@
-"""Fault effects on a delivery that need no conversion.
+"""The effects of a fault on a delivery whose values are used as given.
 
-`models.Deliver` validates them, and `in_force.DeliveryPlan` saves them with a waiting attempt. Both inherit the fields.
+`models.Deliver` validates these values, and `in_force.DeliveryPlan` saves them with a waiting attempt. Both classes
+inherit the fields.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Effects:
-    """The effects on a delivery that need no conversion. Faults and delivery plans inherit these fields."""
+    """The effects on a delivery whose values are used as given. `Deliver` and `DeliveryPlan` inherit these fields."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     """The total number of times that the event is sent."""

@@ -1,4 +1,4 @@
-"""The active faults: their table rows, the plan for a delivery, and the selection of the fault that applies.
+"""The active faults: their table rows, the selection of the fault that applies, and its effects on a delivery.
 
 The models in `models` validate faults. A server without faults never loads these models.
 """
@@ -91,7 +91,7 @@ let through first. `<fault>|since` is the simulated time of its first match, in 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan(Effects):
-    """The remaining effects of a fault on one attempt.
+    """The remaining effects of a fault on one delivery attempt.
 
     Effects on the time of an attempt are cleared once they have been applied.
     """
@@ -111,12 +111,12 @@ class DeliveryPlan(Effects):
 
     @property
     def named(self) -> str:
-        """A readable name for the fault. If the plan belongs to a resend, its fault has no id."""
+        """A readable name for the fault. A fault that was given for a resend has no id."""
         return f"the fault {self.fault_id}" if self.fault_id else "the fault given for the resend"
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
-        """Return the plan that a fault describes. Durations are in milliseconds."""
+        """Return the effects of a fault as a plan for one attempt. Durations are in milliseconds."""
         return cls(
             **{one.name: getattr(deliver, one.name) for one in fields(Effects)},
             fault_id=fault_id,

@@ -38,7 +38,7 @@ class Mutation:
     """
 
     saved_as = "Surprise"
-    """The class name in documents. It must not change."""
+    """The class name in exported worlds. It must not change."""
 
     unknown_enum: str | None = None
     extra_field: str | None = None

@@ -1,8 +1,8 @@
 """Detectors for advice on an integrator's requests.
 
-A detector reads the journalled requests in order and yields signals. To measure how long the integrator waited, it
-uses the longer of real and simulated time. Simulated time is paused under a manual clock and runs faster than real
-time under a scaled clock.
+A detector reads the journalled requests in order and yields signals, which are observations that support a finding. To
+measure how long the integrator waited, it uses the longer of real and simulated time. Simulated time is paused under a
+manual clock and runs faster than real time under a scaled clock.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ class _Deliveries:
             self._count_repetitions(delivery)
 
     def _count_repetitions(self, delivery: Delivery) -> None:
-        """Recount the good practices that the deliveries of one event show only together.
+        """Recount the good practices that can be seen only in all deliveries of one event together.
 
         Practices depend on the order of sending, but concurrent deliveries may be answered in any order. An earlier
         count may therefore be wrong.
@@ -346,7 +346,7 @@ def count_world(world: World) -> Counts:
 
 
 def merged(parts: Iterable[Counts]) -> Counts:
-    """Return the sum of counters. The first evidence comes from the first part that has any."""
+    """Return the sum of counters. The first evidence is taken from the first of the parts that has any."""
     total: Counts = {}
     for counts in parts:
         for key, count in counts.items():

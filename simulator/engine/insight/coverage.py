@@ -46,7 +46,7 @@ class Item:
     shown: Mapping[str, str]
     """The fields that describe the item in the report."""
     numbers: tuple[str, ...] = ("hits",)
-    """The names of its counters. The last counter decides whether the item is covered."""
+    """The names of its counters. The item is covered if the last counter is not 0."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Detectors for webhook receivers, faults and scenarios.
+"""Advice detectors for webhook receivers, faults and scenarios.
 
 They detect wrong acknowledgements, missing reads, faults that never applied, and steps that failed.
 """

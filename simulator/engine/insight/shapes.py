@@ -59,7 +59,7 @@ class Finding(TypedDict):
     rests_on: NotRequired[list[RestsOn]]
     """The assumptions that the clause cites.
 
-    Absent if the clause cites no assumptions, or if no observed file is used.
+    Absent if the clause cites no assumptions, or if the world is not based on a file of observations.
     """
     request_links: list[str]
     """Dashboard paths of the newest requests in `requests`."""

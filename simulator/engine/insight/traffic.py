@@ -34,9 +34,9 @@ class Signal:
     evidence: tuple[str, ...] = ()
     """The ids of other evidence."""
     detail: str = ""
-    """The value for `{detail}` in the message of the kind."""
+    """The text that replaces `{detail}` in the message for this kind of finding."""
     severity: Severity | None = None
-    """Overrides the severity of the kind."""
+    """The severity, or None if the usual severity of this kind of finding applies."""
 
 
 class _Pause(Enum):

@@ -1,4 +1,4 @@
-"""Lossless conversion of rows to JSON and back. This is the format of worlds in documents.
+"""Lossless conversion of rows to JSON and back. This is the format of world documents (exported worlds).
 
 A value that JSON cannot express becomes an object. The field `$` of this object names the type: a record class,
 `decimal`, `text` or `base64` (bytes), or `tuple`. Only the classes given to the codec are instantiated, and every field
@@ -42,7 +42,7 @@ Check: TypeAlias = "Callable[[Any], bool]"
 
 
 class StateError(ValueError):
-    """A document cannot be read. The error contains the dotted path and the reason."""
+    """A world document or a saved world cannot be read. The error contains the dotted path and the reason."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path or 'the document'}: {why}")
@@ -52,7 +52,7 @@ class StateError(ValueError):
 
 @dataclass(frozen=True)
 class _Shape:
-    """A class and its fields, by their names in documents."""
+    """A class and its fields, by their names in world documents."""
 
     make: type[object]
     attributes: Mapping[str, str]
@@ -79,13 +79,13 @@ class Codec:
         return tuple(self._names)
 
     def name_of(self, made: type[object]) -> str:
-        """Return the name of a class in documents. Raise `TypeError` if rows may not contain the class."""
+        """Return the name of a class in world documents. Raise `TypeError` if rows may not contain the class."""
         if made not in self._names:
             raise TypeError(f"rows cannot contain a {made.__name__}")
         return self._names[made]
 
     def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
-        """Return the fields of a class by their names in documents.
+        """Return the fields of a class by their names in world documents.
 
         Each field has its Python name, its annotation and its string prefix.
         """
@@ -237,11 +237,11 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 
 
 _TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text, HeadersText: headers_text}
-"""The classes of packed strings."""
+"""The classes of strings that the kernel can pack (compress together), with functions that create them."""
 
 
 def texts_of(row: object) -> Iterator[Text]:
-    """Yield the packed strings that a row contains, or the row itself if it is a packed string."""
+    """Yield the `Text` objects that a row contains, or the row itself if it is a `Text`."""
     if isinstance(row, Text):
         yield row
     elif is_dataclass(row):

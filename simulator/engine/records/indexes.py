@@ -26,10 +26,10 @@ R = TypeVar("R")
 PartT = TypeVar("PartT", bound="Part[Any]")
 
 Entry: TypeAlias = "tuple[Any, Any, int]"
-"""A row in a sorted part: its sort key, its sequence and its number."""
+"""A row in a sorted part of an index (`Order`): its sort key, its sequence and its number."""
 
 MANY = 10_000
-"""The number of rows above which building a part takes 5 ms or more.
+"""The number of rows above which building a part of an index takes 5 ms or more.
 
 Callers that can wait then let other requests run during the build.
 """
@@ -38,7 +38,7 @@ _SLICE = 4096
 """The number of rows that one slice of a build reads, in about a millisecond."""
 
 _BLOCK = 512
-"""The number of rows in a block of a sorted part. A block has at most twice as many rows.
+"""The number of rows in a block of a sorted part (`Order`). A block has at most twice as many rows.
 
 Inserting into such a block is cheap, and the number of blocks stays small enough to iterate over.
 """
@@ -69,7 +69,7 @@ class Unindexed(Exception):  # This is not an error: the caller builds the part,
 
 
 class TableIndex(Generic[R]):
-    """The numbered rows of a table, and the parts that lists have needed so far."""
+    """The numbered rows of a table, and the parts of its index that lists have needed so far."""
 
     def __init__(self, table: Table[R]) -> None:
         self._table = table
@@ -130,15 +130,15 @@ class TableIndex(Generic[R]):
         return self._numbers[key]
 
     def values(self, by: Callable[[R], Iterable[str | None]]) -> Values[R]:
-        """Return the part for the values that `by` returns for a row."""
+        """Return the part of the index for the values that `by` returns for a row."""
         return self._part(Values, by)
 
     def order(self, by: Callable[[R], Any]) -> Order[R]:
-        """Return the part for the sort key that `by` returns for a row."""
+        """Return the part of the index for the sort key that `by` returns for a row."""
         return self._part(Order, by)
 
     def texts(self, by: Callable[[R], Iterable[str | None]]) -> Texts[R]:
-        """Return the part for the strings that `by` returns for a row."""
+        """Return the part of the index for the strings that `by` returns for a row."""
         return self._part(Texts, by)
 
     def where(self, holds: Callable[[R], bool]) -> BitMap:
@@ -173,7 +173,7 @@ class TableIndex(Generic[R]):
         return part
 
     def _build(self, kind: type[Part[R]], by: Callable[[R], Any]) -> Iterator[None]:
-        """Build a part in slices. Writes between slices are applied at the end, in order."""
+        """Build a part of the index in slices. Writes between slices are applied at the end, in order."""
         part, missed = kind(self, by), list[tuple[int, R, R]]()
         self._missed.append(missed)
         try:
@@ -186,7 +186,7 @@ class TableIndex(Generic[R]):
 
 
 class Part(ABC, Generic[R]):
-    """An index on one property, which `by` reads from a row."""
+    """A part of an index: an index on one property, which `by` reads from a row."""
 
     def __init__(self, rows: TableIndex[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
@@ -246,7 +246,7 @@ class Values(Part[R]):
 
 
 class _Block:
-    """Consecutive entries in a sorted part, and the set of their rows."""
+    """Consecutive entries in a sorted part of an index (`Order`), and the set of their rows."""
 
     __slots__ = ("entries", "numbers")
 

@@ -126,7 +126,7 @@ class Bound(Generic[R]):
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
-    """Return a filter on the field with the same name."""
+    """Return a filter whose query parameter has the same name as the field."""
     return Filter(name, field_values(name), choices, many, description)
 
 
@@ -158,7 +158,7 @@ class Listing(Generic[R]):
     assumed_statuses: str = ""
     """The decision behind `statuses`, if the specification does not list all of them."""
     common: bool = True
-    """False if the list has only page, size, limit and its own filters (fees)."""
+    """False if the list has only page, size, limit and its own filters, such as the list of fees."""
     newest_first: bool = True
     """True if the newest record is first. Used only if `common` is False."""
     defaults: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,7 @@ class RequestOrigin(Origin):
     trace: str = ""
 
     saved_as: ClassVar[str] = "Origin"
-    """The class name in documents."""
+    """The class name in exported worlds."""
 
     @property
     def says_something(self) -> bool:
@@ -36,7 +36,7 @@ class RequestOrigin(Origin):
 NOTHING_CARRIED = RequestOrigin()
 
 ORIGINS = TableKey("origins", RequestOrigin)
-"""The data about the creating requests, by record id."""
+"""The data about the requests that created records, by record id."""
 
 
 def present_origin(world: World) -> RequestOrigin:

@@ -44,7 +44,7 @@ class JournalEntry:
     fault: str = ""
 
     saved_as: ClassVar[str] = "Exchange"
-    """The class name in documents. It must not change."""
+    """The class name in exported worlds. It must not change."""
 
     @property
     def size(self) -> int:
@@ -55,8 +55,8 @@ class JournalEntry:
 _LENGTHS: dict[int, tuple[Headers, int]] = {}
 """The lengths of recent headers, by the identity of their tuple. Requests with the same headers share one tuple.
 
-Every request is measured twice, when it is added and when it is dropped, and hashing all headers takes longer than the
-rest of it.
+Every request is measured twice, when it is added and when it is dropped. Hashing all headers would take longer than the
+rest of the measurement.
 """
 _LENGTHS_KEPT = 256
 

@@ -1,4 +1,4 @@
-"""Types for rows that are JSON objects, and their validation when they are read from documents.
+"""Types for rows that are JSON objects, and their validation when they are read from exported worlds.
 
 All other rows are records. The codec checks the fields of records by their annotations.
 """

@@ -1,4 +1,4 @@
 """The types that declare a service: its packages (called rooms), operations, events, errors and actions.
 
-Read these first.
+If you are new to the engine, read this package first.
 """

@@ -91,9 +91,9 @@ class Action(Generic[TargetT, ParametersT]):
     The status of the target does not change, and the target may be in any state.
     """
     networks: Callable[[TargetT], Iterable[str | None]] = lambda record: ()
-    """Returns the networks that the action needs. None stands for a side of the transfer without a network.
+    """Returns the networks that the action needs. None means that one end of the transfer uses no network.
 
-    A scenario step waits while one of the networks is down (decision S22). Only transfers on a chain depend on a
+    A scenario step waits while one of the networks is down (decision S22). Only transfers on a blockchain depend on a
     network.
     """
     initially: Initial | None = None

@@ -20,7 +20,7 @@ from simulator.kernel.world import World
 class EventType:
     """One row of the event catalogue.
 
-    The resource kinds and statuses of an event are derived from the state tables: their transitions name the event.
+    The resource kinds and statuses of an event are derived from the transitions that emit it in the state tables.
     """
 
     name: str

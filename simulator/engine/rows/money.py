@@ -70,7 +70,7 @@ class Money:
 
     @property
     def using_networks(self) -> tuple[str, ...]:
-        """The operations that a network outage affects: operations that spend money, and the quotes before them."""
+        """The operations that a network outage affects: those that spend money, and some that only quote a price."""
         return (*(row.operation for row in self.rows if row.uses_network), *self.spending)
 
     @property

@@ -58,7 +58,7 @@ class Provider:
     """The service's rules for sending webhooks."""
 
     alternatives: Alternatives = dict
-    """The assumptions that worlds of this service can switch."""
+    """The assumptions about this service for which a world can select an alternative."""
 
     account: Callable[[str], str] = lambda environment: environment
     """The account's name in the ledger, by environment."""
@@ -73,7 +73,7 @@ class Provider:
     """The specification clause behind each kind of advice."""
 
     advice: Mapping[str, AdviceKind] = field(default_factory=dict)
-    """Kinds of advice that are specific to this service or have a different wording for it."""
+    """Kinds of advice that are specific to this service or have a different message for it."""
 
     triggers: Callable[[], object] = lambda: None
     """The ways to trigger each event, as `Triggers` from the scenario package.
@@ -82,7 +82,7 @@ class Provider:
     """
 
     wording: Wording = Wording()
-    """The wording of refusals, responses and events under switched assumptions."""
+    """Changes errors, responses and events if a world has selected alternatives to the assumptions about them."""
 
     put_facts: Callable[[World, Shown], None] = lambda world, facts: None
     """Replaces the reference data of a new world with facts about a running service. Call it inside a transaction."""

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Service:
-    """The wording, the webhook rules and the money operations of the simulated service."""
+    """The money operations and webhook rules of the simulated service, and its changes to messages (see `Wording`)."""
 
     signing: Signing
     money: Money

@@ -1,4 +1,4 @@
-"""The wording of a service's refusals, responses and events under switched assumptions."""
+"""Differences in a service's errors, responses and events if a world has selected alternatives to assumptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from simulator.kernel.world import World
 
 @dataclass(frozen=True)
 class Wording:
-    """Functions with which a provider changes the messages that it sends. By default, nothing is changed."""
+    """A provider's functions that apply a world's alternatives to what the service sends.
+
+    By default, nothing is changed.
+    """
 
     refusal: Callable[[World, ApiError], ApiError] = lambda world, error: error
     """Returns a refusal with the code, status and headers that apply in this world."""

@@ -82,7 +82,7 @@ class Config:
     """The directories that scenario files are read from. Changed files are read again."""
     allowed_origins: tuple[str, ...] = ()
     observed: tuple[Observed, ...] = ()
-    """The observed files that worlds are based on."""
+    """The observed files (files of observations of the real service) that worlds are based on."""
 
 
 def make_config(

@@ -122,7 +122,7 @@ class Endpoint:
         return await self._followed_up(request, outgoing, self._finish(request, outgoing))
 
     async def _followed_up(self, request: Request, outgoing: Outgoing, is_finished: bool) -> Outgoing:
-        """Return a response once the timers that are due have fired and the deliveries before it are made."""
+        """Return a response once the due timers have fired and the deliveries that must precede it have been made."""
         if not is_finished:
             await self._follow_up(request.world)
         if request.may_wait:
@@ -213,7 +213,7 @@ class Endpoint:
         """Carry out a call in one transaction, up to the first point where it must wait. Most calls never wait.
 
         Some writes remain even if the call is refused: request id, rate limit, fault hits and call counters. They are
-        in the same transaction as the call's journal entry. An inner attempt undoes all other writes (see `Performer`).
+        in the same transaction as the call's journal entry. The refusal undoes all other writes (see `Performer`).
         """
         world = request.world
         with world.change(BOOKKEEPING):

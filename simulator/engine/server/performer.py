@@ -1,4 +1,4 @@
-"""The second half of a call: gates, body, idempotency key, and the action of the operation.
+"""The second half of a call: access checks, body, idempotency key, and the action of the operation.
 
 The steps follow the order in decision H2. `endpoint` contains the earlier steps.
 """

@@ -51,7 +51,7 @@ def perform(
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:
-    """Check the gates, then find the resource that the path identifies.
+    """Check whether the caller may make the request (`gates`), then find the resource that the path identifies.
 
     Raise `ApiError` 403 or 404 if the request is refused.
     """

@@ -45,7 +45,7 @@ def links_of(cited: str) -> list[str]:
 
 
 def assumptions_in(cited: str) -> list[str]:
-    """Return the ids of the assumptions that a citation names."""
+    """Return the ids of the assumptions in a citation."""
     return [anchor for page, anchor in places_of(cited) if page == _ASSUMPTIONS]
 
 

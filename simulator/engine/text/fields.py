@@ -77,8 +77,8 @@ class Nothing(Body):
 def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
     """Return the validated body, or raise the `ApiError` from decisions H4 and H5. Missing fields are reported first.
 
-    If `patch` is True, a field with the value null is not missing. `code` replaces both error codes (token exchange,
-    rates).
+    If `patch` is True, a field with the value null is not missing. `code` replaces both error codes, for example in the
+    token exchange.
     """
     try:
         return model.model_validate(raw)

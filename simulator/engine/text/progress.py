@@ -11,10 +11,10 @@ class ProgressListener(Generic[Result]):
     """Receives the progress of a run. By default, every hook does nothing. Hooks may be called from another thread."""
 
     def began(self, count: int) -> None:
-        """Handle the start. The argument contains the number of tests or rules that were found."""
+        """Handle the start of the run. `count` is the number of tests or rules that were found."""
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        """Handle the plan: the number of runs, their expected duration, and the number of runs beyond the budget."""
+        """Handle the plan: how many runs there are, their expected duration, and how many more exceed the budget."""
 
     def noted(self, note: str) -> None:
         """Handle a note that the user should read."""

@@ -1,7 +1,7 @@
 """Subjects of events: the kinds of resources, their statuses after the event, their shape and an example.
 
-Subjects are derived from the state tables: the transitions in a table name their events, and the kind of resource of
-the table defines the shape.
+Subjects are derived from the state tables. The transitions in a table list the events that they emit, and the kind of
+resource of the table defines the shape.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from simulator.kernel.world import CreationListener, EventListener, FailureHandl
 
 
 class Placed(Protocol):
-    """A row that can name the row that it follows."""
+    """A row that can specify which row it follows in a list."""
 
     @property
     def name(self) -> str: ...
@@ -148,7 +148,7 @@ class Vocabulary(Service):
 
     @cached_property
     def using(self) -> Mapping[str, re.Pattern[str]]:
-        """The path of the operation that consumes a resource, by the resource's root.
+        """The path of the operation that consumes a resource, by the first part of a `where` path to the resource.
 
         Each path is a pattern whose only group is the resource id.
         """
@@ -207,7 +207,7 @@ def vocabulary_of(world: World) -> Vocabulary:
 
 
 def identity_of(world: World) -> Identity:
-    """Return the identity of the service that a world simulates."""
+    """Return the functions with which a world's service manages its keys, tokens and users."""
     return vocabulary_of(world).provider.identity
 
 

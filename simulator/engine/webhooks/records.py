@@ -231,7 +231,7 @@ QUEUES = TableKey("webhook_lines", EndpointQueue)
 WAITING = TableKey("webhook_waiting", str)
 """Ids of events whose first attempt is waiting, by `<endpoint>:<position>`."""
 WAITING_PLANS = TableKey("webhook_waiting_plans", DeliveryPlan)
-"""Plans of faults that matched a waiting event when it happened, by the same key."""
+"""The effects of faults that matched a waiting event when it happened, by `<endpoint>:<position>`."""
 READY = TableKey("webhook_ready", PendingAttempt)
 """Attempts that may start now, in the order of the table."""
 IN_FLIGHT = TableKey("webhook_in_flight", Attempt)

@@ -16,7 +16,7 @@ from simulator.kernel.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An assumption that can be switched."""
+    """An assumption for which a world can select an alternative."""
 
     id: str
     """The assumption's id in `decisions.yaml` or an `assumptions.yaml`."""
@@ -50,16 +50,16 @@ class Observation(NamedTuple):
 
 
 Switches: TypeAlias = Mapping[str, Switch]
-"""The switches by id, in decision order."""
+"""The assumptions that have alternatives, by id, in decision order."""
 Alternatives: TypeAlias = Callable[[], Switches]
-"""A function that loads the switches on first use."""
+"""A function that loads the assumptions that have alternatives. They are loaded on first use."""
 
 
 class Alternative(TypedDict):
     name: str
     """The name with which a world selects it."""
     changes: str
-    """The difference from the usual behaviour."""
+    """The difference from the assumed behaviour."""
 
 
 class ShownSwitch(TypedDict):
@@ -76,7 +76,7 @@ class ShownSwitch(TypedDict):
 
 
 def shown(switch: Switch) -> ShownSwitch:
-    """Return a switch in the form used in lists."""
+    """Return an assumption that has alternatives, in the form used in lists."""
     return {
         "id": switch.id,
         "assumed": switch.assumed,

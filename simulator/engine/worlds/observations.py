@@ -1,4 +1,4 @@
-"""Observed files, which contain verdicts on a running service. Worlds take their assumptions from these files."""
+"""Observed files: observations of a running service, with a verdict on each assumption. Worlds can be based on them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Result: TypeAlias = Literal["holds", "differs", "neither", "undecided"]
 
 @dataclass(frozen=True)
 class Observed:
-    """One observed file."""
+    """One observed file: verdicts on the assumptions about a running service, and reference data of this service."""
 
     name: str
     """The file name for messages."""
     date: str
     document: JsonObject
-    """The content without the exchanges."""
+    """The content without the recorded requests and responses."""
 
     @property
     def verdicts(self) -> Mapping[str, JsonObject]:
@@ -54,7 +54,7 @@ class Observed:
 
 
 def read_observed(document: object, switches: Switches, name: str) -> Observed:
-    """Parse the content of a file. Raise `StateError` with the path of the first error."""
+    """Parse the content of an observed file. Raise `StateError` with the path of the first error."""
     if not isinstance(document, Mapping):
         raise StateError("", "it is not an observed file. `rampsim probe --out` writes one")
     version = document.get("version")
@@ -106,7 +106,7 @@ def _check_verdict(identifier: str, row: object, switches: Switches) -> None:
 
 
 def read_all(documents: object, switches: Switches, place: str) -> tuple[Observed, ...]:
-    """Parse one file or a list of files. Raise `StateError` with the path of the error."""
+    """Parse one observed file or a list of them. Raise `StateError` with the path of the error."""
     given = documents if isinstance(documents, list | tuple) else [documents]
     files = []
     for index, document in enumerate(given):
@@ -120,7 +120,7 @@ def read_all(documents: object, switches: Switches, place: str) -> tuple[Observe
 
 
 def check_agreement(files: Sequence[Observed]) -> None:
-    """Raise `StateError` if two files disagree. The message contains the names of both files."""
+    """Raise `StateError` if two observed files disagree. The message contains the names of both files."""
     verdicts: dict[str, tuple[Observed, str]] = {}
     facts: dict[str, tuple[Observed, object]] = {}
     for file in files:
@@ -138,7 +138,7 @@ def check_agreement(files: Sequence[Observed]) -> None:
 
 
 def _agree(one: object, other: object) -> bool:
-    """Return True if two facts do not contradict each other. A run may have observed only part of a mapping."""
+    """Return True if two facts do not contradict each other. A mapping in a fact may be incomplete."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return all(_agree(one[name], other[name]) for name in one.keys() & other.keys())
     return one == other
@@ -157,7 +157,7 @@ def observations(files: Iterable[Observed]) -> dict[str, Observation]:
 def date_observed(identifier: str, in_force: str | None, files: Iterable[Observed]) -> str | None:
     """Return the date on which the behaviour in force was observed, or None if it was not observed.
 
-    `in_force` is the alternative that a world uses, or None for the usual behaviour.
+    `in_force` is the alternative that a world uses, or None for the assumed behaviour.
     """
     seen = observations(files).get(identifier)
     return seen.date if seen is not None and seen.alternative == in_force else None

@@ -145,7 +145,7 @@ def require_room(world: World) -> None:
 
 
 def is_over(world: World, objects_before: int) -> bool:
-    """Return True if a world that had `before` objects now exceeds its object quota."""
+    """Return True if a world that had `objects_before` objects now exceeds its object quota."""
     most = settings_of(world)["quota_objects"]
     return most is not None and objects_of(world) > max(most, objects_before)
 

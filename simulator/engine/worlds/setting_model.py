@@ -23,7 +23,7 @@ def _field(hint: Any, setting: Setting) -> tuple[Any, object]:
 
 class _Declared(Body):
     described_by: ClassVar[type[object]] = SettingSet
-    """The class whose field strings describe the fields in the contract."""
+    """The class whose field docstrings describe the fields in the contract."""
 
 
 _fields: dict[str, Any] = {name: _field(hint, setting) for name, (hint, setting) in DECLARED.items()}
@@ -34,7 +34,7 @@ class Settings(_Model):
     """All settings with their defaults."""
 
     assumptions: dict[str, str] = Field(default_factory=dict)
-    """The alternatives to activate, by assumption id. Assumptions that are not listed have their usual behaviour."""
+    """The alternatives to activate, by assumption id. For other assumptions, the assumed behaviour applies."""
 
 
 class _Assumptions(Body, extra="forbid"):

@@ -28,7 +28,7 @@ class AllSettings(SettingSet):
     """The settings of a world, including the alternatives that it uses."""
 
     assumptions: Mapping[str, str]
-    """The active alternative, by assumption id. Assumptions with their usual behaviour are not listed."""
+    """The active alternative, by assumption id. Assumptions for which the assumed behaviour applies are not listed."""
 
 
 def check_settings(key: str, row: JsonObject) -> None:
@@ -43,7 +43,7 @@ SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
 
 
 ASSUMED = TableKey("assumptions", str)
-"""The active alternatives, by assumption id. An assumption with its usual behaviour has no table row."""
+"""The active alternatives, by assumption id. An assumption without an active alternative has no table row."""
 
 
 def assumes(world: World, assumption: str, alternative: str) -> bool:
@@ -54,7 +54,7 @@ def assumes(world: World, assumption: str, alternative: str) -> bool:
 
 
 def check_assumed(known: alternatives.Alternatives, assumed: Mapping[str, str], path: str) -> None:
-    """Raise `StateError` unless worlds of this service can switch these assumptions."""
+    """Raise `StateError` unless worlds of this service can select these alternatives."""
     hold_against(setting_model.model_of(known), {"assumptions": assumed}, path)
 
 
@@ -85,7 +85,7 @@ def journal_bytes(world: World) -> int:
 
 
 def all_settings(world: World) -> AllSettings:
-    """Return the current settings with the switched assumptions."""
+    """Return the current settings, including the alternatives that the world has selected."""
     return {**settings_of(world), "assumptions": dict(world.store[ASSUMED].items())}
 
 

@@ -76,7 +76,7 @@ class Inherited:
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
     observed: tuple[Observed, ...] = ()
-    """The observed files that worlds are based on."""
+    """The observed files (files of observations of the real service) that worlds are based on."""
 
     def start_ms(self, mode: str, present_ms: int) -> int:
         """Return the start time of a clock with this mode."""

@@ -35,10 +35,10 @@ class Blueprint:
     at_wall_time: bool = False
     """True if a reset sets the clock to the current wall-clock time, as for a real clock without a given start time."""
     observed: tuple[Observed, ...] = ()
-    """The observed files that the world is based on."""
+    """The observed files (files of observations of the real service) that the world is based on."""
 
     def settings_in_force(self) -> Mapping[str, Any]:
-        """Return the settings, including the observed alternatives for assumptions that the settings do not specify."""
+        """Return the settings, including observed alternatives for assumptions that the settings omit."""
         if not self.observed:
             return self.settings
         seen = observations.alternatives_in(self.observed)
@@ -79,7 +79,7 @@ class InitialState:
     def built_from(
         self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]
     ) -> bool:
-        """Return True if the state was built from these very input objects.
+        """Return True if the state was built from these same input objects.
 
         The objects are compared by identity, because 1 and 1.0 are equal but produce different states.
         """

@@ -80,7 +80,10 @@ class _EventFilter:
         self._call = call
 
     async def newest(self, limit: int | None) -> list[Event]:
-        """Return the newest matching events, oldest first. Other requests are handled while an index is built."""
+        """Return the newest matching events, oldest first.
+
+        If an index must be built, other requests are handled meanwhile.
+        """
         if self._object_id is not None:
             return newest(self._about_object(self._object_id), limit)
         call, conditions = self._call, self._conditions

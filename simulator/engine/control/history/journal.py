@@ -207,7 +207,10 @@ def call_of(world: World, call_id: str) -> JournalledCall | None:
 
 
 def _last_request(world: World) -> list[Any]:
-    """Return the field `after` for a call that ends now."""
+    """Return the value of the field `after` for a control call that ends now.
+
+    The value contains the id of the last API request, and the number of requests with that id so far.
+    """
     requests = requests_of(world).entries
     if not requests:
         return ["", 0]

@@ -113,7 +113,7 @@ class _Candidate:
     titles: tuple[str, ...]
     """The paths of values that can be the title. The title is the first value that is not empty, otherwise the id."""
     path: str = ""
-    """The path below `/_simulator`; "" for the default path, which is built from the item's sort and id."""
+    """The path below `/_simulator`; "" for the default path, which is built from the item's type and id."""
 
     def show(self, query: _Query) -> Found:
         leaves = self.leaves()
@@ -134,7 +134,8 @@ class _Candidate:
 class _Query:
     """A search string in lower case, and alternative notations of the numbers in it.
 
-    Only the lines of a candidate determine its grade, because a short query may match nearly all candidates.
+    The grade of a candidate is computed from its `lines` only. This is fast enough even for a short query that matches
+    nearly all candidates.
     """
 
     def __init__(self, given: str) -> None:

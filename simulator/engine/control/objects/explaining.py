@@ -39,7 +39,8 @@ _TESTS: Mapping[str, str] = {
 def why(kind: Kind[Any], shown: Shown, history: Sequence[HistoryStep], timers: Sequence[StoryTimer]) -> str:
     """Return text that states the meaning of a resource's state, its cause and the next timer.
 
-    For a refund, the text explains the failure that led to it. Return "" if the resource has no history.
+    If a failure led to the current state, for example to a refund, the text states the reason for the failure. Return
+    "" if the resource has no history.
     """
     if not history:
         return ""

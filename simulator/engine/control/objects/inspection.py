@@ -183,7 +183,7 @@ def show_timer(world: World, timer: Timer) -> StoryTimer:
 
 
 def show_held(held: Held) -> StoryTimer:
-    """Render a scenario step that is waiting for networks."""
+    """Render a scenario step that is waiting for unavailable networks."""
     return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
 
 

@@ -136,9 +136,9 @@ class StoryTimer(TypedDict):
     """A planned service timer, or a planned scenario step."""
 
     due_at: Timestamp | None
-    """When the timer fires; null for a step that waits for a network."""
+    """When the timer fires; null for a step that waits for an unavailable network."""
     waiting_for: NotRequired[list[str]]
-    """The networks that a step waits for; omitted if there are none."""
+    """The unavailable networks that a step waits for; omitted if there are none."""
     kind: str
     """The kind of timer."""
     text: NotRequired[str]

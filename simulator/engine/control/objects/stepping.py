@@ -1,4 +1,4 @@
-"""Performs the steps of a drive in a world: API requests by the account, and actions by third parties."""
+"""Performs steps in a world: API requests by the account, and actions by third parties."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _Collector:
         return len(rows), scenarios
 
     def _initial_state(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
-        """Yield the control calls that turn the world of a scenario run into the initial state of the recording."""
+        """Yield the control calls that bring the world of a scenario run into the initial state of the recording."""
         settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:

@@ -121,7 +121,7 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
 
     Use this call instead of waiting: advance by a duration, to a time, to the next timer, or until an event or a
     status. Fails with 409 clock_busy during another advance. The errors 409 not_reached and 409 advance_cancelled
-    contain the receipt in `error.receipt`.
+    contain the result so far in `error.receipt`.
     """
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))
@@ -250,7 +250,7 @@ async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
 
 class TimerEntry(TypedDict):
     due_at: Timestamp | None
-    """When the timer fires; null for a scenario step that waits for a network."""
+    """When the timer fires; null for a scenario step that waits for an unavailable network."""
     kind: str
     """The kind of timer."""
     target: str | None
@@ -258,7 +258,7 @@ class TimerEntry(TypedDict):
     text: str
     """A description of the timer."""
     waiting_for: NotRequired[list[str]]
-    """The networks that a step waits for; omitted if there are none."""
+    """The unavailable networks that a step waits for; omitted if there are none."""
 
 
 class TimerList(TypedDict):
@@ -268,7 +268,7 @@ class TimerList(TypedDict):
 
 @operation("GET /timers", "List the planned timers", query=LIMIT)
 async def timers(call: ControlCall) -> TimerList:
-    """List the planned timers in firing order, followed by scenario steps that are waiting for a network."""
+    """List the planned timers in firing order, followed by scenario steps that wait for an unavailable network."""
     limit, world = call.limit(), call.world
     due: list[TimerEntry] = [
         {

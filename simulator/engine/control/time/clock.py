@@ -37,7 +37,7 @@ class ClockState(TypedDict):
     rate: Number
     """The number of simulated seconds per real second, in the mode `scaled`."""
     timers: Count
-    """The number of planned timers, including scenario steps that wait for a network."""
+    """The number of planned timers, including scenario steps that wait for an unavailable network."""
     next_timer_at: Timestamp | None
     """When the next timer is due; null if there is none."""
     ended: NotRequired[str]

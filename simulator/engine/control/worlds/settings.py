@@ -29,7 +29,7 @@ VERDICTS = {
 
 class SeenVerdict(TypedDict, total=False):
     verdict: Annotated[Literal["holds", "differs", "neither"], Meanings(VERDICTS)]
-    """The verdict in the observed file. Absent if there is none."""
+    """The verdict in the world's file of observations of the real service. Absent if there is none."""
     seen: str
     """The observed behaviour, if it is neither the assumed behaviour nor one of the alternatives."""
 

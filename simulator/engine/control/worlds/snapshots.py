@@ -67,7 +67,9 @@ class DocumentBlueprint(TypedDict):
     settings: DocumentSettings
     """The settings at creation."""
     observed: NotRequired[list[JsonObject]]
-    """The observed files that the world is based on, without their exchanges. Absent without such a file."""
+    """The observed files (files of observations that `probe` or `infer` writes) that the world is based on, without
+    their recorded requests and responses. Absent without such a file.
+    """
 
 
 class StateDocument(TypedDict):

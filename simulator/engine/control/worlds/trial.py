@@ -39,7 +39,7 @@ MAX_FIRED = 2_000
 
 
 def check_consistency(simulator: Simulator, state: WorldState) -> None:
-    """Render everything in a copy of the state and fire its timers. Raise `StateError` if any of this fails."""
+    """Render all resources in a copy of the state and fire its timers. Raise `StateError` if any of this fails."""
     if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "the settings of the world are missing")
     alternatives = simulator.provider.alternatives

@@ -71,7 +71,10 @@ class WorldObject(TypedDict):
     settings: AllSettings
     """The settings."""
     observed: NotRequired[list[ObservedSource]]
-    """The observed files that the world is based on. Absent without such a file."""
+    """The observed files (files of observations that `probe` or `infer` writes) that the world is based on.
+
+    Absent without such a file.
+    """
     created_at: Timestamp
     """The simulated time at which the world was created."""
 
@@ -110,7 +113,7 @@ def world_object(simulator: Simulator, origin: str, world: World) -> WorldObject
 
 
 def observed_by(simulator: Simulator, world: World) -> tuple[Observed, ...]:
-    """Return the observed files that a world is based on."""
+    """Return the observed files (files of observations of the real service) that a world is based on."""
     blueprint = simulator.blueprints.get(world.id)
     return () if blueprint is None else blueprint.observed
 

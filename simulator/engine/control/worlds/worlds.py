@@ -96,7 +96,7 @@ class WorldBody(Body):
     settings: Settings | None = None
     """The initial settings."""
     observed: ObservedFile | None = None
-    """The observed file that the world is based on.
+    """The observed file (a file of observations that `probe` or `infer` writes) that the world is based on.
 
     `settings.assumptions` takes precedence. The default is the server's file.
     """
@@ -143,7 +143,10 @@ async def create_world(call: ControlCall) -> WorldObject:
 
 
 def _observed(call: ControlCall) -> tuple[Observed, ...]:
-    """Return the observed files in the body. Raise `ControlError` 400 with the location of the error."""
+    """Return the observed files (files of observations of the real service) in the body.
+
+    Raise `ControlError` 400 with the location of the error.
+    """
     try:
         return read_all(call.body.observed, call.simulator.provider.alternatives(), "observed")
     except StateError as error:

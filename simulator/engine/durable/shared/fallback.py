@@ -228,7 +228,7 @@ class FallbackApp:
         )
 
     async def _routed_also(self, world: str, call: _Call) -> None:
-        """Serve a request that creates a second world, here on the replica that has the source snapshot."""
+        """Serve a request that forks a snapshot of a world on this replica, which then also owns the new world."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
         if isinstance(decision, Serve):
             try:

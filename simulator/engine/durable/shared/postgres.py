@@ -192,7 +192,7 @@ class PostgresStore(Reader):
     # Writing
 
     async def commit(self, batch: Batch) -> Sizes:
-        """Save a batch in one transaction. After `OwnershipLost`, the batch was not saved, or the result is unknown.
+        """Save a batch in one transaction. Raise `OwnershipLost` if it was not saved or if the result is unknown.
 
         A batch without changes confirms that this replica still owns its worlds.
         """
@@ -295,9 +295,9 @@ class PostgresStore(Reader):
         return base, size
 
     async def compact(self, world: str, number: int, parts: Callable[[], Iterator[bytes]]) -> int:
-        """Replace the base of a world, and its entries up to a number, with a new base.
+        """Replace the base (full state) of a world, and its entries (changes) up to a number, with a new base.
 
-        Return its size, or 0 if it is stale.
+        Return the size of the new base, or 0 if the new base is stale.
         """
         epoch = self._epochs.get(world, 0)
         made = await asyncio.to_thread(lambda: list(parts()))
@@ -330,9 +330,9 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     )
     ELSE excluded.value END
 """
-"""The number of issued tokens never decreases, no matter which replica writes it."""
+"""Saves server state. The number of issued tokens never decreases, no matter which replica writes it."""
 _PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
-"""A key belongs to the first world that gets it, as long as that world exists.
+"""Saves a key or token. A key belongs to the first world that gets it, as long as that world exists.
 
 Importing a document with the same key into another world does not change this.
 """

@@ -159,7 +159,9 @@ class Reader:
             snapshots = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
             bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in snapshots))]
         if not all(bases):
-            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing; restore a backup")
+            raise StoreDamaged(
+                f"the database is damaged: a saved state of the world {world!r} is missing; restore a backup"
+            )
         contents = [entry["content"] for entry in entries]
         return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 

@@ -1,4 +1,4 @@
-"""A replica. It executes the steps of `Ownership` with the worlds of this server and PostgreSQL."""
+"""A replica, which executes the steps of `Ownership` with the worlds of this server and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Sharing:
         self.persistence.failed = self._failed
 
     def reached_at(self, address: str) -> None:
-        """Set the address at which other replicas reach this one. Call this before the start."""
+        """Set the address at which other replicas reach this one. Call this before the replica starts."""
         self.machine.address = self.store.address = address
 
     # Requests

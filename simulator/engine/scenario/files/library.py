@@ -36,7 +36,7 @@ class ScenarioFile:
 
     document: JsonObject
     source: str
-    """The file name, or the kind of upload."""
+    """The file name, or `uploaded` for an uploaded scenario."""
     lines: Mapping[str, int]
     """The line number of each rule, timeline step, fault and `world` entry, by path such as `rules[0]`.
 

@@ -1,8 +1,8 @@
 """Checks that need the vocabulary of the service.
 
-They cover parameters and the names of events, actions, scenarios and groups. The models of the language do not know the
-vocabulary. The document is checked as written, so one mistake does not hide others. Values with the wrong structure are
-skipped, because the models report them.
+They cover parameters and the names of events, actions, scenarios and named groups in patterns. The models of the
+language do not know the vocabulary. The document is checked as written, so one mistake does not hide others. Values
+with the wrong structure are skipped, because the models report them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks a drive and its expectations: paths, bodies, references to earlier steps, and field names."""
+"""Checks the `drive` and `expect` of a scenario: paths, bodies, references to earlier steps, and field names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DRIVE_FIELDS = ("action", "target", "environment")
 
 
 class DriveChecker:
-    """Checks the steps of a drive in order, then the expectations."""
+    """Checks the steps in a scenario's `drive` in order, then the expectations in `expect`."""
 
     def __init__(
         self,

@@ -106,7 +106,7 @@ class OpenPart(BaseModel):
 
 
 class Part(OpenPart):
-    """Base class of all other parts. Unknown fields are errors."""
+    """Base class of all other models of a scenario file. Unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 

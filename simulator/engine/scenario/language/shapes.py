@@ -19,7 +19,7 @@ class ScenarioEntry(TypedDict):
     description: str
     """A one-sentence description of the scenario."""
     source: str
-    """The file name, or the kind of upload."""
+    """The file name, or `uploaded` for an uploaded scenario."""
     active: bool
     """Whether the scenario is active."""
     stopped: Annotated[str | None, Field(description="Why the simulator stopped it; null if it did not.")]
@@ -66,7 +66,7 @@ class FailedStep(LogEntry):
 
 @with_config(extra="allow")
 class StopEntry(LogEntry):
-    """An entry for one time that the simulator stopped the scenario."""
+    """A logbook entry that records that the simulator stopped the scenario."""
 
     name: str
     """The name of the scenario."""
@@ -76,12 +76,12 @@ class StopEntry(LogEntry):
 
 @with_config(extra="ignore")  # Otherwise, it would inherit `allow` from ScenarioProgress.
 class PendingStep(TypedDict):
-    """A pending step. A step that waits for a network has no due time."""
+    """A pending step. A step that waits for an unavailable network has no due time."""
 
     due_at: Timestamp | None
-    """The due time, or null while the step is waiting for a network."""
+    """The due time, or null while the step is waiting for an unavailable network."""
     waiting_for: NotRequired[list[str]]
-    """The networks that the step is waiting for; omitted if there are none."""
+    """The unavailable networks that the step is waiting for; omitted if there are none."""
     part: str
     """The path of the step in the document."""
     place: str
@@ -99,7 +99,7 @@ class ScenarioProgress(TypedDict):
     description: str
     """A one-sentence description of the scenario."""
     source: str
-    """The file name, or the kind of upload."""
+    """The file name, or `uploaded` for an uploaded scenario."""
     text: NotRequired[str]
     """The text of the file, including comments; omitted for an uploaded scenario."""
     active: bool

@@ -151,7 +151,8 @@ class PreparedScenario:
     def may_take(self, method: str, path: str) -> bool:
         """Return True if a rule may match a request.
 
-        This compares the path with one pattern for all rules, because most scenarios have many and none that matches.
+        The path is compared with one pattern for all rules, because most scenarios have many rules, of which none
+        matches.
         """
         gate = self._gates.get(method)
         if gate is None:
@@ -229,8 +230,8 @@ class Catalogue:
     def listening(self, world: World, names: Sequence[str], event: str, value: object) -> Listening:
         """Return the scenarios that have rules about an event or request, starting with the last name.
 
-        `value` is the one that `PreparedScenario.rules_about` takes. The result is cached for shipped scenarios,
-        because every event and every call asks for it. Raise `UnknownScenario` if there is no scenario with a name.
+        `value` is the same as for `PreparedScenario.rules_about`. The result is cached for shipped scenarios, because
+        every event and every call asks for it. Raise `UnknownScenario` if there is no scenario with a name.
         """
         if world.store[UPLOADED].rows or not isinstance(value, str):
             return self._with_rules(world, names, event, value)

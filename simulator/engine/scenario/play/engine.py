@@ -154,8 +154,8 @@ class Engine:
     def progress(self, world: World, name: str) -> JsonObject:
         """Return the logbook entries of a scenario, and its pending steps in firing order.
 
-        Steps that are waiting for a network come last and have no due time (decision S22). Raise `UnknownScenario` if
-        there is no such scenario.
+        Steps that are waiting for an unavailable network come last and have no due time (decision S22). Raise
+        `UnknownScenario` if there is no such scenario.
         """
         if not self.knows(world, name):
             raise UnknownScenario(name, self.names(world))

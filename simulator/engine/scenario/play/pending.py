@@ -89,7 +89,7 @@ class PlannedStep:
     def of(cls, timer: Timer) -> PlannedStep:
         """Return the step of a timer.
 
-        If the step was released, the timer lacks some arguments, which get their defaults.
+        The timer of a step that was held during a network outage lacks some arguments, which get their defaults.
         """
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 

@@ -17,7 +17,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class DriveCall(Part):
-    """An API call in a drive.
+    """An API call in the `drive` of a scenario.
 
     The call has exactly one method. The value of the method is the path relative to the base path.
     """

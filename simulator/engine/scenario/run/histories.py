@@ -1,4 +1,4 @@
-"""The orders of a history, which `POST /_simulator/seed` plays through simulated time."""
+"""Orders over several simulated days, which `POST /_simulator/seed` creates to give a world a history."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
     extra = _events_without_move(world, record.kind)
     if not any(event in move.events for row in (*machine.rows.values(), *extra.values()) for move in row):
         raise _refused(
-            f"{event} happens when a {_named(record)} is created, but {record.id} already exists. "
+            f"{event} happens only when a resource is created, but {record.id} already exists. "
             "Trigger the event without a target.",
             allowed,
         )

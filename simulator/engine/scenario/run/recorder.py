@@ -21,7 +21,7 @@ from simulator.kernel.dataclass import dataclass
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"
 RUN_STARTS_MS = parse_timestamp("2026-01-05T08:00:00.000Z")
-"""The start time of a run. If a recording began later, its drive first advances the clock to that time."""
+"""The start time of a scenario run. If a recording began later, its `drive` first advances the clock to that time."""
 
 _CHOSEN_BY_SERVICE = frozenset({"id", "address", "memo", "payment_request", "lnurl", "public_key", "account_number"})
 _RESERVED = frozenset({"world", "receiver", *METHODS, *UNNAMED_STEPS})
@@ -73,7 +73,7 @@ class Recording:
     start_ms: int
     end_ms: int
     scenarios: tuple[str, ...]
-    """The scenarios that were active at the start."""
+    """The scenarios that were active at the start of the recording."""
     done: tuple[Done, ...]
     known: Mapping[str, str]
     """Values that are available in every run, such as keys, with the placeholder path for each."""

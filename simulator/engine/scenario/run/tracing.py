@@ -36,7 +36,7 @@ class Trace:
     async def collect(self, *, delivered: bool) -> list[TimelineEntry]:
         """Return the new entries in order.
 
-        Attempts are included only if `delivered` says that all due attempts have ended.
+        Attempts are included only if `delivered` is True, which means that all due attempts have ended.
         """
         # Before all attempts have ended, the set of finished attempts depends on the receiver's speed, and runs would
         # not repeat exactly.

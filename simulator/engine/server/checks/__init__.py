@@ -1,1 +1,1 @@
-"""Checks before a call reaches its operation: gates, idempotency, rate limits, quotas and faults."""
+"""Checks before a call reaches its operation: idempotency, rate limits, quotas and faults."""

@@ -1,4 +1,4 @@
-"""Reads request bodies and builds the responses to API calls, with the wording that applies in their world."""
+"""Reads request bodies and builds the responses to API calls. Both depend on the assumptions of the call's world."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _LINE = compile_late(
 _LINE_END = b"\r\n"
 _END = b"\r\n\r\n"
 _MOST_BYTES_OF_HEAD = 8_192
-"""The maximum size of a head that is split here. The parser checks whether a larger one is allowed."""
+"""The maximum size of a request line and headers that are split here. The parser handles larger ones."""
 _MOST_BYTES = 2_048
 _MOST_BLOCKS = 256
 _CHANGE_THE_CONNECTION = frozenset({b"connection", b"expect", b"transfer-encoding", b"upgrade", b"x-forwarded-proto"})

@@ -62,7 +62,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _call: InlineCall | None = None
     """The same request, as accepted by the fast path."""
     _unknown: bytes | None = None
-    """The data that begins with the header block of the next request, if the fast path may learn the block."""
+    """The data that begins with the header block of the next request, if the block may be stored in `KnownHeads`."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(transport)

@@ -32,15 +32,15 @@ class Receipt:
     events: list[str]
     """The ids of the emitted events."""
     deliveries: int
-    """The number of delivery attempts, including attempts that were in flight at the start.
+    """The number of delivery attempts, including attempts that were in flight when the advance started.
 
-    Attempts in earlier receipts are not counted again.
+    Attempts that an earlier advance counted are not counted again.
     """
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of an advance, with the same counts as a receipt."""
+    """The progress of an advance, with the same counts as a `Receipt`."""
 
     from_ms: int
     now_ms: int

@@ -264,7 +264,7 @@ class Driver:
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """Cancel the advance in progress. Return the future of its receipt, or None if there is no advance."""
+        """Cancel the advance in progress. Return a future for its result, or None if there is no advance."""
         advance = self._kept[world].advance
         if advance is None:
             return None

@@ -31,7 +31,7 @@ _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
-    """Return the plan of the first matching fault, or `NO_FAULT`.
+    """Return the effects of the first fault that matches a delivery, or `NO_FAULT`.
 
     Count a hit of the fault. Call this inside a transaction.
     """
@@ -44,10 +44,10 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
 
 def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
-    """Return the fault plan for a first attempt that must be completed before the response to its request is sent.
+    """Return the effects of a fault that delivers an event before the response to the API request that caused it.
 
-    Return None if there is no such fault. Call this inside a transaction. Count a hit of the fault. If an earlier fault
-    in the list matches, return None, because that fault applies when the queue reaches the event.
+    Return None if there is no such fault, or if an earlier fault in the list matches. The earlier fault applies when
+    the queue reaches the event. Call this inside a transaction, because a hit of the returned fault is counted.
     """
     if event.cause.kind != "request" or not world.store[FAULTS].rows:
         return None
@@ -65,17 +65,20 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
 
 def save_plan(world: World, place: str, plan: DeliveryPlan) -> None:
-    """Save the plan for the first attempt at a queue position. Call this inside a transaction.
+    """Save the fault effects for the first attempt to deliver the event at a queue position.
 
-    Faults are matched when the event happens, because the time at which the queue reaches the event depends on the
-    receiver.
+    Call this inside a transaction. Faults are matched when the event happens, because the time at which the queue
+    reaches the event depends on the receiver.
     """
     if plan is not NO_FAULT:
         world.store[WAITING_PLANS].put(place, plan)
 
 
 def take_plan(world: World, place: str) -> DeliveryPlan | None:
-    """Remove and return the plan for a queue position, or None if no fault matched. Call this inside a transaction."""
+    """Remove and return the fault effects for the event at a queue position, or None if no fault matched.
+
+    Call this inside a transaction.
+    """
     plans = world.store[WAITING_PLANS]
     plan = plans.get(place)
     if plan is not None:

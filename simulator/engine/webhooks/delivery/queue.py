@@ -164,7 +164,7 @@ def _route_alone(world: World, event: Event, endpoint: Webhook, pending: Pending
 def _route(
     world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
 ) -> EndpointQueue:
-    """Make an attempt ready, or delay, hold or drop it, depending on its fault plan.
+    """Make an attempt ready, or delay, hold or drop it, depending on the fault that applies to it.
 
     Return the queue, which the caller saves. `queued` is True if the queue waits for the response to this attempt.
     """

@@ -136,7 +136,7 @@ def test_refusal_lists_the_allowed_actions(world: World) -> None:
     [
         (thing("gift", "pending", owner="u_2"), "order.failed", "another user"),
         (thing("gift", "pending"), "parcel.failed", "is about a parcel, but thing_1 is a gift"),
-        (thing("purchase", "processing"), "order.created", "happens when a purchase is created"),
+        (thing("purchase", "processing"), "order.created", "happens only when a resource is created"),
         (thing("purchase", "refunded"), "order.failed", "no legal path from a purchase in the state 'refunded'"),
     ],
 )
