@@ -108,7 +108,7 @@ class PersistenceLayer(Observer):
                 self._note(world.id)
 
     def lag_seconds(self) -> float:
-        """Implements `WriteBarrier`."""
+        """Implements `storage.Persistence`."""
         if self._committing is not None:
             return perf_counter() - self._commits_since
         return perf_counter() - self._gathers_since if self._next is not None else 0.0

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 
 
 class Service:
-    """The money operations and webhook rules of the simulated service, and its changes to messages (see `Wording`)."""
+    """The money operations, the webhook rules and the `Wording` functions of the simulated service."""
 
     signing: Signing
     money: Money

@@ -31,7 +31,9 @@ def read_down_to(raw: bytes, depth: int) -> object:
 
 
 def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
-    """Return the JSON with every container at the given depth replaced with an array that contains its number."""
+    """Return the JSON with every container at the given depth replaced with an array that contains its index in
+    `pieces`.
+    """
     parts: list[bytes] = []
     depth = copied = start = 0
     end = 0

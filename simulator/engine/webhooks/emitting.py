@@ -81,7 +81,7 @@ def _named(world: World, environment: str, event_type: str, about: str) -> tuple
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
-    """Return the newest resource with a status to which the event leads, or None if there is none."""
+    """Return the newest resource whose status is possible after the event, or None if there is none."""
     # Kinds that share a table are searched together. Six kinds are transactions.
     kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:

@@ -43,7 +43,7 @@ def path_of(scope: Scope) -> bytes:
 
 
 def take_out(scope: Scope) -> tuple[Scope, dict[bytes, bytes]]:
-    """Return the request without the proxy headers, and the removed headers."""
+    """Return the request without the headers that a forwarding replica adds, and the removed headers."""
     headers = [(name, value) for name, value in scope["headers"] if name not in (FORWARDED, PROOF)]
     if len(headers) == len(scope["headers"]):
         return scope, {}

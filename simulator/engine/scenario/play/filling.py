@@ -1,6 +1,6 @@
 """Replaces `${…}` placeholders.
 
-In a rule, the values are the named groups of its patterns. In a drive, they come from earlier responses.
+In a rule, the values are the named groups of its patterns. In a scenario's `drive`, they come from earlier responses.
 """
 
 from __future__ import annotations

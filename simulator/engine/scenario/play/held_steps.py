@@ -125,7 +125,7 @@ def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator
 
 
 def drop(world: World, *, scenario: str = "", target: str = "") -> None:
-    """Delete the held steps of a scenario or an object."""
+    """Delete the steps of a scenario or an object that wait for an unavailable network."""
     for key, row in list(world.store[HELD].items()):
         if (scenario and row.scenario == scenario) or (target and row.target == target):
             world.store[HELD].delete(key)

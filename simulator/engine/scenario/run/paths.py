@@ -41,7 +41,7 @@ class Path:
 
 
 def _events_without_move(world: World, kind: str) -> Mapping[str, tuple[Move, ...]]:
-    """Return a pseudo-transition, by status, for each event that objects of a kind emit without a status change."""
+    """Return the events that objects of a kind emit without a status change, as transitions by status."""
     return {
         row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
         for row in vocabulary_of(world).events.values()

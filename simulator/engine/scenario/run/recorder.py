@@ -207,7 +207,7 @@ class _Recorder:
         return f"${{{path}}}" if entry is None else f"${{{self._name(entry)}.{path}}}"
 
     def _look_up(self, identifier: str) -> None:
-        """Add a step that finds an object whose id was in no response, by the object's position among its kind."""
+        """Add a step that finds an object whose id was in no response, by its position in the list of its kind."""
         found = self._locate(identifier)
         if found is not None:
             query, path = found
