@@ -21,7 +21,7 @@ _KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount",
 def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
     """Show the state and history of a world without changing it. `what: resource` with an id shows an object's history,
     the cause of each change, and possible actions. `requests`, `events`, `deliveries` and `inbox` list rows, newest
-    first. `reference` lists test values that choose outcomes. Returns rows, and next_cursor if there are more.
+    first. `reference` lists the test values that determine outcomes. Returns rows, and next_cursor if there are more.
     """
     return _LOOKS[given.what](session, given)
 

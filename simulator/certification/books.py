@@ -22,7 +22,7 @@ def listed(claim: Claim, books: Sequence[Line]) -> list[Line]:
 
 
 def is_beyond(claim: Claim, books: Sequence[Line]) -> bool:
-    """Return True if the order is optional and the records contain no amount for it."""
+    """Return True if the application's records may omit this order, and they contain no amount for it."""
     return claim.is_optional and not any(line.amount for line in listed(claim, books))
 
 

@@ -121,7 +121,9 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 if all rules pass and each search is complete, 4 if a search was cut off without a finding, otherwise 1."""
+        """0 if all rules pass and each exhaustive search is complete, 4 if only a search without findings was cut off,
+        otherwise 1.
+        """
         return 1 if self.found("fail") else exhaustive.exit_code(self.flows or ())
 
     @property

@@ -1,6 +1,6 @@
 """The simulator used in a certification run. The payments in genuine events really happen there.
 
-A receiver may read the object of an event from the API, as the specification advises. So certify creates its payments
+A receiver may read the object of an event from the API, as the specification advises. So `certify` creates its payments
 in the world whose webhook key the receiver has, either in a running simulator or in one that it starts.
 """
 
@@ -89,7 +89,7 @@ class Order:
     currency: str
 
     def live(self, *steps: Step) -> None:
-        """Take the order through steps."""
+        """Perform steps of the order, such as its payment."""
         for step in steps:
             if step.action:
                 self.stage.act(step.action, self.id)

@@ -49,7 +49,9 @@ def file_of(context: click.Context) -> Any:
 
 
 def with_source(context: click.Context, problem: str) -> str:
-    """Return the problem with its leading flag replaced by the source of the value: file and line, or variable."""
+    """Return a problem message. The flag at its beginning is replaced by the source of the value: file and line, or
+    variable.
+    """
     flag = problem.partition(" ")[0].rstrip(":")
     name = flag.removeprefix("--").replace("-", "_")
     source = context.get_parameter_source(name) if flag.startswith("--") else None

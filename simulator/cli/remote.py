@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
 
 def remote(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options for a server to a command. The client is passed as the first argument of the command.
+    """Add the options that select a server to a command. The client is passed as the first argument of the command.
 
     Refused requests become error messages. A command group also accepts the options and passes them to its
     subcommands (`_of_groups`), but does not connect to a server.
@@ -162,7 +162,7 @@ def is_address(url: str) -> bool:
 
 
 def refuse_foreign(url: str) -> None:
-    """If the host is not trusted, exit with 2 before anything is sent."""
+    """If this client may not send requests to the host, exit with 2 before anything is sent."""
     try:
         guard.check_host(url)
     except guard.ForeignHost as error:

@@ -1,4 +1,6 @@
-"""Replays a corpus against the simulator or the service, and lists the differences that are not accepted."""
+"""Replays a corpus (a directory of recordings) in the simulator or at the service, and lists the differences that are
+not accepted.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The meaning of a difference: a broken promise, a wrong guess, an addition, or a change in rates, balances and outside
-events.
+"""The meaning of a difference between a recorded and a simulated response. It is a broken promise (a rule in the
+specification), a wrong guess (an assumption), an addition, or a change in rates, balances and outside events.
 """
 
 from __future__ import annotations

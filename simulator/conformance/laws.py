@@ -30,7 +30,8 @@ Faults = Callable[[Answer], Iterator[tuple[str, str | None]]]
 class Law:
     """A behaviour rule that is checked with its own calls.
 
-    It is based on a clause (a promise) or on a decision (a guess).
+    It is based on a clause of the specification (a promise), or on a decision where the specification is silent (a
+    guess).
     """
 
     rule: Rule

@@ -132,7 +132,7 @@ def timestamp(moment: datetime) -> str:
 
 @contextmanager
 def controlled_world(url: str | None, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
-    """For the block, control the world that a key pair belongs to, without scenarios.
+    """For the block, control the world that a key pair belongs to, and deactivate its scenarios.
 
     Yield None if there is no such world.
     """

@@ -157,7 +157,7 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
 
 
 def _is_admitted(requirement: Fact, others: Facts) -> bool:
-    """Return True if a caller with these schemes is still accepted: it also meets another of the requirements."""
+    """Return True if every caller that meets this security requirement also meets another accepted requirement."""
     brought = _schemes(requirement)
     ways = (fact for fact in others.values() if (fact.place, fact.keyword) == (requirement.place, SECURITY))
     return any(_schemes(way) <= brought for way in ways)
@@ -197,7 +197,7 @@ def _was_promised(fact: Fact, older: Facts) -> bool:
 
 
 def _moved(before: Facts, after: Facts) -> list[Change]:
-    """Return changes to bounds, defaults and forms. A changed form may refuse values that were valid before."""
+    """Return changes to bounds, defaults and formats. A changed format may refuse values that were valid before."""
     result = []
     for key, fact in before.items():
         other = after.get(key)

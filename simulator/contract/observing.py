@@ -1,4 +1,6 @@
-"""Marks parts of a served contract as `observed` for worlds that are based on an observed file."""
+"""Marks parts of a served contract as `observed`, for worlds whose assumptions come from observations of the real
+service.
+"""
 
 from __future__ import annotations
 

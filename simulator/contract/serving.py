@@ -49,7 +49,7 @@ def _document(file: str, name: str, summary: str, means: str) -> ControlOperatio
 
 
 def _own(call: ControlCall, file: str) -> bytes:
-    """Return a contract file. Parts that depend on observed assumptions of the world are marked."""
+    """Return a contract file. Mark the parts that depend on assumptions which the world takes from an observed file."""
     content, files = contract_file(file), observed_by(call.simulator, call.world)
     if not files or not file.startswith("openapi"):
         return content
@@ -72,7 +72,7 @@ def _own(call: ControlCall, file: str) -> bytes:
 async def reference_page(call: ControlCall) -> Raw[str]:
     """The contract of the simulated API as a page.
 
-    Its samples contain the address of this server and the keys of a world, from the query or the header.
+    Its samples contain the address of this server and the keys of a world. The query or the header selects the world.
     """
     world = call.world_called(call.query.get("world") or call.world_id)
     return Raw(own_page(here(call, _page().html), world))

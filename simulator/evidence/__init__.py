@@ -1,1 +1,1 @@
-"""Evidence: observations of the real service, and the assumptions that they decide."""
+"""Evidence: observations of the real service, which show whether the assumptions are right."""

@@ -38,7 +38,7 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
 
 
 def count_calls(probing: Probing) -> int:
-    """Return the number of calls that `read_facts` makes with the shipped reference data."""
+    """Return the number of calls that `read_facts` makes with the reference data that the package includes."""
     from simulator.evidence.local import Simulators  # imported here, because it loads the server
 
     simulators = Simulators()

@@ -183,7 +183,9 @@ class ReplyForm(NamedTuple):
         return ReplyForm(self.answers | other.answers, fields)
 
     def covers(self, other: ReplyForm) -> bool:
-        """Return True if a response has this form. The service may omit fewer than half of the fields."""
+        """Return True if responses of the other form also have this form. The service may omit fewer than half of the
+        fields.
+        """
         if not other.answers <= self.answers:
             return False
         is_refusal = all(answer[:1] > "3" for answer in other.answers)

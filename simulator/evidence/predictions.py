@@ -1,4 +1,6 @@
-"""Predictions: the features that distinguish the sides of an assumption, and a smallest sufficient set of them."""
+"""Predictions: the features that distinguish the sides of an assumption (its default and its alternatives), and a
+smallest sufficient set of them.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,28 @@ _MOST_VALUES = 3
 
 
 def same(sides: Mapping[str, Features]) -> set[str]:
-    """Return the features that have the same value on all sides."""
+    """Return the features that have the same value under an assumption and all its alternatives."""
     names = {name for one in sides.values() for name in one}
     return {name for name in names if len({one.get(name, ABSENT) for one in sides.values()}) == 1}
 
 
 def is_robust(values: Sequence[set[str]]) -> bool:
-    """Return True if a feature has few values on each side, and two sides share no value.
+    """Return True if a feature has few values on each side of an assumption (its default or an alternative), and two
+    sides share no value.
 
-    Other assumptions select from a few statuses, codes and formats, so requiring one value would be too strict.
+    Under other assumptions, the service may use a different status, code or format. So requiring a single value would
+    be too strict.
     """
     return all(len(one) <= _MOST_VALUES for one in values) and any(a.isdisjoint(b) for a, b in combinations(values, 2))
 
 
 def tells(name: str, one: Prediction, other: Prediction) -> bool:
-    """Return True if a feature has no common value on two sides."""
+    """Return True if a feature has no value in common under two alternatives of an assumption."""
     return set(one[name]).isdisjoint(other[name])
 
 
 def told(names: Iterable[str], predictions: Mapping[str, Prediction]) -> set[tuple[str, str]]:
-    """Return the pairs of sides that at least one of the features distinguishes."""
+    """Return the pairs of alternatives that at least one of the features distinguishes."""
     pairs = list(combinations(predictions, 2))
     return {(a, b) for name in names for a, b in pairs if tells(name, predictions[a], predictions[b])}
 

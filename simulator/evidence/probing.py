@@ -135,7 +135,7 @@ def blocked(document: Shown, switches: Switches, options: Options) -> dict[str, 
 
 
 class Decisions:
-    """The verdicts of a run. Each probe narrows them."""
+    """The verdicts of a run. Each probe excludes alternatives until one remains."""
 
     def __init__(self, document: Shown, switches: Switches, options: Options, formulas: Container[str] = ()) -> None:
         """`formulas`: the names of features that cannot be computed from every trace."""
@@ -152,7 +152,7 @@ class Decisions:
         return identifier in self.verdicts and self.verdicts[identifier].verdict == "undecided"
 
     def useful(self, probe: Shown) -> bool:
-        """Return True if a probe can exclude a side that is still possible."""
+        """Return True if a probe can exclude an alternative (or the default) that is still possible."""
         identifier = probe["assumption"]
         if not self.is_open(identifier):
             return False
@@ -162,7 +162,7 @@ class Decisions:
         return any(tells(name, a, b) for a, b in combinations(sides, 2) for name in a)
 
     def _rests(self, probe: Shown) -> bool:
-        """Return True if the assumptions that a probe depends on are decided."""
+        """Return True if the assumptions that a probe depends on are already decided."""
         everything: set[str] = {"?"}
         return all(
             self._open.get(other, everything).isdisjoint({*broken, "?"}) for other, broken in probe["unless"].items()
@@ -188,7 +188,7 @@ class Decisions:
         *,
         by_listener: bool = False,
     ) -> None:
-        """Exclude sides of an assumption with the result of a probe.
+        """Exclude alternatives of an assumption (or its default) with the result of a probe.
 
         `by_listener`: the events arrived over a network, perhaps too early or too late.
         """
@@ -279,7 +279,7 @@ def misplaced(seen: Features, features: Features) -> bool:
 
 
 def _strange(probe: Shown, features: Features) -> Features:
-    """Return the responses whose form no side of a probe predicts."""
+    """Return the responses whose form is not predicted under any alternative that the probe distinguishes."""
     found = {}
     for step, form in reply_forms(features).items():
         known = probe["replies"].get(step)

@@ -91,7 +91,7 @@ class FaultClass:
         return self.rare or bool(self.seconds) or self.variants is not None
 
     def placed(self, sites: Iterable[Site]) -> list[tuple[Site, Arming]]:
-        """Return the sites that the class matches, one for each variant, and the arming for each."""
+        """Return each site that the class matches, once for each variant, with the faults to inject there."""
         each = (
             replace(site, variant=variant)
             for site in sites
@@ -102,7 +102,7 @@ class FaultClass:
 
 
 def match(site: Site) -> Document:
-    """Return the `match` field for a site's operation."""
+    """Return the `match` field of a fault, for the operation at a site."""
     return {"method": site.facts["method"], "path": site.facts["glob"]}
 
 

@@ -20,7 +20,8 @@ _SLOWER = 5.0
 
 
 class Baseline(NamedTuple):
-    """A test without faults. `difference`: the first difference between the two runs, or "" if they are equal.
+    """A test without faults. `difference`: the first difference between two fault-free runs of the test, or "" if they
+    are equal.
 
     `limit`: the number of seconds after which the test counts as hung.
     """
@@ -80,7 +81,7 @@ def _hung(task: Task) -> str:
 
 
 def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
-    """Return notes for the suite's author: which tests cannot reveal anything, and why."""
+    """Yield notes for the suite's author: which tests cannot reveal anything, and why."""
     skipped = [test for test in tests if test not in baselines]
     if skipped:
         yield f"{_named(skipped, tests)} skipped, so explore does not check them"
@@ -99,7 +100,7 @@ def says_something(baseline: Baseline) -> bool:
 
 
 def sites_in(baseline: Baseline) -> list[str]:
-    """Return the names of all sites of a test."""
+    """Return the names of all sites of a test: its calls, deliveries and transactions."""
     return [site.name for site in sites_of(baseline.evidence)]
 
 

@@ -194,7 +194,7 @@ ORDERS = FaultClass("orders", "delivery", lambda site: None)
 
 
 def class_of(fault: str) -> FaultClass:
-    """Return the class of a run's fault. Two faults joined with `+` count as the milder one."""
+    """Return the class of a run's fault, given its name. For two faults joined with `+`, return the milder class."""
     if fault == ORDERS.name:
         return ORDERS
     first, _, second = fault.partition("+")

@@ -1,4 +1,6 @@
-"""The whole exploration: runs without faults, the plan, runs with faults, and the result."""
+"""A whole exploration: runs the tests without faults, plans which faults to inject, runs the tests with them, and
+collects the results.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,7 @@ class Explored(NamedTuple):
 
     @property
     def causes(self) -> list[Cause]:
-        """Return each defect with the findings that reveal it, most severe first."""
+        """Return each defect of the application with the findings that reveal it, most severe first."""
         return causes_of(self.findings)
 
 
@@ -186,7 +188,7 @@ def _placed(run: Run, baselines: Mapping[str, Baseline]) -> Run:
 
 @contextmanager
 def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
-    """Start a server and return the runners and the collected tests."""
+    """Start a server. Yield the runners and the collected tests."""
     command = executable(settings.command)
     with ExitStack() as stack:
         if not is_pytest(command):
@@ -213,7 +215,9 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
 
 
 def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
-    """Yield a note about the fault classes that match no site in any test, if there are any."""
+    """Yield a note that lists the fault classes that do not apply to any call, delivery or transaction in the tests, if
+    there are any.
+    """
     left = [name for name in classes if name not in planned]
     if left:
         find = "fault class has" if len(left) == 1 else "fault classes have"

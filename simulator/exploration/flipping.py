@@ -66,8 +66,8 @@ class Changed(NamedTuple):
 class Flipped:
     """The result for all alternatives that were tried. `changed` contains only alternatives that change a test.
 
-    `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the
-    assumptions that observed files decide. These are not tried.
+    `settled`: the alternatives used in all runs, including the baseline, by assumption id. `observed`: the assumptions
+    that observed files decide. Their alternatives are not tried.
     """
 
     settings: Settings
@@ -87,7 +87,9 @@ class Flipped:
 
 
 def settled() -> dict[str, str]:
-    """Return the assumptions that SIMULATOR_ASSUME sets. Raises StopExploring if the variable is malformed."""
+    """Return the alternatives that SIMULATOR_ASSUME sets, by assumption id. Raises StopExploring if the variable is
+    malformed.
+    """
     known, problems = chosen(TOOLING.alternatives(), os.environ.get("SIMULATOR_ASSUME", "").split())
     if problems:
         raise StopExploring("SIMULATOR_ASSUME: " + "; ".join(problems))
@@ -95,7 +97,9 @@ def settled() -> dict[str, str]:
 
 
 def observed() -> dict[str, Observation]:
-    """Return the assumptions that the files in SIMULATOR_OBSERVED decide. Raises StopExploring for an invalid file."""
+    """Return the observations of the real service in the files that SIMULATOR_OBSERVED lists, by assumption id. Raises
+    StopExploring for an invalid file.
+    """
     paths = [Path(name) for name in os.environ.get("SIMULATOR_OBSERVED", "").split()]
     try:
         return observations(read_files(paths, TOOLING.alternatives()))
@@ -117,8 +121,9 @@ def flips(known: Collection[str] = ()) -> list[Flip]:
 def flip_all(settings: Settings, listener: ProgressListener[None] = SILENT, every: Sequence[Flip] = ()) -> Flipped:
     """Run every test under each alternative, or under the given alternatives only.
 
-    A budget omits whole alternatives, because running only some tests under an alternative would not describe the
-    suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an option is invalid.
+    If the budget is too small, whole alternatives are omitted, because running only some tests under an alternative
+    would not describe the suite. Raises SuiteBroken if the suite fails without any alternative, StopExploring if an
+    option is invalid.
     """
     known, seen = settled(), observed()
     with crew_of(settings) as (crew, tests):

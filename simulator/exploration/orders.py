@@ -36,7 +36,7 @@ COPIES = 2
 
 @dataclass(frozen=True)
 class _Bounds(Bounds):
-    """Bounds without the moves that the application cannot distinguish from other deliveries."""
+    """The possible deliveries, without those that the application cannot distinguish from others."""
 
     def moves(self, counts: Counts) -> Iterator[Move]:
         return (move for move in super().moves(counts) if move.name not in (BEYOND_AGE, ACKNOWLEDGEMENT_LOST))
@@ -58,7 +58,9 @@ class _Subject:
     """The books at the end of each path."""
 
     def run(self, path: Path, wanted: str | None = None) -> Run:
-        """Return the run that plays a path. `wanted`: the books after the same deliveries in another order."""
+        """Return the run that makes the deliveries on a path. `wanted`: the books after the same deliveries in another
+        order.
+        """
         orders = {"object": self.number, "path": [move.event for move in path], "wanted": wanted}
         shown = [move.shown(self.search.bounds.events) for move in path] or ["no delivery"]
         site = f"{self.name}: {', '.join(shown)}"

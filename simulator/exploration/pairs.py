@@ -81,7 +81,7 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
 
 
 def _names(site: Site) -> frozenset[str]:
-    """Return the ids and references in a site."""
+    """Return the ids and references in the data of a site."""
     given = site.facts.get("names") or (site.facts.get("object"), site.facts.get("id"), site.facts.get("reference"))
     return frozenset(name for name in given if name)
 
@@ -108,7 +108,7 @@ def _fit(first: _Placed, second: _Placed) -> bool:
 
 
 def _rank(test: str, pair: tuple[_Placed, _Placed]) -> tuple[int, int, str]:
-    """Return the rank of a pair: known pairs first, then pairs of different kinds, in pseudorandom order."""
+    """Return a sort key for a pair of faults: known pairs, then pairs of different kinds, in pseudorandom order."""
     first, second = pair
     known = {first.fault, second.fault} in [{*names} for names in TOOLING.pairs()]
     alike = first.site.kind == second.site.kind
@@ -150,7 +150,7 @@ def _both(one: Arming, other: Arming) -> Arming:
 
 
 def parts_of(runs: Sequence[Run], baselines: Mapping[str, Document]) -> list[Run]:
-    """Return the single-fault runs that these pairs consist of."""
+    """Return one run for each fault in these pairs, with that fault alone."""
     found: dict[str, Run] = {}
     for run in runs:
         sites = every_site(baselines[run.test])

@@ -28,8 +28,8 @@ _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 class Proof:
     """The run for a finding, without and with a patch. `after` is None if the finding was not reproduced.
 
-    `avoided`: with the patch, the fault's last step never happens. For example, a retry first looks for the order, so
-    no idempotency key can expire. Then only the earlier steps determine `after`.
+    `avoided`: with the patch, the fault's last step never happens. For example, the application looks for the order
+    before it retries, so no idempotency key can expire. Then only the earlier steps determine `after`.
     """
 
     before: Explored

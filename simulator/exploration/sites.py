@@ -1,4 +1,4 @@
-"""Sites where something can go wrong: numbered calls, deliveries and transactions in a run without faults."""
+"""Sites: the numbered calls, deliveries and transactions of a test at which something can go wrong."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from simulator.exploration.runs.tasks import Document, Result
 
 
 def own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
-    """Return the errors in the integrator's records that occur without any fault."""
+    """Return a finding for each test whose run without faults leaves errors in the integrator's records."""
     found = []
     for test, one in baselines.items():
         verdict = judge_baseline(one.evidence)
@@ -59,7 +59,9 @@ NOTHING: Document = {
 
 
 def verdict_on(run: Run, result: Result, baseline: Baseline) -> Judged:
-    """Return the verdict on a run. If the run was also judged before the integrator's job, return both verdicts."""
+    """Return the verdict on a run. If there is evidence from before the integrator's job, the result also contains the
+    verdict on that evidence.
+    """
     evidence = result["evidence"] or {**NOTHING, "hits": int(result["hung"])}
     verdict = _judge(run, result, evidence, baseline, baseline.evidence)
     if "before" in evidence and "before" in baseline.evidence:

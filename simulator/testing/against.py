@@ -1,7 +1,7 @@
 """`@pytest.mark.against("simulator", "target")`: one test that runs on the simulator and on the service.
 
-The clients of both sides record their exchanges, and the run reports the differences, except in ids, times and
-amounts.
+The clients for the simulator and for the service record their exchanges, and the pytest run reports the differences,
+except in ids, times and amounts.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def record(world: World | TargetWorld) -> Exchanges:
 
 
 def differences(sides: Mapping[str, Exchanges]) -> Iterator[str]:
-    """Yield one line for each difference between the exchanges of two sides."""
+    """Yield one line for each difference between the exchanges with the simulator and with the service."""
     from simulator.compare.differences import compare_answers
     from simulator.evidence.corpus.known import known
 
@@ -128,7 +128,7 @@ def _status(call: Mapping[str, Any]) -> str:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Run a test with the marker once for each side."""
+    """Run a test with the marker `against` once for each side: the simulator and the target."""
     marker = metafunc.definition.get_closest_marker("against")
     if marker is None:
         return

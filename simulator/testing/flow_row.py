@@ -1,4 +1,4 @@
-"""A provider's declaration of an order for `world.flow`."""
+"""The declaration of an order that `world.flow` can create, supplied by the provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The bounds of an exhaustive run: its events, copies and moves, and the number of sequences. No I/O."""
+"""The bounds of an exhaustive run: its events, the copies of each, and the number of possible delivery sequences. A
+move delivers one event or runs the settle job. No I/O.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ class Bounds:
             yield tuple(Move(BEFORE_ANSWER, event) for event in order)
 
     def required(self) -> tuple[str, ...]:
-        """Return the moves that are possible within the bounds. A complete run has played each of them."""
+        """Return the names of the moves that are possible within the bounds. A complete run has made each of them."""
         impossible = set()
         if self.copies < 2:
             impossible.add(AGAIN)

@@ -38,7 +38,9 @@ class Books:
         return [] if self.source is None else read_books(self.source, self.variables)
 
     def calm(self) -> list[Line]:
-        """Return the records once the queue is empty, or without `--quiesce`, once they no longer change."""
+        """Return the records once the application's queue is empty. Without `--quiesce`, return them once they no
+        longer change.
+        """
         if self.quiesce is not None:
             wait_for_queue(self.quiesce, self.variables, self.queue_seconds)
         found = self.read()

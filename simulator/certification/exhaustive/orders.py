@@ -41,7 +41,7 @@ def bounds_of(flow: Flow, unknown: str, events: int, copies: int) -> Bounds:
 
 
 def _silent(flow: Flow) -> int:
-    """Return the number of steps that the call itself causes."""
+    """Return the number of steps that happen during the call that creates the order."""
     return next((number for number, step in enumerate(flow.steps) if step.action), len(flow.steps))
 
 
@@ -122,7 +122,7 @@ class Case:
 
 
 def is_prompt(order: Tracked, books: Books) -> bool:
-    """Deliver each event of an order. Return True if the records do not change after the responses."""
+    """Deliver each event of an order. Return True if the records no longer change after the receiver has responded."""
     for event in range(len(order.case.bounds.events)):
         order.deliver(Move(DELIVER, event))
         at_once = books.read()

@@ -1,4 +1,4 @@
-"""Paths played from the start, each with a separate order. The application needs no reset.
+"""Plays each sequence of deliveries (path) from its beginning, with a separate order. The application needs no reset.
 
 All orders in a batch are open at the same time, so the records are read and settled once for the whole batch. This
 requires that deliveries of different orders do not affect each other. `unlike` checks this for some paths.
@@ -26,7 +26,7 @@ _CHECKED = 6
 
 @dataclass
 class Replaying:
-    """Plays paths by replaying their prefixes."""
+    """Plays each path from its beginning, including the deliveries that it shares with other paths."""
 
     case: Case
     books: Books

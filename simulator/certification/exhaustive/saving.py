@@ -1,4 +1,4 @@
-"""Paths played from saved states, so that each edge needs only one delivery.
+"""Continues sequences of deliveries (paths) from saved states, so that each new path needs only one delivery.
 
 The application's states are saved with commands or copied from its SQLite file. The order's states are snapshots of
 the simulator's world. Everything is restored at the end.
@@ -143,7 +143,7 @@ class World:
 
 @dataclass
 class SavedOrder(Tracked):
-    """An order whose steps are restored from snapshots after they have happened once."""
+    """An order whose steps happen once. After that, the state after each step is restored from a snapshot."""
 
     world: World | None = None
     number: int = 0
@@ -155,7 +155,7 @@ class SavedOrder(Tracked):
             self.phase = phase
 
     def branch(self) -> SavedOrder:
-        """Return a copy for the next move."""
+        """Return a copy of this order, to which the next delivery can be made."""
         return replace(self, refused=dict(self.refused), problems=list(self.problems))
 
 
@@ -252,7 +252,7 @@ class Saving:
         return order
 
     def unlike(self, known: dict[Path, Outcome], seed: int) -> str:
-        """Play some paths again without restoring anything in between.
+        """Play some paths again, without restoring saved states between their deliveries.
 
         Return a description of a path whose records differ from its outcome, or "" if there is none.
         """

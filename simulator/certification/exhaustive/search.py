@@ -1,4 +1,5 @@
-"""The breadth-first search over states of deliveries, books and simulator. No I/O.
+"""A breadth-first search. A state consists of the deliveries so far, the application's books and the simulator's state.
+No I/O.
 
 The caller plays the deliveries:
 

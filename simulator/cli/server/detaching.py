@@ -1,4 +1,6 @@
-"""`rampsim serve --detach` starts a server in the background. `rampsim stop` stops servers that were started here."""
+"""`rampsim serve --detach` starts a server in the background. `rampsim stop` stops servers that were started in this
+directory or its repository.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ _STOP_SECONDS = 20.0
 def start_detached(settings_file: Path | None) -> None:
     """Restart this command in a separate session, without --detach. Print its address once it is ready.
 
-    Its output is written to a file next to the notes about running servers. If the server does not start, print the
-    output and exit with the server's exit code.
+    The server's output is written to a file in the directory for running servers (`.rampsim/servers`). If the server
+    does not start, print the output and exit with the server's exit code.
     """
     directory = running.directory(settings_file)
     try:
@@ -70,10 +72,9 @@ def _address_in(log: Path) -> str | None:
 @settings.CLIENT[0].option()
 @config_option.settings_file_option(settings.CLIENT)
 def stop(every: bool, url: str | None) -> None:
-    """Stop the server that was started here.
+    """Stop the server that was started in this directory or its repository.
 
-    It finds servers that `rampsim serve` started in this directory or its repository. If there are several, choose
-    one with --url, or use --all.
+    Only servers that `rampsim serve` started are found. If there are several, choose one with --url, or use --all.
     """
     servers = running.here()
     if url and not every:
@@ -94,7 +95,7 @@ def stop(every: bool, url: str | None) -> None:
 
 
 def _stop(server: running.Running) -> None:
-    """End a server's process and wait until it has removed its note, which is its last step."""
+    """End a server's process, and wait until the server has removed its note file, which is its last step."""
     try:
         os.kill(server.pid, signal.SIGTERM)
     except OSError as error:

@@ -1,6 +1,7 @@
-"""Registry of running servers. `rampsim serve` writes a note while it runs, and other commands read the note.
+"""Registry of running servers. `rampsim serve` writes a note file with its address when it starts, and other commands
+read this file.
 
-The note is in the directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise
+The file is in the directory `.rampsim/servers`. This directory is next to the settings file if there is one. Otherwise
 it is at the root of the repository or, outside a repository, in the working directory. Commands search their directory
 and the directories above, up to the root of the repository.
 """
@@ -25,7 +26,7 @@ _SECONDS = 1.0
 
 
 class Running(NamedTuple):
-    """A server described by a note."""
+    """A running server, as its note file describes it."""
 
     url: str
     pid: int
@@ -34,7 +35,7 @@ class Running(NamedTuple):
 
 @contextmanager
 def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
-    """Write the note about a server for the duration of the block. If the note cannot be written, nothing happens."""
+    """Write the note file about a server, and delete it after the block. Errors while writing are ignored."""
     parts = urlsplit(origin)
     # A server that listens on all addresses can be reached on loopback.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
@@ -57,7 +58,7 @@ def noted(origin: str, settings_file: Path | None) -> Iterator[None]:
 
 
 def directory(settings_file: Path | None) -> Path:
-    """Return the directory for notes about servers that are started here."""
+    """Return the directory for note files about servers that are started in the working directory."""
     if settings_file is not None:
         return settings_file.absolute().parent / DIRECTORY
     here = Path.cwd()
@@ -65,7 +66,9 @@ def directory(settings_file: Path | None) -> Path:
 
 
 def here() -> list[Running]:
-    """Return the running servers that were started here. Delete notes about servers that no longer run."""
+    """Return the running servers that were started in this directory or its repository. Delete the note files of
+    servers that no longer run.
+    """
     for above in upwards(Path.cwd()):
         notes = sorted((above / DIRECTORY).glob("*.json"))
         if found := [server for note in notes if (server := _read(note)) is not None]:

@@ -71,7 +71,7 @@ def serve(detach: bool, end_with_stdin: bool, **given: Any) -> None:
 
 
 def _observed(paths: tuple[str, ...]) -> tuple[Observed, ...]:
-    """Read the observed files. An old file causes a warning."""
+    """Read the observed files, which contain the verdicts from `rampsim probe`. An old file causes a warning."""
     if not paths:
         return ()
     from simulator.evidence import observed

@@ -13,8 +13,8 @@ from simulator.cli.output import EXIT_USAGE, fail, say, show
 def assumptions(ids: tuple[str, ...], as_json: bool) -> None:
     """List the assumptions that a world can switch.
 
-    For each assumption, this shows the default, the alternatives by name, and the call to the real sandbox that decides
-    between them.
+    For each assumption, this shows the default, the alternatives by name, and the call to the real sandbox whose
+    response shows which one is right.
 
     \b
     rampsim assumptions

@@ -168,7 +168,7 @@ class _Progress(ProgressListener["Result"]):
 
 
 def seconds_of(option: str, given: str) -> float:
-    """Return the number of seconds in a duration such as 10m, used here and in explore."""
+    """Return the number of seconds in a duration such as 10m. `certify` and `explore` use this function."""
     from simulator.kernel.clock import parse_duration
 
     try:

@@ -122,7 +122,7 @@ def _corpus(
 
 
 def _player(target: str | None, public_key: str | None, secret_key: str | None) -> Player | None:
-    """Return the service to replay against, or None to replay against a simulator."""
+    """Return the service at which the recorded calls are replayed, or None to replay them in a simulator."""
     if target is None:
         return None
     from simulator.cli.remote import is_address

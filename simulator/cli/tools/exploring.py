@@ -206,7 +206,7 @@ class _RunProgress(ProgressListener["Judged"]):
             self._progress.ran()
 
     def _is_known(self, one: Judged) -> bool:
-        """Return True if an earlier run had the same cause."""
+        """Return True if an earlier finding has the same cause."""
         from simulator.exploration.judgement.causes import key_of
 
         cause = key_of(one)
@@ -257,7 +257,9 @@ def _nothing_about_faults() -> None:
 
 
 def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> Hooks:
-    """Return the integrator's hooks. A value of `--settle` is a mode if it is the name of one, or the job."""
+    """Return the integrator's hooks. `--settle` can be given twice: once with the name of a mode, and once with the
+    command for the integrator's job.
+    """
     from simulator.exploration.runs.aftermath import MODES, Hooks
 
     modes = [one for one in settles if one in MODES]
@@ -270,7 +272,9 @@ def _hooks(settles: tuple[str, ...], books: str | None, quiesce: str | None) -> 
 
 
 def _tolerated(during: bool, tolerate: str | None, command: tuple[str, ...]) -> int | None:
-    """Return the time in simulated milliseconds for which books may disagree, or None without `--during`."""
+    """Return how long the integrator's books may differ from the ledger, in simulated milliseconds, or None without
+    `--during`.
+    """
     from simulator.exploration.runs.running import executable, is_pytest
 
     if not during:

@@ -1,4 +1,4 @@
-"""`rampsim infer`: decides assumptions from recorded traffic."""
+"""`rampsim infer`: finds out from recorded traffic which assumptions are right."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
 
 
 def _referred(verdicts: Sequence[Verdict], exchanges: Sequence[Exchange]) -> list[object]:
-    """Return the exchanges that verdicts refer to. The references become indices in this list."""
+    """Return the exchanges that the verdicts refer to. In the verdicts, replace each reference with the index in this
+    list.
+    """
     wanted = sorted({index for one in verdicts for index in one.exchanges})
     places = {index: at for at, index in enumerate(wanted)}
     for one in verdicts:

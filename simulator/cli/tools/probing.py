@@ -183,7 +183,7 @@ def _check_ids(ids: tuple[str, ...]) -> None:
 
 
 def _first(path: Path | None) -> tuple[str, ...]:
-    """Return the assumption ids from an `assumptions.json` of explore, in the same order."""
+    """Return the assumption ids in an `assumptions.json` file that `rampsim explore` wrote, in the same order."""
     if path is None:
         return ()
     try:

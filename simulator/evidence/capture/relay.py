@@ -240,7 +240,7 @@ class Relay:
 
 
 class _Connection:
-    """One client connection, and its connection to the other side."""
+    """One client connection, and the connection on which its requests are forwarded."""
 
     def __init__(self, relay: Relay, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._relay, self._reader, self._writer = relay, reader, writer
@@ -322,7 +322,7 @@ class _Connection:
     async def _send_body(self, seen: _Seen, length: int, writer: asyncio.StreamWriter) -> None:
         """Forward the body of a request.
 
-        If the client disconnects during the body, disconnect from the other side, too.
+        If the client disconnects during the body, close the connection on which the body is forwarded, too.
         """
         try:
             await copy_body(length, self._reader, writer, seen.request)
@@ -359,7 +359,7 @@ class _Connection:
         return not closes
 
     def _fail(self, seen: _Seen, place: Place, error: Exception) -> NoReturn:
-        """Report a broken exchange, and end the client's connection in the same way as the other side."""
+        """Report a broken exchange, and end the client's connection in the same way as the server ended its own."""
         if self._has_left or self._writer.is_closing():
             raise error
         call = self._relay.described(seen)

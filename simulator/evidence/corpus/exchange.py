@@ -1,6 +1,6 @@
 """The two types of recorded traffic: `Traffic` is raw, and `Exchange` contains no secrets and no personal data.
 
-Only `sanitise` and the reader create an `Exchange`, and only an `Exchange` can be written.
+Only `sanitise` and the reader create an `Exchange`, and only an `Exchange` can be saved to a file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SEAL = object()
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """One raw call or webhook. It contains secrets and cannot be written."""
+    """One raw call or webhook. It contains secrets and cannot be saved to a file."""
 
     n: int
     direction: Direction = "call"

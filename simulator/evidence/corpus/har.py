@@ -48,8 +48,8 @@ class RecordedCall:
 def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     """Return the calls to the service, ordered by time.
 
-    `base` is the base URL of the service. The default is any URL that ends with /v1. Raise `HarError` for an invalid
-    file. The message contains the entry and the field.
+    `base` is the base URL of the service. By default, every URL with a base URL that ends with /v1 is included. Raise
+    `HarError` for an invalid file. The message contains the entry and the field.
     """
     if len(raw) > MAX_BYTES:
         raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")

@@ -50,7 +50,7 @@ _HARMLESS_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
-    """Return an exchange that may be written."""
+    """Return a copy of the exchange without secrets and personal data, which is safe to save to a file."""
     pseudonyms.begin(traffic.at_ms)
     assert pseudonyms.start_ms is not None
     is_call = traffic.direction == "call"
@@ -133,7 +133,7 @@ def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> Json
 
 @lru_cache(maxsize=4096)
 def _header(given: str) -> tuple[str | None, re.Pattern[str] | None]:
-    """Return the header name to write, and a pattern that a value must match to be written.
+    """Return the header name to save, and a pattern that a value must match to be saved.
 
     The result is None if the header is omitted. The name is "" if it gets a pseudonym.
     """
@@ -156,7 +156,7 @@ def _body(raw: bytes | None, pseudonyms: Pseudonyms) -> tuple[object, BodyForm]:
 
 
 def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
-    """Return the part of a value that may be written.
+    """Return a value without secrets and personal data, safe to save to a file.
 
     `name`: the name of the nearest field, or the part after a dot in an error.
     """
@@ -220,7 +220,7 @@ def _is_of_known_words(value: str) -> bool:
 def _member(name: str, pseudonyms: Pseudonyms) -> str:
     """Return a field name.
 
-    A name that is not in the contract is kept if it consists of words. Other names may be data.
+    A name that is not in the contract is kept if it consists of words. Other names may contain personal data.
     """
     return name if name in known().members or _is_name(name) else pseudonyms.text(name)
 

@@ -52,7 +52,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A feature that excludes sides of an assumption."""
+    """A response feature that excludes alternatives of an assumption (or its default)."""
 
     case: int
     name: str
@@ -69,7 +69,9 @@ class Found(NamedTuple):
     """The evidence that excludes a side."""
 
     def take(self, evidence: Evidence, runs: Mapping[str, Run], seen: Features, status: str) -> None:
-        """Exclude the sides whose value differs from the recording, if at least one side has the same value."""
+        """Exclude the alternatives whose value differs from the recording, if at least one alternative has the same
+        value.
+        """
         comparable = {
             side: run
             for side, run in runs.items()
@@ -284,7 +286,7 @@ class Inference:
         return found
 
     def _is_excluded(self, one: str, side: str, decided: Mapping[str, str], found: Found) -> bool:
-        """Return True if evidence against a side persists in all tried contexts (see `_contexts`)."""
+        """Return True if the evidence against an alternative persists in all tried contexts (see `_contexts`)."""
         rows = sorted(found.against.get(side, ()), key=lambda row: (len(self.cases[row.case].by_number), row.case))
         return any(
             all(
@@ -379,7 +381,9 @@ def _affects(predictions: Mapping[str, Mapping[str, Run]]) -> dict[str, set[str]
 
 
 def _is_weak(name: str, runs: Mapping[str, Run]) -> bool:
-    """Return True if sides differ only in the format of a decimal. The number itself can also cause this difference."""
+    """Return True if alternatives differ only in the format of a decimal. The number itself can also cause this
+    difference.
+    """
     return all(run.features.get(name, ABSENT).startswith("decimal") for run in runs.values())
 
 

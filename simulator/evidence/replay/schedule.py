@@ -38,7 +38,7 @@ class Schedule:
 
     @property
     def start_ms(self) -> int | None:
-        """The service's time at the start, or None if the recording contains no times.
+        """The service's time when the recording starts, or None if the recording contains no times.
 
         If the recorded service was a simulator, its time differs from the clock of the recording machine.
         """
@@ -46,11 +46,13 @@ class Schedule:
 
     @property
     def begins(self) -> str:
-        """The time of the service at the start as a string, or ""."""
+        """The service's time when the recording starts, as a timestamp, or "" if it is unknown."""
         return "" if self.start_ms is None else format_timestamp(self.start_ms)
 
     def move(self, at: int, after_ms: int) -> bool:
-        """Delay an exchange and all later ones, unless the difference is due to the duration of the call."""
+        """Delay an exchange and all later ones to the time `after_ms`. If `after_ms` is later than planned by no more
+        than a call takes, change nothing. Return True if the schedule changed.
+        """
         late = after_ms - self.after_ms[at]
         if self._offset_ms is None:
             self._offset_ms = late if abs(late) > _TOLERANCE_MS else 0

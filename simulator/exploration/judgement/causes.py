@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """One defect. `findings`: the runs that reveal it. The report describes the first run in full."""
+    """One defect of the application. `findings`: the runs that reveal it. The report shows the first run in full."""
 
     id: str
     text: str
@@ -73,7 +73,7 @@ def causes_of(findings: Sequence[Judged]) -> list[Cause]:
 
 
 def _id(key: tuple[str, str, str]) -> str:
-    """Return an id that does not depend on how many runs reveal the cause."""
+    """Return an id for a cause that does not depend on how many runs reveal the cause."""
     return f"cause-{key[0]}-{hashlib.sha256('|'.join(key).encode()).hexdigest()[:8]}"
 
 

@@ -1,4 +1,4 @@
-"""The evidence of a test, collected from its worlds: calls, deliveries, transactions, and the location of the money."""
+"""The evidence of a test, collected from its worlds: calls, deliveries, transactions, and where the money is."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
 
 
 def _asked_for(world: World, order: str, member: str) -> Any:
-    """Return fields from the request that created an order, even if its response was lost. Missing fields are None."""
+    """Return a field from the request that created an order, even if the response was lost. Missing fields are None."""
     origin = world.resource(order)["origin"] if member else None
     body = origin["body"] if origin else None
     return body.get(member) if isinstance(body, dict) else None
@@ -299,7 +299,7 @@ def _at(row: Document, path: str) -> Any:
 
 
 def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
-    """Return the event types that an application refused until its endpoint was disabled."""
+    """Return the event types that an application refused so often that its endpoint was disabled."""
     disabled = {row["id"] for row in resources if row["kind"] == "webhook" and row["status"] == "disabled"}
     if not disabled:
         return []

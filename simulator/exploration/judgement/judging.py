@@ -169,7 +169,9 @@ def judge(
 
 
 def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
-    """Return the errors in the integrator's records, except orders that are at least as wrong without the fault."""
+    """Yield the orders that are wrong in the integrator's records, except orders that are at least as wrong without the
+    fault.
+    """
     known: dict[object, int] = {}
     for one in books_disagree(before):
         order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
@@ -180,7 +182,9 @@ def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterat
 
 
 def _late(baseline: Document, run: Document, *, by_reference: bool) -> Iterator[Problem]:
-    """Return the orders whose records differed for too long, except orders that are also late without the fault."""
+    """Yield the orders whose records differed from the ledger for too long, except orders that are also late without
+    the fault.
+    """
     known = {by_reference and row["order"] for row in baseline.get("late", ())}
     for row in run.get("late", ()):
         if (by_reference and row["order"]) not in known:
@@ -193,7 +197,9 @@ def _of_row(row: Document) -> Problem:
 
 
 def judge_baseline(baseline: Document) -> Verdict | None:
-    """Return the errors in the integrator's records that occur without a fault, or None if there are no errors."""
+    """Return a verdict on errors in the integrator's records that occur without a fault, or None if there are no
+    errors.
+    """
     found = [*books_disagree(Orders(baseline)), *map(_of_row, baseline.get("late", ()))]
     if not found:
         return None
@@ -253,12 +259,12 @@ def _wrong_with_order(
 
 
 def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
-    """Return True if one of the order's destinations received more than in the run without faults."""
+    """Return True if one of the recipients of the order received more money than in the run without faults."""
     return any(to not in before.to or after.to[to].delivered > before.to[to].delivered for to in now.destinations)
 
 
 def _delivered_elsewhere(was: _Order, before: Orders, after: Orders) -> bool:
-    """Return True if the order's destinations received their amounts under another reference."""
+    """Return True if the recipients of the order received their amounts under another reference."""
     return all(to in after.to and after.to[to].delivered >= before.to[to].delivered for to in was.destinations)
 
 

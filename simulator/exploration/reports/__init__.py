@@ -1,1 +1,3 @@
-"""Reports of an exploration: tables, JSON, JUnit, the HTML page, the receipt."""
+"""Reports of an exploration: tables, JSON, JUnit, the HTML page, and the receipt (command, seed, version and result of
+the run).
+"""

@@ -17,8 +17,8 @@ from simulator.exploration.reports.report import put
 
 
 def document(flipped: Flipped) -> JsonObject:
-    """Return `assumptions.json`: the alternatives that tests depend on, each with its question and the request that
-    answers it.
+    """Return `assumptions.json`: the alternatives that tests depend on, each with a question about the real service,
+    and the request whose response answers it.
     """
     settings = replace(flipped.settings, plan="assumptions", faults=())
     explored = Explored(settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))

@@ -20,7 +20,7 @@ from simulator.version import __version__
 
 
 def receipt(explored: Explored, rest: Mapping[str, Any]) -> JsonObject:
-    """Return the receipt for a report.
+    """Return the receipt for a report: suite, options, and the number of runs for each verdict.
 
     `digest`: the SHA-256 of `rest` (the report without the receipt) as compact sorted JSON.
     """
@@ -47,7 +47,9 @@ def verdicts(explored: Explored) -> dict[str, int]:
 
 
 def with_commit(receipt: JsonObject) -> JsonObject:
-    """Return a receipt that also contains HEAD (None outside a repository) and whether tracked files have changed."""
+    """Return a copy of the receipt that also contains the git commit (None outside a repository) and whether tracked
+    files have changed.
+    """
     commit = _git("rev-parse", "HEAD")
     # Untracked files are ignored. An exploration creates some itself, so a second exploration would differ from the
     # first.

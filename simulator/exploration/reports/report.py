@@ -47,7 +47,7 @@ def document(explored: Explored) -> JsonObject:
 
 
 def rest(explored: Explored) -> JsonObject:
-    """Return a report without its receipt. The receipt describes how the run was made."""
+    """Return the report without its receipt (suite, options, and the number of runs for each verdict)."""
     return {
         "version": __version__,
         "seed": explored.settings.seed,
@@ -98,7 +98,7 @@ def _after(one: Judged) -> str:
 
 
 def _book(line: Problem) -> JsonObject:
-    """Return an order whose records disagree: `delivered` by the service, `booked` by the integrator."""
+    """Return an order whose amounts differ: `delivered` by the service, `booked` by the integrator."""
     return {
         "order": line.order,
         "delivered": f"{line.expected:f}",
@@ -201,7 +201,7 @@ def read_run(given: str, directory: Path) -> Run:
 
 
 def _reported(name: str, report: Path) -> Run | None:
-    """Return a run from a report by its id, without its plan."""
+    """Return a run from a report by its id, without the details of its fault."""
     try:
         rows = json.loads(report.read_text("utf-8"))["runs"]
         row = next(row for row in rows if row["id"] == name)
@@ -320,7 +320,7 @@ def _known(one: Judged, known: Mapping[str, str]) -> str:
 
 
 def _receipt(explored: Explored) -> str:
-    """Return the receipt as one line of text."""
+    """Return a one-line summary of the exploration: git commit, version, seed, plan, and digest of the report."""
     shown = with_commit(document(explored)["receipt"])
     commit = shown["suite"]["commit"]
     of = f"suite {commit[:12]}{' (changed)' if shown['suite']['changed'] else ''}, " if commit else ""

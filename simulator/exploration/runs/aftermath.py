@@ -139,7 +139,7 @@ def follow(
 def _live_on(
     worlds: Sequence[World], learning: Sequence[ArmedWorld], paid: list[str], wait: Callable[[], None], hooks: Hooks
 ) -> None:
-    """Let four simulated days pass, and again for orders that the application makes on these days.
+    """Let four simulated days pass. If the application creates orders on these days, let four more days pass.
 
     `learning`: the worlds whose payer prompts are paid first. Their transactions are added to `paid`.
     """
@@ -170,7 +170,8 @@ def _pass_days(worlds: Sequence[World], wait: Callable[[], None], hooks: Hooks) 
 
 
 def _advance_in_steps(world: World, wait: Callable[[], None]) -> None:
-    """Let four simulated days pass. Stop at each timer, and in between at growing intervals, for the queue to work.
+    """Let four simulated days pass. Stop at each timer, and in between at growing intervals, so that the application's
+    queue can work.
 
     Otherwise an application with a queue would sleep for four days, and begin only then what it should have finished.
     """
@@ -211,7 +212,7 @@ def _learns(world: World, hooks: Hooks) -> bool:
 
 
 def _paid(armed: ArmedWorld) -> list[str]:
-    """Pay every open payer prompt, unless a scenario decides. Return the transaction ids.
+    """Pay every open payer prompt, unless a scenario controls the payer. Return the transaction ids.
 
     A test pays the orders that it knows about. An order that was placed twice has a second prompt. The duplicate
     costs money only if a customer approves this prompt too. The order with the fault is not paid here.

@@ -1,4 +1,6 @@
-"""The worlds of a run: how a world is created, its fault, and how a process finds the world."""
+"""The worlds of a run: creates a world, injects the fault, and returns the environment variables that identify the
+world.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class ArmedWorld:
         self._swapped = 0
 
     def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
-        """Adopt faults that another process added, including their hits so far."""
+        """Take over faults that another process added, including their hits so far."""
         self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:

@@ -27,21 +27,21 @@ PLAN = "SIMULATOR_PLAN"
 
 
 class Stage(Protocol):
-    """A server for the worlds of one run at a time (see `stage`)."""
+    """A stage server, which hosts the worlds of one run at a time."""
 
     url: str
 
     def close(self) -> None:
-        """Stop the stage server after the last run."""
+        """Stop the server that hosts the runs' worlds."""
 
 
 def start_stage() -> Stage:
-    """Start a stage server in its own process."""
+    """Start a stage server, which hosts the worlds of runs, in its own process."""
     return Process({}, "simulator.exploration.runs.stage")
 
 
 class _Running(NamedTuple):
-    """A running stage server."""
+    """A running stage server, which hosts all worlds of a run."""
 
     stage: Stage
     link: HttpLink

@@ -1,4 +1,5 @@
-"""Deaths of an application that runs in the tests' process: where it can die, and how it is made to die.
+"""Simulated crashes of an application that runs in the tests' process: finds the lines at which it can die, and makes
+it die there.
 
 If an application dies between two statements, its earlier writes remain and the rest of its work is lost. A traced run
 records the lines that matter: the first line of a handler, and the first line after each write. Lines without a write

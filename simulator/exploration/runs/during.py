@@ -38,7 +38,9 @@ class Watch:
         return [{**row, "expected": f"{row['expected']:f}", "actual": f"{row['actual']:f}"} for row in each]
 
     def advance(self, advance: Advance, body: Document) -> JsonObject:
-        """Advance the clock as given in a body, and check the books at each relevant instant. Return the receipt."""
+        """Advance the clock as given in a body, and check the books at each relevant instant. Return the result of the
+        advance.
+        """
         self.look()
         target = self._target(body)
         if target is None:
@@ -91,7 +93,7 @@ class Watch:
 
 
 def _joined(receipts: list[JsonObject]) -> JsonObject:
-    """Return one receipt for consecutive advances."""
+    """Return one result for consecutive advances of the clock."""
     joined: dict[str, Any] = {**receipts[0], **receipts[-1], "from": receipts[0]["from"]}
     for name in ("fired", "events", "deliveries"):
         if isinstance(joined.get(name), list):

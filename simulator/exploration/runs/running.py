@@ -54,7 +54,7 @@ class Runner(Protocol):
         """Interrupt a process and its children, as Ctrl+C on a terminal would."""
 
     def close(self, patience: float) -> None:
-        """Stop idle processes, after a grace period in seconds."""
+        """Stop the runner's idle processes. Kill them after `patience` seconds."""
 
 
 def is_pytest(command: Sequence[str]) -> bool:

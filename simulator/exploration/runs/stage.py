@@ -78,7 +78,9 @@ class Stage(Observer):
         self._played = {}
 
     async def _tell(self, call: ControlCall) -> JsonObject:
-        """Return the run's worlds, ordered by name. After this request, actions have their usual effect."""
+        """Return the run's worlds, ordered by name. After this request, actions are no longer replaced by the run's
+        outside events.
+        """
         self._plan = {}
         return {"worlds": sorted(self._played.values(), key=lambda one: one["name"])}
 
@@ -143,7 +145,7 @@ class Stage(Observer):
         return await worlds.create_world(call)
 
     async def _keep(self, call: ControlCall) -> None:
-        """Keep a world for the verdict, even if its test no longer needs it."""
+        """Keep a world that its test deletes, because the verdict needs it."""
         world = call.world_called(call.path["id"])
         if world.id not in self._played:
             await worlds.delete_world(call)

@@ -39,7 +39,7 @@ class Task:
 
 
 class Played(TypedDict):
-    """A world in a run on a stage server. `name`: the same in every run.
+    """A world in a run on a stage server, which hosts all worlds of the run. `name`: the same in every run.
 
     `faults`: the ids of the counted faults. `hits`: the hits of faults that were removed. `swapped`: the number of
     replaced actions.

@@ -221,7 +221,7 @@ class _ExploringRun(Run):
         return Hooks(settle, books, here=True, mode=self.task["mode"], quiesce=quiesce)
 
     def follow(self, environment: Mapping[str, str]) -> JsonObject:
-        """Collect the evidence from those worlds of a test that still exist."""
+        """Collect the evidence from the worlds of a test that still exist."""
         assert self._link is not None
         for watch in self._link.watches.values():
             watch.look()
@@ -366,7 +366,7 @@ class _Worker:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Let the days after the test pass, until the money has arrived. The test's fixtures are still active."""
+        """Advance the clock by days after the test, until all money has arrived. Its fixtures are still active."""
         self._unwatch()
         try:
             self._result["evidence"] = self._run.follow(self._environment)

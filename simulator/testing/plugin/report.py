@@ -58,7 +58,7 @@ class Keeper(NamedTuple):
         return "\n".join(lines)
 
     def look(self, test: str, world: World) -> str:
-        """Return instructions for inspecting a kept world."""
+        """Return instructions for inspecting a world that is kept after its test."""
         return world.dashboard_url if self.outlives else _said(lambda: self._document(test, world))
 
     def _scenario(self, test: str, world: World) -> str:

@@ -121,7 +121,7 @@ class Notes:
             self._sent_catalogue = True
 
     def take_exchanges(self, test: str, side: str, exchanges: list[dict[str, Any]]) -> None:
-        """Record the exchanges of a test on one side."""
+        """Record the exchanges of a test with the simulator or with the target."""
         self._report.setdefault("against", {}).setdefault(test, {})[side] = exchanges
 
     def collect(self) -> Report:
@@ -174,7 +174,7 @@ class Summary:
 
     @cached_property
     def _differences(self) -> dict[str, list[str]]:
-        """The differences of each test that ran on both sides."""
+        """The differences between the simulator and the target, for each test that ran on both."""
         both = {test: sides for test, sides in self._against.items() if len(sides) > 1}
         against = import_module("simulator.testing.against") if both else None
         return {test: list(against.differences(sides)) for test, sides in both.items()} if against else {}

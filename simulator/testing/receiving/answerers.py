@@ -39,7 +39,7 @@ class Answerer:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release what the responder has opened. Call this from any thread except the receiver's."""
+        """Close everything that the responder has opened. Call this from any thread except the receiver's."""
 
 
 @dataclass

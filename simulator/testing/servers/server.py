@@ -41,7 +41,9 @@ class Server:
     def __init__(
         self, link: Link, stop: Callable[[], None] | None = None, *, observed: Sequence[Path] | None = None
     ) -> None:
-        """`observed`: the observed files that worlds are based on. The default is SIMULATOR_OBSERVED."""
+        """`observed`: files with observations of the real service, from which worlds take assumptions. The default is
+        SIMULATOR_OBSERVED.
+        """
         self.link = link
         self._stop = stop
         self._observed = observed
