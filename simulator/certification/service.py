@@ -44,7 +44,7 @@ class Flow:
 
     @property
     def path(self) -> str:
-        """The path of the last call, as a glob."""
+        """The path of the last call in the flow, as a glob."""
         return re.sub(r"\$\{.*?\}", "*", self.calls[-1][1])
 
     def order(self, ask: Ask, reference: str) -> JsonObject:

@@ -249,9 +249,10 @@ SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
 
 
 def vectors_only(material: Material) -> Iterator[Case]:
-    """Yield cases for verifiers only.
+    """Yield cases for tests of signature verifiers. `rampsim certify` does not send them.
 
-    The service never sends these requests, but the same clause determines the verdict.
+    The service never sends these requests, but the specification's rules for signatures also determine whether to
+    accept them.
     """
     reason = "the signature is written in lower case"
     case = material.forgery("unknown-signature", "a signature in upper case", reason)

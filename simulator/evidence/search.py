@@ -78,8 +78,8 @@ class Search:
     def run(self, flow: Flow, assumed: Mapping[str, str], *, data: int = -1, seed: int = 1) -> Run:
         """Play a flow in a new world.
 
-        `data`: -1 for the shipped reference data, or the index of other reference data or of a history. The index
-        after the last history stands for a world without scenarios, because a real service does not run scenarios.
+        `data`: -1 for the shipped reference data, or the index of other reference data or of a history. With the index
+        after the last history, the world has no scenarios, like a real service.
         """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:

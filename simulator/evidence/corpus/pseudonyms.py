@@ -56,7 +56,7 @@ class Pseudonyms:
         self._remembered: dict[str, str] = {}
 
     def begin(self, at_ms: int) -> None:
-        """Set the start of the recording to its first exchange."""
+        """Set the start of the recording to the time of its first exchange."""
         if self.start_ms is None:
             self.start_ms = at_ms
 

@@ -99,7 +99,9 @@ class Case:
         return scheduled(self._recording, lambda schedule: self._play({}, -1, schedule))
 
     def run(self, assumed: Mapping[str, str], data: int = -1) -> Run:
-        """Replay with these alternatives. `data`: the index of other reference data, or -1 for the shipped data."""
+        """Replay the recording in a world with these alternatives. `data`: the index of other reference data, or -1 for
+        the shipped data.
+        """
         key = (tuple(sorted(assumed.items())), data)
         if key not in self._runs:
             schedule = self._schedule
@@ -301,7 +303,7 @@ class Inference:
     ) -> Iterator[tuple[Mapping[str, str], int]]:
         """Yield contexts: other reference data, or alternatives to undecided assumptions.
 
-        A context has one such alternative. For a long recording, it combines several.
+        A context contains one alternative. For a long recording, a context combines several alternatives.
         """
         for data in range(len(self._probing.other_data)):
             yield {}, data

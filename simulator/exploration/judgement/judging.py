@@ -113,7 +113,7 @@ class Orders:
         return self.all.get(name) or _Order([])
 
     def report(self, name: str, order: _Order) -> bool:
-        """Whether the integrator's records exist and claim no more for any order than was delivered."""
+        """Return True if the integrator has records and they claim no more for an order than was delivered."""
         if self.books is None:
             return False
         names = {row["reference"] for row in order.rows} or {name}
