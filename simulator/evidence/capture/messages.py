@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from simulator.kernel.dataclass import dataclass
 
@@ -31,6 +33,7 @@ _HOP_BY_HOP = frozenset(
         b"upgrade",
     ),
 )
+_FRAMING = frozenset((b"transfer-encoding", b"content-length"))
 _WITHOUT_BODY = (204, 304)
 
 
@@ -42,43 +45,68 @@ class Cut(ConnectionError):
     """The connection ended before the end of the message."""
 
 
-@dataclass(frozen=True)
+class Header(NamedTuple):
+    """One header line."""
+
+    name: bytes
+    """In its original spelling."""
+    value: bytes
+    key: bytes
+    """The name in lower case."""
+    line: bytes
+    """The line for the next hop."""
+    text: tuple[str, str]
+    """The name and the value as strings."""
+
+
+@lru_cache(maxsize=4096)
+def header_of(line: bytes) -> Header:
+    """Return the parts of a header line. Most lines repeat from message to message. Raise `NotHttp`."""
+    name, colon, value = line.partition(b":")
+    if not colon or not name or name != name.strip():
+        raise NotHttp("a header has no valid name")
+    value = value.strip()
+    return Header(name, value, name.lower(), name + b": " + value, (name.decode("latin-1"), value.decode("latin-1")))
+
+
+@dataclass
 class Head:
     """The first line and the headers of a message."""
 
     first: bytes
-    headers: Sequence[tuple[bytes, bytes]]
-    """Header names in their original spelling, and values, in order."""
+    headers: Sequence[Header]
 
-    def values(self, name: bytes) -> list[bytes]:
-        """Return the values of a header. `name` is in lower case."""
-        return [value for one, value in self.headers if one.lower() == name]
+    def values(self, key: bytes) -> list[bytes]:
+        """Return the values of a header. `key` is its name in lower case."""
+        return [one.value for one in self.headers if one.key == key]
 
-    def tokens(self, name: bytes) -> set[bytes]:
+    def tokens(self, key: bytes) -> set[bytes]:
         """Return the comma-separated values of a header, in lower case."""
-        return {one.strip().lower() for value in self.values(name) for one in value.split(b",")}
+        return {one.strip().lower() for value in self.values(key) for one in value.split(b",")}
+
+    @cached_property
+    def options(self) -> set[bytes]:
+        """The options of the connection."""
+        return self.tokens(b"connection")
 
     @property
     def is_last(self) -> bool:
         """Return True if the sender closes the connection after this message."""
-        options = self.tokens(b"connection")
-        return b"close" in options or (b"HTTP/1.0" in self.first and b"keep-alive" not in options)
+        return b"close" in self.options or (b"HTTP/1.0" in self.first and b"keep-alive" not in self.options)
 
     def texts(self) -> list[tuple[str, str]]:
-        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.headers]
+        return [one.text for one in self.headers]
 
     def forwarded(self, first: bytes, *, host: bytes | None = None, closes: bool) -> bytes:
         """Return the head for the next hop: without hop-by-hop headers, but with new `Host` and `Connection`."""
-        dropped = _HOP_BY_HOP | self.tokens(b"connection")
-        lines = [first]
-        if host is not None and not self.values(b"host"):
-            lines.append(b"Host: " + host)
-        for name, value in self.headers:
-            lower = name.lower()
-            if lower == b"host" and host is not None:
-                lines.append(name + b": " + host)
-            elif lower not in dropped or lower in (b"transfer-encoding", b"content-length"):
-                lines.append(name + b": " + value)
+        dropped = _HOP_BY_HOP | (self.options - _FRAMING) if self.options else _HOP_BY_HOP
+        lines = [first, *[one.line for one in self.headers if one.key not in dropped]]
+        if host is not None:
+            at = [number for number, one in enumerate(lines[1:], 1) if one[:5].lower() == b"host:"]
+            for number in at:
+                lines[number] = lines[number][:6] + host
+            if not at:
+                lines.insert(1, b"Host: " + host)
         if closes:
             lines.append(b"Connection: close")
         return b"\r\n".join(lines) + b"\r\n\r\n"
@@ -102,13 +130,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
     first, *lines = raw.lstrip(b"\r\n")[:-4].split(b"\r\n")
     if b"HTTP/1." not in first:
         raise NotHttp("the first line is not HTTP/1.1")
-    headers = []
-    for line in lines:
-        name, colon, value = line.partition(b":")
-        if not colon or not name or name != name.strip():
-            raise NotHttp("a header has no valid name")
-        headers.append((name, value.strip()))
-    return Head(first, headers)
+    return Head(first, [header_of(line) for line in lines])
 
 
 def request_length(head: Head) -> int:
@@ -165,8 +187,73 @@ class Tee:
         return None if self._room < 0 else b"".join(self._pieces)
 
 
-async def copy_body(length: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, tee: Tee) -> None:
+class Inlet(asyncio.StreamReader):
+    """The reading side of a connection, which knows how many bytes can be read without waiting."""
+
+    held = 0
+
+    def feed_data(self, data: Any) -> None:
+        self.held += len(data)
+        super().feed_data(data)
+
+    async def readuntil(self, separator: Any = b"\n") -> bytes:
+        return self._taken(await super().readuntil(separator))
+
+    async def read(self, n: int = -1) -> bytes:
+        return self._taken(await super().read(n))
+
+    async def readexactly(self, n: int) -> bytes:
+        return self._taken(await super().readexactly(n))
+
+    def _taken(self, piece: bytes) -> bytes:
+        self.held -= len(piece)
+        return piece
+
+
+class Outlet:
+    """The writing side of a connection. It sends a head and a short body together.
+
+    Two packets would cost the sender and the receiver twice as much.
+    """
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._head = b""
+
+    def begin(self, head: bytes) -> None:
+        """Take a head. The next `write`, `flush` or `close` sends it."""
+        self._head += head
+
+    def write(self, piece: bytes) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(self._head + piece if self._head else piece)
+        self._head = b""
+
+    def flush(self) -> None:
+        if self._head:
+            self.write(b"")
+
+    async def drain(self) -> None:
+        await self._writer.drain()
+
+    @property
+    def is_closing(self) -> bool:
+        return self._writer.is_closing()
+
+    def close(self) -> None:
+        self.flush()
+        self._writer.close()
+
+    def abort(self) -> None:
+        """Reset the connection."""
+        self.flush()
+        self._writer.transport.abort()
+
+
+async def copy_body(length: int, reader: asyncio.StreamReader, writer: Outlet | None, tee: Tee) -> None:
     """Copy a body to its end. Raise `Cut` if the sender closes too early. Without a writer, the body is only read."""
+    if writer is not None and not (isinstance(reader, Inlet) and 0 < length <= reader.held):
+        writer.flush()
     if length == CHUNKED:
         await _copy_chunks(reader, writer, tee)
         return
@@ -182,7 +269,7 @@ async def copy_body(length: int, reader: asyncio.StreamReader, writer: asyncio.S
         await _write(writer, piece)
 
 
-async def _copy_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None, tee: Tee) -> None:
+async def _copy_chunks(reader: asyncio.StreamReader, writer: Outlet | None, tee: Tee) -> None:
     try:
         while True:
             line = await reader.readuntil(b"\n")
@@ -211,7 +298,7 @@ async def _copy_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
         raise NotHttp("a chunk has no length") from None
 
 
-async def _write(writer: asyncio.StreamWriter | None, piece: bytes) -> None:
+async def _write(writer: Outlet | None, piece: bytes) -> None:
     if writer is not None and piece:
         writer.write(piece)
         await writer.drain()

@@ -57,9 +57,9 @@ class Recorder:
         self._begun += 1
         return self._begun
 
-    def write(self, traffic: Traffic) -> None:
-        self._file.write(sanitise(traffic, self._pseudonyms).line())
-        self.written += 1
+    def write(self, *traffic: Traffic) -> None:
+        self._file.write(b"".join([sanitise(one, self._pseudonyms).line() for one in traffic]))
+        self.written += len(traffic)
 
     def close(self) -> None:
         self._file.close()

@@ -18,7 +18,9 @@ from simulator.evidence.capture.messages import (
     UNTIL_CLOSED,
     Cut,
     Head,
+    Inlet,
     NotHttp,
+    Outlet,
     Tee,
     copy_body,
     read_head,
@@ -41,6 +43,9 @@ _BUFFERED = 64 * 1024
 
 A longer body is sent while the response is read.
 """
+_WRITE_SECONDS = 0.02
+_MOST_UNWRITTEN = 32
+"""The number of complete exchanges that are kept before they are written."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -71,9 +76,12 @@ class Place:
         port = self.url.port or _DEFAULT_PORTS[self.url.scheme]
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                return await asyncio.open_connection(
-                    name, port, ssl=self.context, server_hostname=name if self.context else None, limit=BUFFER_BYTES
+                loop, reader = asyncio.get_running_loop(), Inlet(limit=BUFFER_BYTES)
+                protocol = asyncio.StreamReaderProtocol(reader)
+                transport, _ = await loop.create_connection(
+                    lambda: protocol, name, port, ssl=self.context, server_hostname=name if self.context else None
                 )
+                return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
         except ssl.SSLCertVerificationError as error:
             why = f"the certificate is not trusted ({error.verify_message}). Give the file of its CA with --ca"
         except ssl.SSLError:
@@ -139,6 +147,8 @@ class Relay:
         self._has_inbox, self._receiver, self._webhook_key = inbox or receiver is not None, receiver, webhook_key
         self._recorded = recorded
         self._said: set[str] = set()
+        self._unwritten: list[_Seen] = []
+        self._later: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def problem(self, line: str) -> None:
@@ -161,6 +171,7 @@ class Relay:
         finally:
             self._tasks.discard(task)
             connection.close()
+            self.write_recorded()
 
     async def end(self) -> None:
         """End all connections."""
@@ -185,12 +196,36 @@ class Relay:
         return _Seen(self._recorder.begin(at_ms), at_ms, head, Tee(), Tee())
 
     def record(self, seen: _Seen) -> None:
+        """Write an exchange that is over, soon. A call of each client would otherwise wait for the previous one."""
+        self._unwritten.append(seen)
+        if len(self._unwritten) >= _MOST_UNWRITTEN:
+            self.write_recorded()
+        elif self._later is None:
+            self._later = asyncio.get_running_loop().call_later(_WRITE_SECONDS, self.write_recorded)
+
+    def write_recorded(self) -> None:
+        """Write the exchanges that are over."""
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        over, self._unwritten = self._unwritten, []
+        if not over:
+            return
+        try:
+            self._recorder.write(*map(self._traffic, over))
+        except OSError as error:  # forward the traffic even if the disk is full
+            self.problem(f"{self._recorder.path}: cannot be written ({error.strerror or error})")
+        self._recorded()
+        for seen in over:
+            self._check_kind(seen)
+
+    def _traffic(self, seen: _Seen) -> Traffic:
         path, _, query = seen.target.partition("?")
         is_call = path.startswith(f"{BASE}/")
         headers = seen.head.texts()
         answered = seen.answer.texts() if seen.answer is not None else []
         body = seen.request.content
-        traffic = Traffic(
+        return Traffic(
             n=seen.n,
             direction="call" if is_call else "webhook",
             at_ms=seen.at_ms,
@@ -205,16 +240,10 @@ class Relay:
             is_cut=not seen.is_complete,
             signature="absent" if is_call else self._verdict(headers, body),
         )
-        try:
-            self._recorder.write(traffic)
-        except OSError as error:  # forward the traffic even if the disk is full
-            self.problem(f"{self._recorder.path}: cannot be written ({error.strerror or error})")
-        self._recorded()
-        if is_call and seen.answer is not None and seen.is_complete:
-            self._check_kind(seen)
 
     def _check_kind(self, seen: _Seen) -> None:
-        assert seen.answer is not None
+        if seen.answer is None or not seen.is_complete or not seen.target.startswith(f"{BASE}/"):
+            return
         kinds = seen.answer.values(b"content-type")
         if kinds and kinds[0].lower().startswith(b"text/html"):
             self.problem(
@@ -243,10 +272,10 @@ class _Connection:
     """One client connection, and the connection on which its requests are forwarded."""
 
     def __init__(self, relay: Relay, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._relay, self._reader, self._writer = relay, reader, writer
+        self._relay, self._reader, self._writer = relay, reader, Outlet(writer)
         self._has_left = False
         self._place: Place | None = None
-        self._far: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._far: tuple[asyncio.StreamReader, Outlet] | None = None
 
     def close(self) -> None:
         self._leave()
@@ -297,7 +326,7 @@ class _Connection:
             return await self._answer(502, str(error), stays=not seen.head.is_last)
         method, _, version = seen.head.first.split(b" ")
         first = b" ".join((method, target.encode("latin-1"), version))
-        writer.write(seen.head.forwarded(first, host=place.host.encode(), closes=seen.head.is_last))
+        writer.begin(seen.head.forwarded(first, host=place.host.encode(), closes=seen.head.is_last))
         sending: asyncio.Task[None] | None = None
         try:
             if length and (not 0 <= length <= _BUFFERED or seen.head.values(b"expect")):
@@ -319,7 +348,7 @@ class _Connection:
             self._leave()
         return stays
 
-    async def _send_body(self, seen: _Seen, length: int, writer: asyncio.StreamWriter) -> None:
+    async def _send_body(self, seen: _Seen, length: int, writer: Outlet) -> None:
         """Forward the body of a request.
 
         If the client disconnects during the body, close the connection on which the body is forwarded, too.
@@ -331,11 +360,12 @@ class _Connection:
             writer.close()
             raise ClientLeft from None
 
-    async def _connected(self, place: Place) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        if self._far is not None and (self._place is not place or self._far[0].at_eof() or self._far[1].is_closing()):
+    async def _connected(self, place: Place) -> tuple[asyncio.StreamReader, Outlet]:
+        if self._far is not None and (self._place is not place or self._far[0].at_eof() or self._far[1].is_closing):
             self._leave()
         if self._far is None:
-            self._far = await place.connect()
+            reader, writer = await place.connect()
+            self._far = reader, Outlet(writer)
             self._place = place
         return self._far
 
@@ -352,7 +382,7 @@ class _Connection:
         length = response_length(head, seen.method, status)
         closes = head.is_last or seen.head.is_last or length == UNTIL_CLOSED
         seen.answer, seen.status = head, status
-        self._writer.write(head.forwarded(head.first, closes=closes))
+        self._writer.begin(head.forwarded(head.first, closes=closes))
         await copy_body(length, reader, self._writer, seen.response)
         await self._writer.drain()
         seen.is_complete = True
@@ -360,7 +390,7 @@ class _Connection:
 
     def _fail(self, seen: _Seen, place: Place, error: Exception) -> NoReturn:
         """Report a broken exchange, and end the client's connection in the same way as the server ended its own."""
-        if self._has_left or self._writer.is_closing():
+        if self._has_left or self._writer.is_closing:
             raise error
         call = self._relay.described(seen)
         if isinstance(error, NotHttp):
@@ -370,7 +400,7 @@ class _Connection:
                 f"{place.option}: {place.host} closed the connection before the response to {call} was complete"
             )
         if isinstance(error, ConnectionResetError):
-            self._writer.transport.abort()
+            self._writer.abort()
         raise error
 
     async def _answer(self, status: int, text: str, *, stays: bool) -> bool:

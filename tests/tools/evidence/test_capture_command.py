@@ -23,6 +23,7 @@ from click.testing import CliRunner
 from simulator.cli.tools.capturing import capture
 from simulator.contract.files import operation_ids
 from simulator.evidence.corpus import read_corpus
+from tests.calls import eventually
 from tests.places import ROOT
 from tests.support import KEYS
 from tests.tools.evidence.hidden import hidden_service
@@ -139,6 +140,7 @@ def test_a_recording_survives_a_kill(service: str, tmp_path: Path) -> None:
     with capturing(f"{service}/v1", tmp_path) as (origin, process):
         for _ in range(3):
             httpx.get(f"{origin}/v1/rates", trust_env=False)
+        eventually(lambda: len(read_corpus(tmp_path).exchanges) == 3)
         process.kill()
         process.wait(20)
     path = tmp_path / "recording-1.jsonl"
