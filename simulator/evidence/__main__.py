@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 
+from simulator.evidence.computing import computed
 from simulator.evidence.flow import read_steps
-from simulator.evidence.search import Search, computed
+from simulator.evidence.search import Search
 from simulator.service import TOOLING
 
 

@@ -1,10 +1,13 @@
-"""Facts: the reference data of an account, read from a running service."""
+"""Facts: the reference data of an account, from a running service or from a recording."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from simulator.engine.text.json import JsonObject
+from simulator.evidence.corpus import Exchange
 from simulator.evidence.provided import Probing
 from simulator.evidence.remote import NotTheService, RemoteService, SpentBudget
 
@@ -31,10 +34,23 @@ def read_facts(target: RemoteService, probing: Probing) -> tuple[JsonObject, str
         ended = str(error)
     if target.id_prefixes:
         facts["id_prefixes"] = dict(sorted(target.id_prefixes.items()))
+    return _with_misfits(facts, probing), ended
+
+
+def recorded_facts(exchanges: Iterable[Exchange], probing: Probing) -> JsonObject:
+    """Return the facts that recorded traffic shows. Recordings with hidden amounts show none."""
+    rows = (json.loads(one.line()) for one in exchanges if one.direction == "call" and not one.hides_amounts)
+    calls = (
+        (row["method"], row["path"], row["query"], row["response"])
+        for row in rows
+        if isinstance(row["response"], dict) and row["status"] in range(200, 300)
+    )
+    return _with_misfits(dict(probing.recorded_facts(calls)), probing)
+
+
+def _with_misfits(facts: JsonObject, probing: Probing) -> JsonObject:
     _, unfit = probing.fit_facts(facts)
-    if unfit:
-        facts["unfit"] = unfit
-    return facts, ended
+    return {**facts, "unfit": unfit} if unfit else facts
 
 
 def count_calls(probing: Probing) -> int:

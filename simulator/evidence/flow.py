@@ -22,6 +22,8 @@ ACCOUNT = "account"
 
 _MOST_REPEATS = 40
 """The number of calls after which a step with `until` fails."""
+_MOST_LOOKS = 25
+"""The number of calls after which a step with `pending` fails."""
 _REFERENCE = re.compile(r"\$\{([a-z_0-9]+)\.([a-zA-Z_0-9.]+)\}")
 
 
@@ -52,6 +54,14 @@ class Step:
     undo_body: object = None
     until: int = 0
     """The status until which the call is repeated, or 0."""
+    every: str = ""
+    """The time between two calls of a step with `pending`."""
+    pending: tuple[str, ...] = ()
+    """The statuses of the resource with which the call is repeated."""
+    reaches: tuple[str, ...] = ()
+    """The statuses of the resource with which the step succeeds. A step with `reaches` watches the resource."""
+    passed: tuple[str, ...] = ()
+    """The statuses that follow those in `reaches`. The resource may have had the watched status between two calls."""
     optional: bool = False
     """True if the flow continues when a target cannot cause the outside event, because the event may have happened
     already.
@@ -69,7 +79,8 @@ class Step:
     @property
     def most_calls(self) -> int:
         """The maximum number of calls that the step makes, including repetitions and the call that undoes it."""
-        return bool(self.call) + (_MOST_REPEATS if self.until else 0) + bool(self.undo)
+        repeats = (_MOST_REPEATS if self.until else 0) + (_MOST_LOOKS if self.pending else 0)
+        return bool(self.call) + repeats + bool(self.undo)
 
 
 Steps: TypeAlias = Mapping[str, Step]
@@ -82,7 +93,7 @@ def steps_of(rows: Sequence[Shown]) -> dict[str, Step]:
     steps = {}
     for row in rows:
         given = {"parameters" if key == "with" else key: value for key, value in row.items()}
-        for key in ("after", "rows"):
+        for key in ("after", "rows", "pending", "reaches", "passed"):
             given[key] = tuple(given.get(key, ()))
         steps[given["name"]] = Step(**given)
     return steps
@@ -106,9 +117,15 @@ class Exchange:
     reply: Reply | None = None
     """The response to a call, or None for waits and outside events."""
     refused: bool = False
-    """True if the target could not perform a wait or an outside event."""
+    """True if the target could not perform a wait or an outside event, or if the resource did not reach
+    a watched status."""
     events: Sequence[Shown] = ()
     """The envelopes that arrived during the step, in order."""
+
+    @property
+    def came_too_late(self) -> bool:
+        """True if the resource may have had a watched status that no call showed."""
+        return self.refused and self.reply is not None and _status(self.reply) in self.step.passed
 
 
 Trace: TypeAlias = Sequence[Exchange]
@@ -175,7 +192,17 @@ def _played(step: Step, target: Target, values: Shown) -> Exchange:
         if reply.status == step.until:
             break
         reply = target.call(method, path, *given, obey=False)
-    return Exchange(step, reply, events=target.events())
+    for _ in range(_MOST_LOOKS if step.pending else 0):
+        if _status(reply) not in step.pending or not target.wait(step.every):
+            break
+        reply = target.call(method, path, *given)
+    missed = bool(step.reaches) and _status(reply) not in step.reaches
+    return Exchange(step, reply, refused=missed, events=target.events())
+
+
+def _status(reply: Reply) -> object:
+    """Return the status of the resource in a response."""
+    return reply.body.get("status") if isinstance(reply.body, Mapping) else None
 
 
 def filled(value: object, values: Shown) -> Any:

@@ -17,6 +17,7 @@ from simulator.engine.webhooks.operations import TEST_EVENT
 from simulator.engine.worlds.simulator import Simulator
 from simulator.evidence.flow import Reply
 from simulator.host import create_app
+from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.service import TOKEN_EXCHANGE, TOOLING
 from simulator.testing.links.asgi import Conversation, scope_of
 from simulator.testing.receiving.loopback import Answer
@@ -25,6 +26,8 @@ START = "2026-01-05T08:00:00.000Z"
 HOOK = "http://localhost/probe-hook"
 DEAD_HOOK = "http://localhost/probe-dead"
 FAILING_HOOK = "http://localhost/probe-failing"
+_FIRST_RUN_MS = 45 * 60_000
+"""The time until the first run of a recurring payment. At a rate of 900, the calls before it have three seconds."""
 
 
 class _Receivers:
@@ -185,13 +188,15 @@ class LocalWorld(FreshWorld):
 
 def invented(now: str, run: str) -> dict[str, str]:
     """Return the values for a flow that do not come from the account. `run`: digits that make references unique."""
+    first_run = format_timestamp(parse_timestamp(now) + _FIRST_RUN_MS)
     return {
         "wrong_secret": "sk_test_wrong",
         "two_megabytes": "x" * 2_000_000,
         "key": f"probe-{run}",
         "reference": f"probe-{run}",
-        "today": now[:10],
-        "soon": f"{(int(now[11:13]) + 4) % 24:02}:00",
+        "own_amount": f"2{int(run) % 1000 / 100:.2f}",
+        "first_day": first_run[:10],
+        "first_time": first_run[11:16],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import field
@@ -26,6 +27,8 @@ _REASONS = (
 """The reasons for the verdict `undecided`, in order of priority."""
 _EVENT = re.compile(r"event \S+ [a-z_]+\.[a-z_]+")
 """The name of a feature that says whether an event arrived during a step."""
+_MOST_TRIES = 4
+"""The number of times that a flow watches for a status that it may miss between two calls."""
 _MOST_FAILURES = 3
 """The run ends after this number of consecutive flows without a response from the target."""
 
@@ -108,10 +111,13 @@ def plan(document: Shown, switches: Switches, steps: Steps, options: Options) ->
         calls, most = sum(bool(one.call) for one in played), sum(one.most_calls for one in played)
         rows.append(Planned(name, flow, calls, most, tuple(probes)))
 
-    def rank(row: Planned) -> tuple[bool, bool, float, str]:
+    def rank(row: Planned) -> tuple[bool, bool, bool, int, float, str]:
         assumptions = {probe["assumption"] for probe in row.probes}
-        listens = all(probe["needs_webhook"] for probe in row.probes)  # slow: waits for events after each step
-        return not assumptions & set(options.first), listens, row.calls / len(assumptions), row.name
+        listens = all(probe["needs_webhook"] for probe in row.probes)  # these wait after each step
+        watches = all("decides" in probe for probe in row.probes)  # the event may not come
+        hours = max(probe["wait_seconds"] for probe in row.probes) // 3600
+        later = not assumptions & set(options.first)
+        return later, listens, watches, hours, row.calls / len(assumptions), row.name
 
     return sorted(rows, key=rank)
 
@@ -224,7 +230,7 @@ class Decisions:
         """Return the reason why a trace that matches no prediction is not evidence, or "" if it is evidence."""
         statuses = {one.reply.status for one in trace if one.reply is not None}
         if any(name in self._formulas for name, value in seen.items() if value == ABSENT):
-            return "inconclusive"
+            return "needs-event" if any(one.refused for one in trace) else "inconclusive"
         if max(statuses, default=0) >= 500:
             return "unreachable"
         if 429 in statuses:
@@ -251,6 +257,8 @@ class Decisions:
 def _unprepared(probe: Shown, trace: Sequence[Exchange], features: Features) -> str:
     """Return the reason why the steps of a flow did not create the state that its probe needs, or ""."""
     played = {one.step.name: one for one in trace}
+    if any(one.refused and one.step.reaches for one in trace):
+        return "needs-event"  # the resource was not seen in the watched status
     for name, succeeds in probe["expected"].items():
         exchange = played.get(name)
         if exchange is None:
@@ -302,13 +310,18 @@ def decide(
 ) -> str:
     """Run the flows. Return a one-line reason if the run ended early, else "". `decided` is called after each flow."""
     failures, ended = 0, ""
-    tried: set[str] = set()
+    tried: Counter[str] = Counter()
+    late: set[str] = set()
     rows = list(planned)
-    for row in (*rows, *rows):  # twice, because some probes depend on assumptions that other probes decide
-        probes = [probe for probe in row.probes if probe["id"] not in tried and decisions.useful(probe)]
+    for row in _MOST_TRIES * rows:  # some probes rest on assumptions that other probes decide
+        probes = [
+            probe
+            for probe in row.probes
+            if tried[probe["id"]] < 1 + (_MOST_TRIES - 1) * (row.name in late) and decisions.useful(probe)
+        ]
         if not probes:
             continue
-        tried |= {probe["id"] for probe in probes}
+        tried.update(probe["id"] for probe in probes)
         if ended:
             for probe in probes:
                 decisions.failed(probe["assumption"], "budget" if failures == 0 else "unreachable")
@@ -338,6 +351,8 @@ def decide(
                 ended = str(error)
             continue
         failures = 0
+        if any(one.came_too_late for one in trace):
+            late.add(row.name)
         features = features_of(trace, probing.formulas)
         for probe in probes:
             at = list(range(before, len(target.exchanges)))

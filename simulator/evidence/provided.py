@@ -44,6 +44,11 @@ class Probing:
 
     The first argument returns the body of a GET, the second one the body of a POST.
     """
+    recorded_facts: Callable[[Iterator[tuple[str, str, Shown, Any]]], Iterator[tuple[str, object]]]
+    """Reads the parts of the reference data that recorded calls show completely, by name.
+
+    The argument yields the method, path, query and response of each successful call, in order.
+    """
     fit_facts: Callable[[Shown], tuple[JsonObject, list[str]]]
     """Returns the facts that differ from the shipped data, in the form that worlds accept, and one line for each fact
     that a world cannot adopt.

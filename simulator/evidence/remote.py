@@ -26,7 +26,7 @@ _TIMEOUT_SECONDS = 30.0
 _CLOCK_SECONDS = 2.0
 _LEAST_RATE = 3.0
 """The lowest measurable rate. With timestamps in whole seconds, lower rates cannot be distinguished from 1."""
-_RATE_MARGIN = 1.05
+_RATE_MARGIN = 1.01
 _COLLECTION = re.compile(r"(/[a-z-]+)+")
 _ID_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
 _MOST_RETRIES = 5
@@ -118,22 +118,33 @@ class RemoteService:
         return wall + (time.monotonic() - at) * self.time_rate
 
     def read_clock(self, step: Step, field: str, *, rate: bool) -> None:
-        """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates."""
-        seen = []
+        """Compare the target's clock with the clock of this machine. If `rate` is True, also compare their rates.
+
+        Of the possible rates, the lowest counts. A wait is then too long rather than too short.
+        """
+        seen: list[tuple[float, float, float]] = []
         method, _, path = step.call.partition(" ")
         for number in range(2 if rate else 1):
             if number:
                 self._sleep(_CLOCK_SECONDS)
+            begun = time.monotonic()
             reply = self.call(method, path, step.body, step.headers)
             stamp = reply.body.get(field) if isinstance(reply.body, Mapping) else None
             try:
-                seen.append((parse_timestamp(str(stamp)) / 1000, time.monotonic()))
+                seen.append((parse_timestamp(str(stamp)) / 1000, begun, time.monotonic()))
             except ValueError:
                 return
-        self._clock = seen[-1]
+        self._clock = seen[-1][0], seen[-1][2]
         if rate:
-            measured = (seen[1][0] - seen[0][0]) / (seen[1][1] - seen[0][1])
-            self.time_rate = measured if measured > _LEAST_RATE else 1.0
+            lowest = (seen[1][0] - seen[0][0]) / (seen[1][2] - seen[0][1])
+            self.time_rate = lowest if lowest > _LEAST_RATE else 1.0
+
+    def _note_time(self, method: str, reply: Reply) -> None:
+        """Correct the target's time, which cannot be before the time when it created a resource."""
+        stamp = reply.body.get("created_at") if method == "POST" and isinstance(reply.body, Mapping) else None
+        with suppress(ValueError):
+            if self.time_rate != 1 and (seconds := parse_timestamp(str(stamp)) / 1000) > self._seconds():
+                self._clock = seconds, time.monotonic()
 
     def read(self, path: str) -> Any:
         """Return the body of a GET response."""
@@ -146,6 +157,7 @@ class RemoteService:
             reply = self._sent(method, path, body, headers, obey)
         seen = {"method": method, "path": path.partition("?")[0], "status": reply.status}
         self._note_id(method, path, reply)
+        self._note_time(method, reply)
         code = reply.body.get("error") if isinstance(reply.body, Mapping) else None
         self.exchanges.append({**seen, "code": code.get("code") if isinstance(code, Mapping) else None})
         return reply

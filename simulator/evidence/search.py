@@ -1,14 +1,13 @@
 """The search for probes: flows and robust features that distinguish an assumption from its alternatives.
 
 A feature is robust if its value on each side does not change with other assumptions or other reference data of the
-account. `python -m simulator.evidence` writes the result, which is deterministic.
+account. `computing` writes the result, which is deterministic.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
@@ -18,7 +17,7 @@ from simulator.engine.worlds.alternatives import Switches
 from simulator.evidence.features import ABSENT, Features, ReplyForm, differences, features_of, reply_forms
 from simulator.evidence.flow import Flow, Step, Steps, closure, play, read_flows
 from simulator.evidence.local import START, LocalWorld, Simulators, invented
-from simulator.evidence.predictions import differs, fewest, is_of_event, is_robust, same, told
+from simulator.evidence.predictions import fewest, is_of_event, is_robust, same, told
 from simulator.evidence.provided import Probing
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.copying import replace
@@ -35,12 +34,11 @@ _STATE = " body.status"
 _HOOK = "hook}"
 """The suffix of a reference to the address of a webhook receiver."""
 _MOST_STEPS = 10
+_UNCAUSED = -2
 _COMBINATIONS = 20
 _SHARE_SWITCHED = 0.3
 _MOST_BREAKING = 3
 """The maximum number of alternatives to other assumptions that a probe may depend on."""
-_MOST_ATTEMPTS = 8
-"""The number of flows at each level in which the search looks for robust features of one assumption."""
 _LEAST_SHARE_PLAYED = 0.6
 """The share of contexts in which the preparing steps of a probe must succeed."""
 
@@ -79,7 +77,8 @@ class Search:
         """Play a flow in a new world.
 
         `data`: -1 for the shipped reference data, or the index of other reference data or of a history. With the index
-        after the last history, the world has no scenarios, like a real service.
+        after the last history, the world has no scenarios, like a real service. `_UNCAUSED` is a world in which the
+        optional outside events do not happen.
         """
         key = (flow, tuple(sorted(assumed.items())), data, seed)
         if key not in self._ran:
@@ -95,7 +94,8 @@ class Search:
             if data >= 0 and not is_bare:
                 self._prepare(world, data)
             begun = _now(world)
-            trace = play(steps_in(flow, self.steps), world)
+            steps = [one for one in steps_in(flow, self.steps) if data != _UNCAUSED or not (one.act and one.optional)]
+            trace = play(steps, world)
             waited = _now(world) - begun
         finally:
             world.close()
@@ -192,6 +192,8 @@ class Search:
             if len(assumed) > 1:
                 break
             runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
+            if self._misses_more(flow, runs, first):
+                continue
             for name in list(found):
                 if name not in self.probing.formulas and any(
                     runs[s].features.get(name, ABSENT) != first[s].features.get(name, ABSENT) for s in sides
@@ -224,6 +226,8 @@ class Search:
         values = {side: {name: {one.features.get(name, ABSENT)} for name in names} for side, one in first.items()}
         alike = same({side: one.features for side, one in first.items()})
         names -= alike
+        if self.watches(flow):
+            names = {name for name in names if self._is_lasting(name)}
         states = {name: {first[AS_ASSUMED].features[name]} for name in alike if name.endswith(_STATE)}
         forms: dict[str, ReplyForm] = {}
         for one in first.values():
@@ -236,6 +240,8 @@ class Search:
             runs = {s: self.run(flow, _switched(assumed, identifier, s), data=data, seed=seed) for s in sides}
             if any(one.succeeded.get(name) != ok for one in runs.values() for name, ok in expected.items()):
                 continue
+            if self._misses_more(flow, runs, first):
+                continue
             played += 1
             for one in runs.values():
                 _join(forms, one.features)
@@ -247,8 +253,13 @@ class Search:
             for name in names:
                 for side in sides:
                     value = runs[side].features.get(name, ABSENT)
-                    values[side][name].add(value)
-            names = {name for name in names if self._is_robust(name, [values[side][name] for side in sides])}
+                    if not (data == _UNCAUSED and value == ABSENT and name in self.probing.formulas):
+                        values[side][name].add(value)
+            names = {
+                name
+                for name in names
+                if self._is_robust(name, {side: values[side][name] for side in sides}, self._missing(flow, first))
+            }
             if not names:
                 return None
         if played < contexts * _LEAST_SHARE_PLAYED:
@@ -260,17 +271,19 @@ class Search:
         if not distinct:
             return None
         steps = [self.steps[name.rstrip(AGAIN)] for name in flow]
+        only = [side for side in sides if side not in self._missing(flow, first)] if self.watches(flow) else []
         named = {*chosen, *(word for name in chosen for word in name.split())}
         return {
             "assumption": identifier,
             "alternatives": distinct,
             "flow": list(flow),
             "spend": self.probing.spends[max(self.probing.spends.index(step.spend) for step in steps)],
-            "wait_seconds": max(one.waited_seconds for one in first.values()),
+            "wait_seconds": max(first[side].waited_seconds for side in only or sides),
             "needs_event": any(step.act and not step.optional for step in steps)
             or self._is_exact([name for name in chosen if any(ABSENT in one[name] for one in predictions.values())]),
             "needs_webhook": any(map(is_of_event, chosen)),
             "needs_hook": any(_HOOK in repr(step) for step in steps),
+            **({"decides": only} if only else {}),
             "unless": dict(unless),
             "expected": expected,
             "replies": {
@@ -282,13 +295,43 @@ class Search:
             "predictions": {side: {name: predictions[side][name] for name in chosen} for side in sides},
         }
 
+    def watches(self, flow: Flow) -> bool:
+        """Return True if a step of a flow watches a resource."""
+        return any(self.steps[name.rstrip(AGAIN)].reaches for name in flow)
+
+    def misses(self, flow: Flow, run: Run) -> bool:
+        """Return True if a resource did not reach a watched status in a run. Such a run decides nothing."""
+        return any(self.steps[name.rstrip(AGAIN)].reaches and not run.succeeded.get(name) for name in flow)
+
+    def _misses_more(self, flow: Flow, runs: Mapping[str, Run], first: Mapping[str, Run]) -> bool:
+        """Return True if a run misses a status that the first run of the same side reached."""
+        return any(self.misses(flow, runs[side]) and not self.misses(flow, one) for side, one in first.items())
+
+    def _is_lasting(self, name: str) -> bool:
+        """Return True if a feature of a flow that watches does not depend on the time of a call.
+
+        It is a formula, or a field of the watched resource. The balance also changes with other transactions.
+        """
+        step = self.steps.get(name.split()[0].rstrip(AGAIN))
+        return name in self.probing.formulas or (
+            step is not None and bool(step.reaches) and " body" in name and not {":", "=", "+"} & set(name.split())
+        )
+
     def _is_exact(self, absent: Sequence[str]) -> bool:
         """Return True if an absent event is evidence only at an exact time, which requires control of the clock."""
         return any(is_of_event(name) and self.steps[name.split()[1].rstrip(AGAIN)].wait[:1] == "$" for name in absent)
 
-    def _is_robust(self, name: str, values: Sequence[set[str]]) -> bool:
-        """Return True if a feature distinguishes the sides. A feature computed by a formula must always be present."""
-        return is_robust(values) and not (name in self.probing.formulas and any(ABSENT in one for one in values))
+    def _is_robust(self, name: str, values: Mapping[str, set[str]], missing: Container[str]) -> bool:
+        """Return True if a feature tells sides apart.
+
+        An absent formula decides nothing, so it must always be there, except on the sides in `missing`.
+        """
+        formula = [one for side, one in values.items() if name in self.probing.formulas and side not in missing]
+        return is_robust([*values.values()]) and not any(ABSENT in one for one in formula)
+
+    def _missing(self, flow: Flow, first: Mapping[str, Run]) -> set[str]:
+        """Return the sides on which a resource does not reach a watched status."""
+        return {side for side, one in first.items() if self.misses(flow, one)}
 
     def _contexts(
         self, flow: Flow, identifier: str, first: Mapping[str, Run]
@@ -301,6 +344,9 @@ class Search:
         for data in range(len(self.probing.other_data) + len(self.probing.histories) + 1):
             yield {}, data, 1
         yield {}, -1, 2
+        acts = [step.optional for step in steps_in(flow, self.steps) if step.act]
+        if acts and all(acts):
+            yield {}, _UNCAUSED, 1
         for other, switch in self.switches.items():
             if other != identifier and other in consulted:
                 for alternative in switch.alternatives:
@@ -330,68 +376,3 @@ def _now(world: LocalWorld) -> int:
 
 def _switched(assumed: Mapping[str, str], identifier: str, side: str) -> dict[str, str]:
     return {**assumed, identifier: side} if side else dict(assumed)
-
-
-def computed(search: Search, report: Callable[[str], None] = lambda _: None) -> JsonObject:
-    """Search for the probes of all assumptions. Return the content of the probes file."""
-    left = {(switch.id, name) for switch in search.switches.values() for name in switch.alternatives}
-    open_webhook = set(left)
-    found: list[JsonObject] = []
-    by_event: list[JsonObject] = []
-    for level in search.flows():
-        attempts: Counter[str] = Counter()
-        for flow in level:
-            if not open_webhook:
-                break
-            usual = search.run(flow, {})
-            for identifier in sorted({one for one, _ in open_webhook if one in usual.consulted}):
-                alternatives = [name for one, name in open_webhook if one == identifier]
-                if not any(
-                    differs(
-                        usual.features,
-                        search.run(flow, {identifier: name}).features,
-                        also_events=(identifier, name) in left,
-                    )
-                    for name in sorted(alternatives)
-                ):
-                    continue
-                attempts[identifier] += 1
-                if attempts[identifier] > _MOST_ATTEMPTS:
-                    continue
-                probe = search.probe(flow, identifier)
-                if probe is None:
-                    continue
-                report(f"{identifier}: {' '.join(flow)} tells {', '.join(probe['alternatives'])}")
-                pairs = {(identifier, name) for name in probe["alternatives"]}
-                if probe["needs_webhook"]:
-                    if pairs & left:
-                        by_event.append(probe)
-                        left -= pairs
-                elif pairs & open_webhook:
-                    found.append(probe)
-                    open_webhook -= pairs
-                    left -= pairs
-        report(f"{len(left)} alternatives left, {len(open_webhook)} without a probe by responses alone")
-    by_event = [
-        one for one in by_event if any((one["assumption"], name) in open_webhook for name in one["alternatives"])
-    ]
-    return _document(search, found + by_event, left)
-
-
-def _document(search: Search, probes: list[JsonObject], left: set[tuple[str, str]]) -> JsonObject:
-    order = list(search.switches)
-    probes.sort(key=lambda probe: (order.index(probe["assumption"]), search.cost(tuple(probe["flow"]))))
-    flows: dict[str, list[str]] = {}
-    numbers: dict[str, int] = {}
-    rows = []
-    for probe in probes:
-        flow = probe["flow"]
-        name = next((name for name, one in flows.items() if one == flow), f"f{len(flows) + 1}")
-        flows[name] = flow
-        numbers[probe["assumption"]] = number = numbers.get(probe["assumption"], 0) + 1
-        rows.append({"id": f"{probe['assumption']}-{number}", **probe, "flow": name})
-    undecidable = [
-        {"assumption": one, "alternative": name, "why": "No flow of the known steps distinguishes this alternative."}
-        for one, name in sorted(left, key=lambda pair: (order.index(pair[0]), pair[1]))
-    ]
-    return {"version": 1, "flows": flows, "probes": rows, "undecidable": undecidable}

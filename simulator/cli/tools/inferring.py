@@ -35,12 +35,14 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
 
     DIR contains recordings from `rampsim capture` (.jsonl) or HAR files. They are replayed in worlds with the
     usual assumption and in worlds with each alternative. A recording that agrees with only one of them decides the
-    assumption.
+    assumption. The reference data that the recording shows, such as fees and limits, becomes facts.
 
     Exits with 1 if the recording contradicts an assumption, or if no recorded call could be replayed.
     """
+    from simulator.cli.tools.probing import report_facts
     from simulator.evidence import observed
     from simulator.evidence.corpus import BadCorpus, read_corpus
+    from simulator.evidence.facts import recorded_facts
     from simulator.evidence.replay.inferring import Inference
     from simulator.service import TOOLING
 
@@ -60,13 +62,15 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
         inference.close()
     left_out = [*map(str, corpus.damaged), *inference.left_out()]
     exchanges = _referred(verdicts, corpus.exchanges)
+    facts = recorded_facts(corpus.exchanges, TOOLING.probing())
     _report(verdicts, left_out, inference.replayed)
+    report_facts(facts)
     if out is not None:
         files = [directory] if directory.is_file() else [*directory.iterdir()]
         newest = max(path.stat().st_mtime for path in files)
         date = datetime.datetime.fromtimestamp(newest, datetime.UTC).date()
         name = name or directory.absolute().name
-        observed.write(out, "", "sandbox", verdicts, exchanges, name=name, date=date)
+        observed.write(out, "", "sandbox", verdicts, exchanges, facts, name, date)
     if as_json is not None:
         report: JsonObject = {
             "version": 1,
@@ -75,7 +79,7 @@ def infer(directory: Path, out: Path | None, as_json: Path | None, name: str | N
             "replayed": inference.replayed,
             "left_out": left_out,
             "assumptions": [asdict(one) for one in verdicts],
-            "facts": {},
+            "facts": facts,
             "exchanges": exchanges,
         }
         as_json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -307,10 +307,15 @@ def _report(decisions: Decisions, facts: JsonObject, calls: int, ended: str) -> 
         more = one.alternative or one.seen or one.reason or ""
         say(f"{one.id:<18} {one.verdict:<10} {more}".rstrip())
     say(f"\n{', '.join(f'{count} {name}' for name, count in sorted(counts.items()))}; {calls} calls")
+    report_facts(facts)
+    if ended:
+        say(f"The run ended early: {ended}", err=True)
+
+
+def report_facts(facts: JsonObject) -> None:
+    """Print the number of facts of each kind, and the facts that worlds cannot adopt."""
     if facts:
         parts = ", ".join(f"{len(part)} {name.replace('_', ' ')}" for name, part in facts.items() if name != "unfit")
         say(f"Facts: {parts}")
         for line in facts.get("unfit", ()):
             say(f"    worlds cannot use this fact: {line}")
-    if ended:
-        say(f"The run ended early: {ended}", err=True)

@@ -80,6 +80,8 @@ class Exchange:
     """The signature of a webhook. A call has none."""
     attempt: int
     """The number of this delivery of the event, or of this call with the same `Idempotency-Key`."""
+    hides_amounts: bool
+    """True if amounts and rates are pseudonyms, too."""
     seal: object = field(repr=False)
 
     def __post_init__(self) -> None:

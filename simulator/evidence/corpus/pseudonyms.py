@@ -13,11 +13,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
+from typing import Any, TypeVar
 
 from simulator.evidence.corpus.known import known
 from simulator.kernel.clock import format_timestamp
 from simulator.service import TOOLING
 
+T = TypeVar("T")
 REMOVED = "removed"
 """The replacement for secrets, which get no pseudonym."""
 _SECRET = re.compile(r"((?:sk|pk|tok|whk)_(?:test_|live_)?).*", re.DOTALL)
@@ -54,6 +56,20 @@ class Pseudonyms:
         """The time of the first exchange."""
         self._attempts: Counter[str] = Counter()
         self._remembered: dict[str, str] = {}
+        self._shown: dict[tuple[str, ...], Any] = {}
+
+    def once(self, show: Callable[..., T], *given: str) -> T:
+        """Return what a function shows of these strings. Repeated strings, such as headers, are shown from memory."""
+        key = (show.__name__, *given)
+        if (found := self._shown.get(key)) is not None:
+            shown: T = found
+            return shown
+        shown = show(*given, self)
+        if sum(map(len, given)) <= _LONGEST_REMEMBERED:
+            if len(self._shown) >= _REMEMBERED:
+                self._shown.clear()
+            self._shown[key] = shown
+        return shown
 
     def begin(self, at_ms: int) -> None:
         """Set the start of the recording to the time of its first exchange."""

@@ -25,6 +25,7 @@ from simulator.kernel.dataclass import dataclass
 _DEFAULTS: JsonObject = {
     "query": {}, "headers": {}, "authenticated": False, "request": None, "request_body": "json", "response": None,
     "response_headers": {}, "response_body": "json", "signature": "absent", "attempt": 1, "operation": None, "at": "",
+    "hides_amounts": False,
 }  # fmt: skip
 """The optional fields of a line."""
 
@@ -148,6 +149,7 @@ _CHECKS: dict[str, Callable[[object], bool]] = {
     "headers": _is_mapping,
     "response_headers": _is_mapping,
     "authenticated": lambda value: isinstance(value, bool),
+    "hides_amounts": lambda value: isinstance(value, bool),
     "status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 999),
     "signature": lambda value: value in get_args(SignatureVerdict),
     "request_body": _is_form,

@@ -8,7 +8,7 @@ pseudonym: keys, tokens, cookies, credentials and signatures.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from urllib.parse import quote, unquote, unquote_plus
@@ -54,7 +54,7 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
     pseudonyms.begin(traffic.at_ms)
     assert pseudonyms.start_ms is not None
     is_call = traffic.direction == "call"
-    operation, template = known().operation(traffic.method, traffic.path) if is_call else (None, ())
+    operation = known().operation(traffic.method, traffic.path)[0] if is_call else None
     response: object
     response_body: BodyForm
     request, request_body = _body(traffic.body, pseudonyms)
@@ -69,8 +69,8 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
             "at": pseudonyms.moment(traffic.at_ms),
             "operation": operation,
             "method": traffic.method if traffic.method in _HARMLESS_METHODS else "OTHER",
-            "path": _path(traffic.path, template, pseudonyms) if is_call else "/inbox",
-            "query": _query(traffic.query, pseudonyms),
+            "path": pseudonyms.once(_path, traffic.method, traffic.path) if is_call else "/inbox",
+            "query": pseudonyms.once(_query, traffic.query),
             "headers": _headers(traffic.headers, pseudonyms),
             "authenticated": any(name.lower() in _CREDENTIALS for name, _ in traffic.headers),
             "request": request,
@@ -81,6 +81,7 @@ def sanitise(traffic: Traffic, pseudonyms: Pseudonyms) -> Exchange:
             "response_body": response_body,
             "signature": traffic.signature,
             "attempt": _attempt(traffic, request, pseudonyms),
+            "hides_amounts": pseudonyms.hides_amounts,
         },
     )
 
@@ -93,8 +94,8 @@ def _attempt(traffic: Traffic, request: object, pseudonyms: Pseudonyms) -> int:
     return pseudonyms.attempt(f"{traffic.method} {traffic.path} {key}") if key else 1
 
 
-def _path(path: str, template: Sequence[str], pseudonyms: Pseudonyms) -> str:
-    literals = known().literals
+def _path(method: str, path: str, pseudonyms: Pseudonyms) -> str:
+    literals, template = known().literals, known().operation(method, path)[1]
     segments = [unquote(one) for one in path.strip("/").split("/")]
     shown = [
         one if one in literals and (not template or template[at] == one) else pseudonyms.text(one)
@@ -121,14 +122,21 @@ def _query(query: str, pseudonyms: Pseudonyms) -> JsonObject:
 def _headers(headers: Iterable[tuple[str, str]], pseudonyms: Pseudonyms) -> JsonObject:
     shown: JsonObject = {}
     for given, value in headers:
-        name, pattern = _header(given)
-        if name is None:
-            continue
-        kept = value if pattern is not None and pattern.fullmatch(value) else None
-        if kept is None and name in _PSEUDONYM_VALUES:
-            kept = pseudonyms.text(value)
-        shown[name or pseudonyms.text(given.lower())] = kept
+        name, kept = pseudonyms.once(_header_shown, given, value)
+        if name is not None:
+            shown[name] = kept
     return shown
+
+
+def _header_shown(given: str, value: str, pseudonyms: Pseudonyms) -> tuple[str | None, str | None]:
+    """Return the name and the value to write. The name is None if the header is omitted."""
+    name, pattern = _header(given)
+    if name is None:
+        return None, None
+    kept = value if pattern is not None and pattern.fullmatch(value) else None
+    if kept is None and name in _PSEUDONYM_VALUES:
+        kept = pseudonyms.text(value)
+    return name or pseudonyms.text(given.lower()), kept
 
 
 @lru_cache(maxsize=4096)
@@ -160,6 +168,8 @@ def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
 
     `name`: the name of the nearest field, or the part after a dot in an error.
     """
+    if isinstance(value, str):
+        return pseudonyms.once(_text, name, value)
     if isinstance(value, Mapping):
         is_error = name == "error"
         return {
@@ -170,8 +180,6 @@ def _value(name: str, value: object, pseudonyms: Pseudonyms) -> object:
         return [_value(name, one, pseudonyms) for one in value]
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str):
-        return _text(name, value, pseudonyms)
     assert isinstance(value, int | float | Decimal)
     return _number(name.lstrip("."), value, pseudonyms)
 
@@ -204,7 +212,7 @@ def _text(name: str, value: str, pseudonyms: Pseudonyms) -> str:
         return pseudonyms.text(value) if value.startswith(("pk_", "sk_", "tok_", "whk_")) else REMOVED
     if name in known().numeric and _DECIMAL.fullmatch(value):
         return value if _keeps_numbers(name, pseudonyms) else pseudonyms.digits(value)
-    if value in known().values or (name == "time" and _CLOCK.fullmatch(value)):
+    if all(one in known().values for one in value.split(",")) or (name == "time" and _CLOCK.fullmatch(value)):
         return value
     if _is_of_known_words(value):
         return value

@@ -54,7 +54,11 @@ def hidden_service(assumed: Mapping[str, str], *more: str) -> Iterator[str]:
     finally:
         assert process.stdin is not None
         process.stdin.close()
-        process.wait(20)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:  # a busy machine
+            process.kill()
+            process.wait()
 
 
 def _await(origin: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from simulator.engine.server.config import Config
 from simulator.engine.text.json import JsonObject
 from simulator.engine.worlds.observations import read_observed
+from simulator.evidence.corpus import Exchange, Pseudonyms, Traffic, sanitise
+from simulator.evidence.facts import recorded_facts
 from simulator.evidence.local import LocalWorld, Simulators
 from simulator.service import TOOLING
 
@@ -158,3 +161,74 @@ def test_junk_in_facts_is_never_an_error(simulators: Simulators, seed: int) -> N
     fitted = with_facts(strange)
     fitted.world({})
     fitted.close()
+
+
+READS = (
+    "/fees?status=active,inactive&limit=60&page=1", "/fees?status=active,inactive&limit=60&page=2", "/profile/limits",
+    "/currencies", "/network/stats", "/rates?type=onramp&network=celo&asset=USDC&fiat_currency=KES",
+    "/rates?type=offramp&network=celo&asset=USDC&fiat_currency=KES",
+)  # fmt: skip
+
+
+def traffic_of(world: LocalWorld, *paths: str, hide_amounts: bool = False) -> list[Exchange]:
+    """Return the sanitised recording of these reads."""
+    pseudonyms = Pseudonyms(b"k" * 32, hide_amounts=hide_amounts)
+    found = []
+    for number, path in enumerate(paths, 1):
+        reply = world.call("GET", path, None, {})
+        place, _, query = path.partition("?")
+        raw = json.dumps(reply.body).encode()
+        seen = Traffic(n=number, at_ms=number, method="GET", path=place, query=query, status=200, response=raw)
+        found.append(sanitise(seen, pseudonyms))
+    return found
+
+
+def test_recorded_facts_are_the_facts_of_the_service(simulators: Simulators) -> None:
+    world = simulators.world({})
+    for change in PROBING.other_data:
+        world.change_data(change)
+    facts = recorded_facts(traffic_of(world, *READS), PROBING)
+    assert "unfit" not in facts
+    seen, read = PROBING.fit_facts(facts)[0], PROBING.fit_facts(facts_of(world))[0]
+    assert seen["limits"] == read["limits"]
+    for fields in read["fee_products"].values():
+        del fields["name"]
+    assert seen["fee_products"] == read["fee_products"]
+    assert read["rates"].items() >= seen["rates"].items()
+    assert {"onramp:USDC:KES", "offramp:USDC:KES"} <= seen["rates"].keys()
+
+
+def test_recorded_facts_of_a_shipped_world_change_nothing(simulators: Simulators) -> None:
+    facts = recorded_facts(traffic_of(simulators.world({}), *READS), PROBING)
+    assert {"fee_products", "limits", "assets", "precision", "networks", "rates", "spread"} == facts.keys()
+    assert PROBING.fit_facts(facts) == ({}, [])
+
+
+def test_recorded_facts_have_no_list_that_is_incomplete(simulators: Simulators) -> None:
+    world = simulators.world({})
+    for paths in (READS[:1], READS[1:2], ("/fees?product=onramp&limit=100",), ("/currencies?limit=2",)):
+        assert recorded_facts(traffic_of(world, *paths), PROBING) == {}
+
+
+def test_recorded_facts_have_no_pseudonyms(simulators: Simulators) -> None:
+    assert recorded_facts(traffic_of(simulators.world({}), *READS, hide_amounts=True), PROBING) == {}
+    names = json.dumps(recorded_facts(traffic_of(simulators.world({}), *READS), PROBING)).split('"')
+    assert not [one for one in names if one.istitle() and len(one) > 1]
+    made = Traffic(n=1, at_ms=1, method="POST", path="/quotes", status=201, response=b'{"id": "quo_1234567890"}')
+    assert recorded_facts([sanitise(made, Pseudonyms(b"k"))], PROBING) == {}
+    made = Traffic(n=1, at_ms=1, method="POST", path="/quotes", status=201, response=b'{"id": "qt_1234567890"}')
+    assert recorded_facts([sanitise(made, Pseudonyms(b"k"))], PROBING) == {"id_prefixes": {"/quotes": "qt_"}}
+
+
+STRANGE = (
+    "[]", "{}", '{"data": 1}', '{"limits": {"daily": 1}, "currency": {}}', '{"networks": {"a": 1}}',
+    '{"data": [1, {"asset": {}}], "pagination": {"page": 1, "total_pages": "1"}}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", STRANGE)
+def test_recorded_facts_ignore_strange_responses(body: str) -> None:
+    for path in READS:
+        place = path.partition("?")[0]
+        seen = Traffic(n=1, at_ms=1, method="GET", path=place, status=200, response=body.encode())
+        assert recorded_facts([sanitise(seen, Pseudonyms(b"k"))], PROBING) == {}

@@ -68,7 +68,7 @@ def _leaks_number(name: str, value: Any, pseudonyms: Any) -> Any:
     return value
 
 
-def _leaks_path(path: str, template: Any, pseudonyms: Any) -> str:
+def _leaks_path(method: str, path: str, pseudonyms: Any) -> str:
     return path
 
 

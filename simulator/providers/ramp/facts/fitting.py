@@ -19,7 +19,7 @@ from simulator.kernel.money import add, divide_down, rate_of
 from simulator.providers.ramp import fees, profile, reference
 
 _KEY = ("product", "network", "asset", "fiat_currency", "payment_method")
-_NEEDED = ("product", "name", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
+_NEEDED = ("product", "fee_currency", "percentage", "fixed", "min_fee", "limits", "status")
 _NULLABLE = (*_KEY[1:], "max_fee", "network_fee")
 _START = ("fee_", "fee_live_")
 _OWN = "sandbox"
@@ -177,7 +177,8 @@ def _fields(row: object) -> JsonObject:
     """Return the fields of a row that worlds accept. Raise `LookupError` if a required field is missing."""
     if not isinstance(row, Mapping) or (missing := [name for name in (*_NEEDED, "id") if name not in row]):
         raise LookupError(f"it lacks {missing[0]}" if isinstance(row, Mapping) else "it is not an object")
-    return {**{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
+    named = {"name": row["name"]} if "name" in row else {}  # a recording has no names
+    return {**named, **{name: row[name] for name in _NEEDED}, **{name: row.get(name) for name in _NULLABLE}}
 
 
 def _counterpart(row: object, fields: Shown, left: dict[str, fees.FeeProduct]) -> fees.FeeProduct | None:

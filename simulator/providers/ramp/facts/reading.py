@@ -48,7 +48,7 @@ def read_facts(read: Read, create: Create) -> Iterator[tuple[str, object]]:
     rates = [rate for pair in pairs for rate in _rates_of(read, *pair)]
     if rates:
         yield "rates", rates
-        yield "spread", dict(_spreads(rates))
+        yield "spread", dict(spreads(rates))
     if pairs:
         first = pairs[0]
         methods = {currency: _methods(create, first[0], first[1], currency, products or []) for currency in currencies}
@@ -93,7 +93,7 @@ def _rates_of(read: Read, network: str, asset: str, currency: str) -> Iterator[J
             }
 
 
-def _spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
+def spreads(rates: list[JsonObject]) -> Iterator[tuple[str, str]]:
     """Yield for each pair the difference between its onramp rate and its offramp rate, in percent."""
     by_pair: dict[str, dict[str, Decimal]] = {}
     for row in rates:

@@ -27,6 +27,8 @@ It is small, so that the request fails because of the balance and not because of
 def _amount(body: Any, *path: str) -> Decimal | None:
     for name in path:
         body = body.get(name) if isinstance(body, dict) else None
+    if isinstance(body, int | float) and not isinstance(body, bool):
+        body = str(body)
     return Decimal(body) if isinstance(body, str) and _DECIMAL.fullmatch(body) else None
 
 
@@ -72,6 +74,78 @@ def _given_back(bodies: Mapping[str, Any]) -> str | None:
     return "yes" if after == before else "no"
 
 
+def _available(bodies: Mapping[str, Any], step: str) -> Decimal | None:
+    return _amount((_rows_of(bodies.get(step)) or {}).get(("USDC", "CELO")), "available")
+
+
+def _held_after_failure(bodies: Mapping[str, Any]) -> str | None:
+    """Return whether the amount of a failed withdrawal is `held` or `released`.
+
+    The balance was read while the withdrawal had the status `failed`. Any other difference comes from another
+    transaction and decides nothing.
+    """
+    before, after = _available(bodies, "assets"), _available(bodies, "assets'")
+    amount = _amount(bodies.get("failing"), "amount")
+    if before is None or after is None or not amount or "still_failed" not in bodies:
+        return None
+    return {before: "released", before - amount: "held"}.get(after)
+
+
+def _refunded(bodies: Mapping[str, Any]) -> str | None:
+    """Return which part of a failed withdrawal is refunded: `everything`, or `all but the fee`."""
+    before, after = _available(bodies, "assets"), _available(bodies, "assets'")
+    fee = _amount(bodies.get("failing"), "fee", "total")
+    if before is None or after is None or not fee or "refund_seen" not in bodies:
+        return None
+    return {before: "everything", before - fee: "all but the fee"}.get(after)
+
+
+def _degraded(bodies: Mapping[str, Any]) -> str | None:
+    """Return whether a quote on a degraded network is refused, `yes` or `no`. The network is degraded all the time."""
+    for step in ("stats", "stats'"):
+        rows = bodies.get(step)
+        rows = rows.get("networks") if isinstance(rows, dict) else rows
+        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        if not any(row.get("network") == "stellar" and row.get("status") == "degraded" for row in found):
+            return None
+    quote = bodies.get("stellar_quote")
+    error = quote.get("error") if isinstance(quote, dict) else None
+    if isinstance(error, dict):
+        return "yes" if error.get("code") == "network_unavailable" else None
+    return "no" if isinstance(quote, dict) and isinstance(quote.get("id"), str) else None
+
+
+def _declined(bodies: Mapping[str, Any]) -> str | None:
+    """Return `fails` if a payment that failed has ended its transaction before it expires."""
+    shown = bodies.get("declined_seen")
+    is_failed = isinstance(shown, dict) and (shown.get("status"), shown.get("failure_code")) == (
+        "failed", "payment_failed",
+    )  # fmt: skip
+    return "fails" if is_failed else None
+
+
+def _failed_runs(bodies: Mapping[str, Any]) -> str | None:
+    """Return whether a failed run counts as an occurrence, `yes` or `no`. A run that succeeded decides nothing."""
+    planned, shown, runs = (bodies.get(step) for step in ("costly_active", "costly_shown", "costly_runs"))
+    if not (isinstance(planned, dict) and isinstance(shown, dict)) or _rows_of(runs) != {}:
+        return None
+    if shown.get("status") == "completed":
+        return "yes"
+    first, following = planned.get("next_run_at"), shown.get("next_run_at")
+    has_passed = isinstance(first, str) and isinstance(following, str) and following > first
+    return "no" if shown.get("status") == "active" and has_passed else None
+
+
+def _run_suffix(bodies: Mapping[str, Any]) -> str | None:
+    """Return how the number of a run follows the reference: `hyphen`, `underscore`, or `another`."""
+    payment, runs = bodies.get("recurring"), bodies.get("runs")
+    rows = runs.get("data") if isinstance(runs, dict) else runs
+    if not isinstance(payment, dict) or not isinstance(rows, list) or not rows or not isinstance(rows[-1], dict):
+        return None
+    given, shown = str(payment.get("reference")), str(rows[-1].get("reference"))
+    return {f"{given}-1": "hyphen", f"{given}_1": "underscore"}.get(shown, "another")
+
+
 def _rows_of(body: Any) -> dict[tuple[Any, Any], Any] | None:
     rows = body.get("data") if isinstance(body, dict) else body
     if not isinstance(rows, list):
@@ -109,6 +183,12 @@ def _read_facts(read: _Read, create: Callable[[str, object], Any]) -> Iterator[t
     return read_facts(read, create)
 
 
+def _recorded_facts(calls: Iterator[tuple[str, str, Shown, Any]]) -> Iterator[tuple[str, object]]:
+    from simulator.providers.ramp.facts.recorded import Seen, recorded_facts
+
+    return recorded_facts(Seen(*one) for one in calls)
+
+
 def _fit_facts(facts: Shown) -> tuple[JsonObject, list[str]]:
     from simulator.providers.ramp.facts import fit  # imported on use, because it loads the rooms
 
@@ -121,7 +201,17 @@ PROBING = Probing(
     probes=_FOLDER.parent / "probes.json",
     spends=("nothing", "quote", "resource", "money"),
     free=("nothing", "quote"),
-    formulas={"rounding of fiat": _rounding, "listed balances": _held_only, "limits given back": _given_back},
+    formulas={
+        "rounding of fiat": _rounding,
+        "listed balances": _held_only,
+        "limits given back": _given_back,
+        "payment_declined": _declined,
+        "held_after_failure": _held_after_failure,
+        "refunded": _refunded,
+        "degraded_refused": _degraded,
+        "failed_runs_count": _failed_runs,
+        "run_suffix": _run_suffix,
+    },
     surroundings=_surroundings,
     other_data=(
         _actions(("move_rates", {"percent": 7})),
@@ -140,6 +230,7 @@ PROBING = Probing(
     ),
     clock=("quote", "created_at"),
     read_facts=_read_facts,
+    recorded_facts=_recorded_facts,
     fit_facts=_fit_facts,
     histories=(
         ("quote", "onramp", "swap_quote", "swap", "send", "wallet", "payee", "endpoint"),

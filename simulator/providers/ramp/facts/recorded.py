@@ -1,0 +1,114 @@
+"""Reads facts from recorded traffic: reference data in the same form, without further calls.
+
+A recording has pseudonyms for names and for values that are not in the contract. Such values are left out, because the
+traffic did not show them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from simulator.engine.text.json import JsonObject, Shown
+from simulator.providers.ramp import reference
+from simulator.providers.ramp.facts.fitting import ID_PREFIXES
+from simulator.providers.ramp.facts.reading import spreads
+
+_FEE = (
+    "id", "product", "network", "asset", "fiat_currency", "payment_method", "fee_currency", "percentage", "fixed",
+    "min_fee", "max_fee", "network_fee", "limits", "status",
+)  # fmt: skip
+_ASSET = ("symbol", "network", "decimals", "status", "deposit_fees", "slippage", "confirmations")
+_NETWORK = ("network", "status", "avg_confirmation_seconds", "network_fee", "assets")
+_PAGING = frozenset({"page", "limit", "size"})
+_WHOLE = frozenset({"active", "active,inactive", "inactive,active"})
+"""The values of the filter `status` with which a list still has every active product."""
+_PREFIX = re.compile(r"[a-z]+(_[a-z]+)*_")
+
+
+class Seen(NamedTuple):
+    """One successful call in a recording."""
+
+    method: str
+    path: str
+    query: Shown
+    response: Any
+
+
+def recorded_facts(calls: Iterable[Seen]) -> Iterator[tuple[str, object]]:
+    """Yield the parts of the facts that the traffic shows completely. The last response counts."""
+    calls = list(calls)
+    products = [row for row in _whole(calls, "/fees", {"status": _WHOLE}) or () if _is_named(row)]
+    if products:
+        yield "fee_products", [_only(row, _FEE) for row in products]
+    for one in reversed(calls):
+        limits = one.response.get("limits") if one.path == "/profile/limits" else None
+        currency = str(one.response.get("currency"))
+        if one.method == "GET" and isinstance(limits, Mapping) and currency in reference.FIATS:
+            maxima = {name: row.get("max") for name, row in limits.items() if isinstance(row, Mapping)}
+            yield "limits", {"currency": currency, **maxima}
+            break
+    assets = [_only(row, _ASSET) for row in _whole(calls, "/currencies", {}) or () if _is_named(row)]
+    if assets:
+        yield "assets", assets
+        yield "precision", {f"{row.get('symbol')} {row.get('network')}": row.get("decimals") for row in assets}
+    stats: Shown = next((one.response for one in reversed(calls) if one[:2] == ("GET", "/network/stats")), {})
+    listed = stats.get("networks")
+    networks = [
+        row for row in (listed if isinstance(listed, list) else ()) if isinstance(row, Mapping) and _is_named(row)
+    ]
+    if networks:
+        yield "networks", [_only(row, _NETWORK) for row in networks]
+    if rates := _rates(calls):
+        yield "rates", rates
+        yield "spread", dict(spreads(rates))
+    prefixes = {one.path: _PREFIX.match(str(one.response.get("id"))) for one in calls if one.method == "POST"}
+    shipped = set(ID_PREFIXES.values())  # others are pseudonyms
+    if own := {path: found[0] for path, found in sorted(prefixes.items()) if found and found[0] in shipped}:
+        yield "id_prefixes", own
+
+
+def _only(row: Shown, names: Iterable[str]) -> JsonObject:
+    return {name: row[name] for name in names if name in row}
+
+
+def _is_named(row: Shown) -> bool:
+    """Return True if a row names only assets, networks and currencies of the contract, not pseudonyms."""
+    return (
+        row.get("asset", row.get("symbol")) in (None, *reference.ASSET_CODES)
+        and str(row.get("network") or "celo").lower() in ("btc", *reference.NETWORK_FACTS)
+        and row.get("fiat_currency") in (None, *reference.FIATS)
+    )
+
+
+def _whole(calls: Iterable[Seen], path: str, filters: Mapping[str, frozenset[str]]) -> list[Shown] | None:
+    """Return the rows of the last list that was read completely, page by page, or None."""
+    found: list[Shown] | None = None
+    pages: dict[tuple[tuple[str, str], ...], dict[int, list[Shown]]] = {}
+    for one in calls:
+        if one[:2] != ("GET", path):
+            continue
+        narrowed = {name: str(value) for name, value in one.query.items() if name not in _PAGING}
+        paging, rows = one.response.get("pagination"), one.response.get("data")
+        if any(value not in filters.get(name, ()) for name, value in narrowed.items()) or not isinstance(rows, list):
+            continue
+        if not isinstance(paging, Mapping) or not isinstance(paging.get("page"), int):
+            continue
+        key = tuple(sorted((name, str(value)) for name, value in one.query.items() if name != "page"))
+        own = pages.setdefault(key, {})
+        own[paging["page"]] = [row for row in rows if isinstance(row, Mapping)]
+        if list(range(1, len(own) + 1)) == sorted(own) and paging.get("total_pages") == len(own):
+            found = [row for number in sorted(own) for row in own[number]]
+    return found
+
+
+def _rates(calls: Iterable[Seen]) -> list[JsonObject]:
+    """Return the last rate of each pair, in the order in which the pairs were first read."""
+    found: dict[tuple[object, ...], JsonObject] = {}
+    for one in calls:
+        names = ("type", "network", "asset", "fiat_currency")
+        if one[:2] == ("GET", "/rates") and isinstance(one.response.get("rate"), str) and _is_named(one.response):
+            row = {name: str(one.response.get(name, one.query.get(name))) for name in names}
+            found[tuple(row.values())] = {**row, "rate": one.response["rate"]}
+    return list(found.values())
