@@ -29,8 +29,11 @@ class Relayed:
     connections: int = 0
     """The number of connections to the upstream."""
 
+    write_recorded: Callable[[], None] = lambda: None
+
     @property
     def exchanges(self) -> list[Exchange]:
+        self.write_recorded()
         return read_corpus(self.path).exchanges
 
     async def send(self, request: bytes) -> bytes:
@@ -84,6 +87,7 @@ async def relayed(directory: Path, handler: Handler | None, **options: Any) -> A
     url = f"http://127.0.0.1:{port_of(upstream) if handler is not None else 9}/v1"
     place = options.pop("place", None) or place_of(url, "--upstream")
     relay = Relay(place, recorder, now_ms=lambda: NOW_MS, say=found.problems.append, **options)
+    found.write_recorded = relay.write_recorded
     server = await listening(relay.serve)
     found.port = port_of(server)
     try:
