@@ -91,6 +91,8 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
             f"{_named(silent, tests)} without calls to this simulator, so no fault can reach them. "
             "Tests find it through SIMULATOR_URL; a server that a test starts itself is a different one"
         )
+    if baselines and all(one.evidence.get("books", ()) is None for one in baselines.values()):
+        yield "your books were not read, so only the service's ledger is checked; name them with --books"
 
 
 def says_something(baseline: Baseline) -> bool:

@@ -44,7 +44,7 @@ def _presets(context: click.Context, parameter: click.Parameter, incomplete: str
 @click.group(invoke_without_command=True)
 @remote
 def faults(client: clients.ControlClient) -> None:
-    """Show the active faults. `add`, `remove` or `clear` them."""
+    """Show, add or remove faults."""
     show(client.get("/faults")["data"])
 
 

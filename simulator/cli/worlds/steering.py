@@ -21,7 +21,7 @@ from simulator.engine.clients import control as clients
 @click.group(invoke_without_command=True)
 @remote
 def clock(client: clients.ControlClient) -> None:
-    """Show the clock. `advance` and `set` change it."""
+    """Show, advance or set the clock."""
     show(client.get("/clock"))
 
 

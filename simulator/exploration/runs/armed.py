@@ -90,17 +90,19 @@ class ArmedWorld:
         return len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
 
     def lift(self) -> None:
-        """Remove the fault and repair effects that an integrator cannot repair.
+        """Remove all faults, including the test's own, and repair effects that an integrator cannot repair.
 
-        Actions of payers and banks are not undone.
+        A fault of a plan that `stays` is not removed. Actions of payers and banks are not undone.
         """
         rows = self.world.control("GET", "/faults")["data"]
         hits = {row["id"]: int(row["hits"]) for row in rows}
         self._hits += sum(hits.get(name, 0) for name in self._faults)
         parts = self.plan.get("parts", ())
         self._missing = any(not any(hits.get(name) for name in self._faults[begin:end]) for begin, end in parts)
-        if rows and not self.plan.get("stays"):
-            self.world.control("DELETE", "/faults")
+        kept = self._faults if self.plan.get("stays") else []
+        for row in rows:
+            if row["id"] not in kept:
+                self.world.control("DELETE", f"/faults/{row['id']}")
         for step in (*self.plan.get("mend", ()), *self._refill()):
             with suppress(SimulatorError):
                 self.world.control(

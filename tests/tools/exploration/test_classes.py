@@ -48,6 +48,35 @@ def test_fails_until_given_up_ends_after_a_simulated_hour(attempts: int, verdict
     assert found == {"POST /wallet/send #1": verdict}
 
 
+FORGED = """
+import hmac, pytest
+
+@pytest.mark.scenario("autopilot")
+def test_a_forged_webhook_is_refused(world, webhooks):
+    async def handler(scope, receive, send):
+        body = (await receive())["body"]
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        signed = headers["x-timestamp"].encode() + b"." + body
+        expected = hmac.digest(world.keys.webhook_key.encode(), signed, "sha256").hex()
+        genuine = hmac.compare_digest(expected, headers["x-signature"])
+        await send({"type": "http.response.start", "status": 200 if genuine else 401, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with webhooks.forward_to(handler):
+        world.fault("webhook-forged")
+        world.flow("onramp")
+        assert {delivery.status for delivery in webhooks.received} == {401}
+"""
+
+
+def test_a_fault_that_stays_after_the_test_is_not_the_tests_own(tmp_path: Path) -> None:
+    """A test's own fault ends with the test. Otherwise an application that refuses forgeries would be disabled."""
+    (tmp_path / "test_forged.py").write_text(FORGED)
+    found = explore(tmp_path, "--faults", "webhook-lost-for-good")
+    assert found.report["runs"], "nothing was played"
+    assert {row["verdict"] for row in found.report["runs"]} == {"survived", "failed-loudly"}
+
+
 DATES = """
 import pytest
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
 
+from tests.places import ROOT
 from tests.tools.judges import tools
 
 CLIENT = tools.CONTRACTS / "clients" / "typescript"
@@ -44,7 +45,7 @@ def make(copy: Path, contracts: Path) -> None:
     _done(compiled("typescript", "--project", copy))
 
 
-def compiled(compiler: str, *words: str | Path, cwd: Path = tools.ROOT) -> CompletedProcess[str]:
+def compiled(compiler: str, *words: str | Path, cwd: Path = ROOT) -> CompletedProcess[str]:
     """Run a compiler. Both packages have the command `tsc`, so it is taken from the package."""
     return tools.run(tools.package(compiler) / "bin" / "tsc", *words, cwd=cwd)
 
