@@ -38,9 +38,9 @@ from simulator.testing.servers.server import Server, serve
 
 NO_TESTS = "no tests were collected: name their files or directory in the command, as for pytest"
 NOTHING_TRIED = (
-    "nothing was tried: no test called the simulator, had an order or received an event, so no fault was possible. The"
-    "  command finds the simulator by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and "
-    "SIMULATOR_WEBHOOK_KEY, or through the fixtures of the pytest plugin"
+    "nothing was tried: no test called the simulator, had an order or received an event, so no fault was possible. The "
+    "command must use the address in SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, SIMULATOR_SECRET_KEY and "
+    "SIMULATOR_WEBHOOK_KEY, or the fixtures of the pytest plugin"
 )
 
 
