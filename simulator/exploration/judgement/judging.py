@@ -248,6 +248,8 @@ def _wrong_with_order(
     paid_after = sum(map(_paid_after, now.completed)) if len(now.rows) <= len(was.rows) else 0
     more = len(now.completed) - paid_after > len(was.completed)
     if more and now.delivered > was.delivered and not is_its_first:
+        if not was.rows and _follows_a_late_payment(now, before, after):
+            return None
         return "doubled" if was.rows or _doubles_elsewhere(now, before, after) else None
     if not passed:
         return None
@@ -256,6 +258,15 @@ def _wrong_with_order(
     if strikes and now.delivered < was.delivered_in_test and not now.open and not any(map(_is_gone, now.rows)):
         return None if _delivered_elsewhere(was, before, after) else "lost"
     return "stuck" if len(now.open) > len(was.open) else None
+
+
+def _follows_a_late_payment(now: _Order, before: Orders, after: Orders) -> bool:
+    """Return True if an order may exist only because another one was paid after the test.
+
+    The run without faults has neither: there, nobody paid the other order. Both orders were paid after the test.
+    """
+    late = [name for name, one in after.all.items() if before.of(name).rows and any(map(_paid_after, one.completed))]
+    return all(map(_paid_after, now.completed)) and any(not before.of(name).completed for name in late)
 
 
 def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
