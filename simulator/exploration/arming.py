@@ -56,6 +56,8 @@ class Arming:
     mend: tuple[Step, ...] = ()
     stays: bool = False
     """True if the fault remains active after the test, during the simulated days."""
+    lasts: str = ""
+    """How long the fault continues after the test, while the integrator's job runs, or "" if it ends with the test."""
     clock: str = ""
     """The start time of the test's worlds, or "" for their usual one."""
     orders: Document | None = None

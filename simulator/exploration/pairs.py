@@ -25,7 +25,10 @@ from simulator.service import TOOLING
 _MOST = 40
 """The maximum number of pairs in a test."""
 _SITES = 2
-"""Only this many sites, the first ones, are paired for each class, operation and order."""
+"""Only this many sites, the first ones, are paired for each class, operation and order.
+
+A fault that stays, such as all later events being lost, is paired only at its first site, which includes the others.
+"""
 
 
 class _Placed(NamedTuple):
@@ -69,8 +72,9 @@ def _pairs(evidence: Document, classes: Sequence[str]) -> Iterator[tuple[_Placed
         counts: Counter[tuple[str, str]] = Counter()
         mine = []
         for one in placed:
-            key = (one.fault, one.site.what)
-            if order & _names(one.site) and counts[key] < _SITES:
+            stays = one.arming.stays
+            key = (one.fault, "" if stays else one.site.what)
+            if order & _names(one.site) and counts[key] < (1 if stays else _SITES):
                 counts[key] += 1
                 mine.append(one)
         for first, second in combinations(mine, 2):
@@ -146,6 +150,7 @@ def _both(one: Arming, other: Arming) -> Arming:
         target=one.target or other.target,
         mend=(*one.mend, *other.mend),
         stays=one.stays or other.stays,
+        lasts=one.lasts or other.lasts,
     )
 
 

@@ -95,6 +95,8 @@ def follow(
     marks = [evidence.Mark.of(world) for world in worlds] if story else []
     faultless = not any(one.plan for one in armed)
     for one in armed:
+        if one.plan.get("lasts"):
+            _last(one, hooks, environments)
         one.lift()
         one.world.settle()
     _wait(hooks, environments, must_work=faultless)
@@ -134,6 +136,15 @@ def follow(
         found |= {"hits": 1, "ordered": ordered[0], "settles": hooks.settle is not None}
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
+
+
+def _last(armed: ArmedWorld, hooks: Hooks, environments: Sequence[Mapping[str, str]]) -> None:
+    """Let a fault continue, such as a payment that is stuck. The integrator's job runs meanwhile, as on any day."""
+    armed.world.advance(armed.plan["lasts"], wait=True)
+    _wait(hooks, environments, must_work=False)
+    if hooks.mode == "after":
+        _settle(hooks, environments, must_work=False)
+        _wait(hooks, environments, must_work=False)
 
 
 def _live_on(

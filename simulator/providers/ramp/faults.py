@@ -193,7 +193,7 @@ def _stuck(site: Site) -> Arming | None:
         return None
     mend = ({"action": "complete", "target": site.facts["id"]},)
     acting = rule("transaction.processing", site)
-    return Arming(rules=(acting,), instead={"complete": ()}, target=site.facts["id"], mend=mend)
+    return Arming(rules=(acting,), instead={"complete": ()}, target=site.facts["id"], mend=mend, lasts="1d")
 
 
 def _runs_fail(site: Site) -> Arming | None:
@@ -276,6 +276,9 @@ FAULTS: tuple[FaultClass, ...] = (
 
 PAIRS = (
     ("answer-lost-after-commit", "webhook-lost"),
+    ("answer-lost-after-commit", "webhook-lost-for-good"),
+    ("key-forgotten", "webhook-lost-for-good"),
+    ("completed-then-refunded", "webhook-lost-for-good"),
     ("quote-expires", "rate-moves"),
     ("answer-lost-after-commit", "key-revoked"),
 )
